@@ -1,0 +1,133 @@
+"""The one table of formats: format × revision → codec, value class, limits, capability atoms.
+
+Design, section 2, floor 2. Everything above asks this table and no codec directly.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.reader import Budget, Reader, TracingReader
+from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.trace import Span
+from wireproof.wire.values import Json, from_json, to_json
+from wireproof.wire.writer import Writer
+
+
+@frozen
+class Format:
+    """A row of the table.
+
+    Attributes:
+        name, revision: as the design's section 1 lists them.
+        value: the frozen attrs class of its values.
+        decode: reads one value from a reader at position 0; its position then tells what was consumed.
+        encode: writes a value.
+        scan: for streams, the items of a sequence of chunks; None elsewhere.
+        lifts_to: the stream format whose decode holds values of this one, with the name of their list.
+        atoms: the capability atoms that its cases may need.
+    """
+
+    name: str
+    revision: str
+    value: type
+    decode: Callable[[Reader, Options], Any]
+    encode: Callable[[Writer, Any, Options], None]
+    scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
+    lifts_to: tuple[str, str, str] | None = None
+    atoms: tuple[str, ...] = ()
+
+    @property
+    def joined(self) -> str:
+        """`kafka.batch/v2`."""
+        return f"{self.name}/{self.revision}"
+
+
+@frozen
+class Decoded:
+    """A value, the bytes it took, and what was remarked on the way."""
+
+    value: Any
+    consumed: int
+    remarks: tuple[Remark, ...]
+
+
+@frozen
+class Layout:
+    """The trace of a decode, which may have ended in a refusal; `decoded` is None then."""
+
+    spans: tuple[Span, ...]
+    decoded: Decoded | None
+    rejected: Rejected | None
+
+
+class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
+    """No such format or revision; the message names the nearest."""
+
+
+_KAFKA: Final[tuple[Format, ...]] = ()
+
+_IGGY: Final[tuple[Format, ...]] = ()
+
+_HEKA: Final[tuple[Format, ...]] = ()
+
+FORMATS: Final[dict[str, Format]] = {row.joined: row for row in (*_KAFKA, *_IGGY, *_HEKA)}
+"""Every format and revision, by its joined name."""
+
+
+def get(name: str, revision: str) -> Format:
+    """The row of `name` and `revision`; raises `UnknownFormat`."""
+    joined = f"{name}/{revision}"
+    if joined in FORMATS:
+        return FORMATS[joined]
+    near = difflib.get_close_matches(joined, FORMATS, n=3, cutoff=0.3)
+    raise UnknownFormat(f"unknown format {joined}; nearest: {', '.join(near) or 'none'}")
+
+
+def decode(row: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
+    """Decode `data`; raises `Rejected` and nothing else."""
+    reader = Reader(data, budget=Budget(options.max_output))
+    value = row.decode(reader, options)
+    return Decoded(value, reader.pos, tuple(reader.remarks))
+
+
+def layout(row: Format, data: bytes, options: Options = DEFAULT) -> Layout:
+    """Decode `data` with a trace; a refusal is part of the answer."""
+    reader = TracingReader(data, budget=Budget(options.max_output))
+    try:
+        value = row.decode(reader, options)
+    except Rejected as rejected:
+        return Layout(tuple(reader.spans), None, rejected)
+    return Layout(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
+
+
+def encode(row: Format, value: Json, options: Options = DEFAULT) -> bytes:
+    """Encode a value in JSON form; raises `Rejected` and nothing else."""
+    writer = Writer()
+    row.encode(writer, from_json(row.value, value), options)
+    return bytes(writer.data)
+
+
+def scan(row: Format, chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+    """The items of a stream; only for formats that have a scan."""
+    if row.scan is None:
+        raise UnknownFormat(f"{row.joined} is not a stream: it has decode and encode, no scan")
+    return row.scan(chunks, options)
+
+
+def items_json(items: Iterable[Item]) -> Json:
+    """The JSON form of a scan: `{"items": [{"kind", "at", "length", "value"?, "class"?}]}`."""
+    return {"items": [_item_json(item) for item in items]}
+
+
+def _item_json(item: Item) -> Json:
+    row: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
+    if item.value is not None:
+        row["value"] = to_json(item.value)
+    if item.cls is not None:
+        row["class"] = item.cls
+    return row

@@ -1,0 +1,289 @@
+"""Bytes with names, read: every primitive of the three formats, and the path of each field.
+
+`Reader` has no hooks. `TracingReader` is the same reader with every primitive wrapped, so that a
+decode without a trace pays nothing for it. Big-endian names are plain (`int32`), little-endian ones
+end in `le`. Every primitive raises `Rejected` with the reader's `short` class when the bytes run out,
+and never looks past its window.
+"""
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Final, Self
+
+from attrs import evolve
+
+from wireproof.wire.classes import RejectClass
+from wireproof.wire.cursor import Cursor, Scope
+from wireproof.wire.options import MAX_OUTPUT
+from wireproof.wire.rejected import At, Other, Remark
+from wireproof.wire.remarks import REMARKS
+from wireproof.wire.trace import Cover, Covering, Span
+
+
+class Budget:
+    """Bytes that decompression may still give; shared by all the readers of one decode."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_OUTPUT) -> None:
+        """Start with `left` bytes."""
+        self.left = left
+
+
+class Reader(Cursor):
+    """Reads the window `pos` to `end` of `data`.
+
+    Attributes:
+        data: the bytes of this space, whole.
+        end: one past the last byte of the window.
+        short: the class of a read past `end`: `truncated` on the wire, `length-past-end` in a window.
+        remarks: what was remarked so far, shared with the readers of inner regions.
+        budget: bytes that may still be unpacked, shared likewise.
+    """
+
+    __slots__ = ("budget", "data", "end", "remarks", "short")
+
+    def __init__(  # noqa: PLR0913 - a window is these bounds and what it shares with its parent
+        self,
+        data: bytes,
+        *,
+        pos: int = 0,
+        end: int | None = None,
+        space: str = "",
+        scope: Scope = None,
+        short: RejectClass = "truncated",
+        remarks: list[Remark] | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Open a window; without bounds, all of `data` as the wire."""
+        super().__init__(pos, space, scope)
+        self.data = data
+        self.end = len(data) if end is None else end
+        self.short: RejectClass = short
+        self.remarks: list[Remark] = [] if remarks is None else remarks
+        self.budget = Budget() if budget is None else budget
+
+    # --- windows and spaces ---
+
+    @property
+    def left(self) -> int:
+        """Bytes left in the window."""
+        return self.end - self.pos
+
+    def window(self, name: str, length: int, short: RejectClass = "length-past-end") -> Self:
+        """A reader of the next `length` bytes, which this reader steps over."""
+        start = self.pos
+        self.skip(name, length)
+        return self._child(self.data, start, start + length, self.space, short)
+
+    def unpacked(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
+        """A reader of what was unpacked from the region that begins at `start` of this space."""
+        return self._child(data, 0, len(data), f"{self.space}{start}>", short)
+
+    def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
+        return type(self)(
+            data,
+            pos=pos,
+            end=end,
+            space=space,
+            scope=self.scope,
+            short=short,
+            remarks=self.remarks,
+            budget=self.budget,
+        )
+
+    # --- remarks and layout ---
+
+    def remark(self, cls: str, name: str, *, at: int | None = None, others: tuple[Other, ...] = ()) -> None:
+        """Note that the format leaves the field `name` open here; `cls` is a row of `REMARKS`."""
+        where: At = self.at(self.pos if at is None else at)
+        self.remarks.append(Remark(cls, where, self.path(name), REMARKS[cls].refusable, others))
+
+    def other(self, kind: str, name: str, value: Any) -> Other:  # noqa: ANN401 - a JSON value
+        """Another allowed value (in JSON form) of the field `name` here, for `remark`."""
+        return Other(kind, self.path(name), value)
+
+    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+        """Tell the trace that the field `name`, read before, speaks of the bytes `start` to `end`."""
+
+    def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
+        """Tell the trace of a span that holds other spans or that the codec read by itself."""
+
+    # --- primitives ---
+
+    def out_of_bytes(self, name: str, wanted: int) -> Exception:
+        """The refusal of a read of `wanted` bytes that the window does not hold."""
+        return self.reject(self.short, name, f"needs {wanted} bytes, {self.left} left")
+
+    def skip(self, name: str, length: int) -> None:
+        """Step over `length` bytes."""
+        if length < 0:
+            raise self.reject("negative-length", name, f"length {length}")
+        if length > self.end - self.pos:
+            raise self.out_of_bytes(name, length)
+        self.pos += length
+
+    def take(self, name: str, length: int) -> bytes:
+        """The next `length` bytes."""
+        pos = self.pos
+        if 0 <= length <= self.end - pos:
+            self.pos = stop = pos + length
+            return self.data[pos:stop]
+        if length < 0:
+            raise self.reject("negative-length", name, f"length {length}")
+        raise self.out_of_bytes(name, length)
+
+    def rest(self, name: str) -> bytes:
+        """All bytes that are left."""
+        return self.take(name, self.end - self.pos)
+
+    def varint(self, name: str) -> int:
+        """Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
+        pos = self.pos
+        if pos < self.end and (byte := self.data[pos]) < 0x80:
+            self.pos = pos + 1
+            return (byte >> 1) ^ -(byte & 1)
+        return self._zigzag(name, 32)
+
+    def varlong(self, name: str) -> int:
+        """Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
+        pos = self.pos
+        if pos < self.end and (byte := self.data[pos]) < 0x80:
+            self.pos = pos + 1
+            return (byte >> 1) ^ -(byte & 1)
+        return self._zigzag(name, 64)
+
+    def uvarint(self, name: str) -> int:
+        """A base-128 varint of 64 bits, at most 10 bytes: heka.md, section 4; kafka.md, section 4."""
+        start = self.pos
+        raw, size = self._base128(name, 10)
+        value = raw & 0xFFFF_FFFF_FFFF_FFFF
+        if value != raw:
+            self.remark("varint-dropped-bits", name, at=start)
+        elif size > 1 and raw >> 7 * (size - 1) == 0:
+            self.remark("varint-overlong", name, at=start)
+        return value
+
+    def _zigzag(self, name: str, bits: int) -> int:
+        start = self.pos
+        raw, size = self._base128(name, 5 if bits == 32 else 10)
+        kept = raw & ((1 << bits) - 1)
+        value = (kept >> 1) ^ -(kept & 1)
+        if kept != raw:  # the reader of Kafka drops them: T04, T05, T13, T14
+            wide = (raw >> 1) ^ -(raw & 1)
+            others = (self.other("kept-bits", name, str(wide)),)
+            self.remark("varint-dropped-bits", name, at=start, others=others)
+        elif size > 1 and raw >> 7 * (size - 1) == 0:
+            self.remark("varint-overlong", name, at=start)
+        return value
+
+    def _base128(self, name: str, most: int) -> tuple[int, int]:
+        """The raw integer and its size; what the caller does with the bits above its width is its rule."""
+        data, pos, raw = self.data, self.pos, 0
+        for size in range(min(most, self.end - pos)):
+            byte = data[pos + size]
+            raw |= (byte & 0x7F) << (7 * size)
+            if byte < 0x80:
+                self.pos = pos + size + 1
+                return raw, size + 1
+        if self.end - pos < most:
+            raise self.out_of_bytes(name, self.end - pos + 1)
+        raise self.reject("bad-varint", name, f"more than {most} bytes", detail="VARINT_TOO_LONG")
+
+    int8: Callable[[str], int]
+    int16: Callable[[str], int]
+    int32: Callable[[str], int]
+    int64: Callable[[str], int]
+    uint8: Callable[[str], int]
+    uint16: Callable[[str], int]
+    uint32: Callable[[str], int]
+    uint64: Callable[[str], int]
+    uint16le: Callable[[str], int]
+    uint32le: Callable[[str], int]
+    uint64le: Callable[[str], int]
+    uint128le: Callable[[str], int]
+
+
+FIXED: Final[dict[str, Struct]] = {
+    "int8": Struct(">b"),
+    "int16": Struct(">h"),
+    "int32": Struct(">i"),
+    "int64": Struct(">q"),
+    "uint8": Struct(">B"),
+    "uint16": Struct(">H"),
+    "uint32": Struct(">I"),
+    "uint64": Struct(">Q"),
+    "uint16le": Struct("<H"),
+    "uint32le": Struct("<I"),
+    "uint64le": Struct("<Q"),
+}
+"""The fixed-width integers: name and packing."""
+
+
+def _fixed(packing: Struct) -> Callable[[Reader, str], int]:
+    unpack, size = packing.unpack_from, packing.size
+
+    def read(self: Reader, name: str) -> int:
+        pos = self.pos
+        if self.end - pos < size:
+            raise self.out_of_bytes(name, size)
+        self.pos = pos + size
+        value: int = unpack(self.data, pos)[0]
+        return value
+
+    return read
+
+
+def _uint128le(self: Reader, name: str) -> int:
+    return int.from_bytes(self.take(name, 16), "little")
+
+
+for _name, _packing in FIXED.items():
+    setattr(Reader, _name, _fixed(_packing))
+Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table above
+
+
+class TracingReader(Reader):
+    """A reader that keeps a `Span` of every field, shared with the readers of inner regions."""
+
+    __slots__ = ("spans",)
+
+    def __init__(self, data: bytes, *, spans: list[Span] | None = None, **window: Any) -> None:  # noqa: ANN401
+        """Open a window as `Reader` does; `spans` is the list to add to."""
+        super().__init__(data, **window)
+        self.spans: list[Span] = [] if spans is None else spans
+
+    def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
+        child = super()._child(data, pos, end, space, short)
+        child.spans = self.spans
+        return child
+
+    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+        """Attach what the field says to the last span of that path."""
+        path = self.path(name)
+        for index in range(len(self.spans) - 1, -1, -1):
+            span = self.spans[index]
+            if span.path == path and span.space == self.space:
+                self.spans[index] = evolve(span, cover=Cover(kind, start, end, bias))
+                return
+
+    def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
+        """Add a span that the codec describes itself."""
+        self.spans.append(Span(self.path(name), self.space, start, end, kind, value))
+
+
+def _traced(kind: str) -> Callable[..., Any]:
+    plain = getattr(Reader, kind)
+    label = {"take": "bytes", "rest": "bytes"}.get(kind, kind)
+
+    def read(self: TracingReader, name: str, *args: Any) -> Any:  # noqa: ANN401 - wraps every primitive
+        start = self.pos
+        value = plain(self, name, *args)
+        self.spans.append(Span(self.path(name), self.space, start, self.pos, label, value))
+        return value
+
+    return read
+
+
+for _name in (*FIXED, "uint128le", "take", "varint", "varlong", "uvarint"):
+    setattr(TracingReader, _name, _traced(_name))

@@ -1,0 +1,175 @@
+"""Values in JSON, and back: design, section 3, "Values".
+
+A value is a frozen attrs class of ints, bools, bytes, None, literals, tuples and further values. In
+JSON every integer is a decimal string, bytes and text are lower-case hex, floats are their IEEE bits
+in hex (a codec holds them as bytes), booleans and null are JSON's own. Classes marked `@camel` show
+their fields in camelCase, as Kafka's documents write them; the others as they stand. A field with a
+default is computed: it is there after decode and may be left out for encode.
+"""
+
+import json
+import re
+from hashlib import blake2b
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import cattrs
+from attrs import NOTHING, Attribute, fields, has
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from wireproof.wire.rejected import Rejected
+
+Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
+"""A value in JSON form; the integers are `at`, `consumed` and `length`, never a field of a format."""
+
+T = TypeVar("T")
+
+DECIMAL: Final = r"-?(0|[1-9][0-9]*)"
+HEX: Final = r"([0-9a-f]{2})*"
+MOST_DIGITS: Final = 64
+"""Digits of an integer: 39 make 128 bits; more would cost time and mean nothing."""
+
+
+def camel(cls: type[T]) -> type[T]:
+    """Mark a value class whose JSON names are in camelCase."""
+    cls.__wire_camel__ = True  # type: ignore[attr-defined] # a mark that `json_name` reads
+    return cls
+
+
+def json_name(cls: type, name: str) -> str:
+    """The JSON name of the field `name` of `cls`."""
+    if not getattr(cls, "__wire_camel__", False):
+        return name
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+def _integer(text: object, _: type) -> int:
+    if not isinstance(text, str) or len(text) > MOST_DIGITS or not re.fullmatch(DECIMAL, text):
+        raise ValueError("want an integer as a decimal string")
+    return int(text)
+
+
+def _octets(text: object, _: type) -> bytes:
+    if not isinstance(text, str) or not re.fullmatch(HEX, text):
+        raise ValueError("want bytes as lower-case hex")
+    return bytes.fromhex(text)
+
+
+def _boolean(value: object, _: type) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("want true or false")  # noqa: TRY004 - cattrs gathers ValueErrors
+    return value
+
+
+def _names(cls: type) -> dict[str, Any]:
+    return {a.name: override(rename=json_name(cls, a.name)) for a in fields(cls)}
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook(int, _integer)
+    converter.register_structure_hook(bytes, _octets)
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_unstructure_hook(int, str)
+    converter.register_unstructure_hook(bool, lambda value: value)
+    converter.register_unstructure_hook(bytes, bytes.hex)
+    converter.register_unstructure_hook(tuple, lambda value: [converter.unstructure(part) for part in value])
+    converter.register_structure_hook_factory(
+        has, lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls))
+    )
+    converter.register_unstructure_hook_factory(
+        has, lambda cls: make_dict_unstructure_fn(cls, converter, **_names(cls))
+    )
+    return converter
+
+
+_CONVERTER: Final = _converter()
+
+
+def to_json(value: Any) -> Json:  # noqa: ANN401 - any value class
+    """The JSON form of a value."""
+    tree: Json = _listed(_CONVERTER.unstructure(value))
+    return tree
+
+
+def _listed(tree: Any) -> Any:  # noqa: ANN401 - walks what cattrs gives
+    if isinstance(tree, dict):
+        return {key: _listed(part) for key, part in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_listed(part) for part in tree]
+    return tree
+
+
+def from_json(cls: type[T], tree: Json) -> T:
+    """The value of class `cls` that `tree` describes; raises `Rejected` (`invalid-value`) with the path."""
+    try:
+        return _CONVERTER.structure(tree, cls)
+    except RecursionError:
+        raise Rejected("invalid-value", -1, "", "nested too deeply") from None
+    except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:
+        first = cattrs.transform_error(error, path="")[0]
+        text, _, path = first.rpartition(" @ ")
+        raise Rejected("invalid-value", -1, path.lstrip("."), text or first) from None
+
+
+def canonical(tree: Json) -> bytes:
+    """The one spelling of a JSON value."""
+    return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()
+
+
+def digest(tree: Json) -> str:
+    """The digest by which bulk runs compare: blake2b, 16 bytes, of the canonical spelling, in hex."""
+    return blake2b(canonical(tree), digest_size=16).hexdigest()
+
+
+# --- JSON Schema ---
+
+_SCALARS: Final[dict[object, dict[str, Any]]] = {
+    int: {"type": "string", "pattern": f"^{DECIMAL}$", "maxLength": MOST_DIGITS},
+    bytes: {"type": "string", "pattern": f"^{HEX}$"},
+    bool: {"type": "boolean"},
+    NoneType: {"type": "null"},
+}
+
+
+def schema(cls: type, title: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the values of `cls`."""
+    definitions: dict[str, Any] = {}
+    root = _schema_of(cls, definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **root,
+        "$defs": definitions,
+    }
+
+
+def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in (Union, UnionType):
+        return {"anyOf": [_schema_of(arg, definitions) for arg in args]}
+    if origin is tuple and args[-1] is Ellipsis:
+        return {"type": "array", "items": _schema_of(args[0], definitions)}
+    if origin is tuple:
+        parts = [_schema_of(arg, definitions) for arg in args]
+        return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
+    if kind.__name__ not in definitions:
+        definitions[kind.__name__] = {}
+        definitions[kind.__name__] = _schema_of_class(kind, definitions)
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _schema_of_class(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    hints = get_type_hints(cls)
+    attributes: tuple[Attribute[Any], ...] = fields(cls)
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [json_name(cls, a.name) for a in attributes if a.default is NOTHING],
+        "properties": {json_name(cls, a.name): _schema_of(hints[a.name], definitions) for a in attributes},
+    }

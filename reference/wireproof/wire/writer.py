@@ -1,0 +1,153 @@
+"""Bytes with names, written: the counterpart of `Reader`, with the same paths and the same trace.
+
+A value that does not fit its field is refused as `invalid-value` at the field's path.
+"""
+
+from collections.abc import Callable
+from struct import Struct, error
+from typing import Any, Final
+
+from attrs import evolve
+
+from wireproof.wire.cursor import Cursor, Scope
+from wireproof.wire.reader import FIXED
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.trace import Cover, Covering, Span
+
+MASK64: Final = 0xFFFF_FFFF_FFFF_FFFF
+
+
+def uvarint_bytes(value: int) -> bytes:
+    """`value`, which is not negative, in base 128."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def zigzag(value: int) -> int:
+    """The signed `value` folded for a varint: 0, -1, 1, -2 become 0, 1, 2, 3."""
+    return value << 1 if value >= 0 else (-value << 1) - 1
+
+
+class Writer(Cursor):
+    """Appends fields to `data`."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, *, space: str = "", scope: Scope = None) -> None:
+        """Start empty."""
+        super().__init__(0, space, scope)
+        self.data = bytearray()
+
+    def invalid(self, name: str, text: str) -> Rejected:
+        """The refusal of a value for the field `name`."""
+        return Rejected("invalid-value", -1, self.path(name), text)
+
+    def put(self, name: str, data: bytes) -> None:  # noqa: ARG002 - the trace wants the name
+        """Append `data`."""
+        self.data += data
+        self.pos = len(self.data)
+
+    def varint(self, name: str, value: int) -> None:
+        """Kafka's zigzag varint of 32 bits."""
+        if not -(1 << 31) <= value < 1 << 31:
+            raise self.invalid(name, f"{value} does not fit 32 bits")
+        Writer.put(self, name, uvarint_bytes(zigzag(value)))
+
+    def varlong(self, name: str, value: int) -> None:
+        """Kafka's zigzag varlong of 64 bits."""
+        if not -(1 << 63) <= value < 1 << 63:
+            raise self.invalid(name, f"{value} does not fit 64 bits")
+        Writer.put(self, name, uvarint_bytes(zigzag(value)))
+
+    def uvarint(self, name: str, value: int) -> None:
+        """An unsigned varint of 64 bits; a negative value takes its two's complement, as protobuf has it."""
+        if not -(1 << 63) <= value <= MASK64:
+            raise self.invalid(name, f"{value} does not fit 64 bits")
+        Writer.put(self, name, uvarint_bytes(value & MASK64))
+
+    def uint128le(self, name: str, value: int) -> None:
+        """128 bits, little-endian."""
+        if not 0 <= value < 1 << 128:
+            raise self.invalid(name, f"{value} does not fit 128 bits")
+        Writer.put(self, name, value.to_bytes(16, "little"))
+
+    def patch(self, name: str, kind: str, pos: int, value: int) -> None:
+        """Write the fixed-width `kind` again at `pos`, once the length or checksum is known."""
+        try:
+            FIXED[kind].pack_into(self.data, pos, value)
+        except error:
+            raise self.invalid(name, f"{value} does not fit {kind}") from None
+
+    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+        """Tell the trace that the field `name` speaks of the bytes `start` to `end`."""
+
+    int8: Callable[[str, int], None]
+    int16: Callable[[str, int], None]
+    int32: Callable[[str, int], None]
+    int64: Callable[[str, int], None]
+    uint8: Callable[[str, int], None]
+    uint16: Callable[[str, int], None]
+    uint32: Callable[[str, int], None]
+    uint64: Callable[[str, int], None]
+    uint16le: Callable[[str, int], None]
+    uint32le: Callable[[str, int], None]
+    uint64le: Callable[[str, int], None]
+
+
+def _fixed(kind: str, packing: Struct) -> Callable[[Writer, str, int], None]:
+    def write(self: Writer, name: str, value: int) -> None:
+        try:
+            self.data += packing.pack(value)
+        except error:
+            raise self.invalid(name, f"{value} does not fit {kind}") from None
+        self.pos = len(self.data)
+
+    return write
+
+
+for _name, _packing in FIXED.items():
+    setattr(Writer, _name, _fixed(_name, _packing))
+
+
+class TracingWriter(Writer):
+    """A writer that keeps a `Span` of every field."""
+
+    __slots__ = ("spans",)
+
+    def __init__(self, *, space: str = "", scope: Scope = None) -> None:
+        """Start empty, with an empty trace."""
+        super().__init__(space=space, scope=scope)
+        self.spans: list[Span] = []
+
+    def patch(self, name: str, kind: str, pos: int, value: int) -> None:
+        """Patch the bytes and the span that stands at `pos`."""
+        super().patch(name, kind, pos, value)
+        self.spans = [evolve(span, value=value) if span.start == pos else span for span in self.spans]
+
+    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+        """Attach what the field says to the last span of that path."""
+        path = self.path(name)
+        for index in range(len(self.spans) - 1, -1, -1):
+            if self.spans[index].path == path:
+                self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
+                return
+
+
+def _traced(kind: str) -> Callable[..., None]:
+    plain = getattr(Writer, kind)
+    label = {"put": "bytes"}.get(kind, kind)
+
+    def write(self: TracingWriter, name: str, value: Any) -> None:  # noqa: ANN401 - wraps every primitive
+        start = self.pos
+        plain(self, name, value)
+        self.spans.append(Span(self.path(name), self.space, start, self.pos, label, value))
+
+    return write
+
+
+for _name in (*FIXED, "uint128le", "put", "varint", "varlong", "uvarint"):
+    setattr(TracingWriter, _name, _traced(_name))
