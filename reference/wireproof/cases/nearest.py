@@ -1,6 +1,5 @@
 """The fixture nearest to some bytes, for `explain`: what it is, it may be a case that has a name."""
 
-import os
 from collections.abc import Iterable
 
 from wireproof.cases.case import Case, Data, Reject
@@ -12,9 +11,14 @@ def likeness(one: bytes, other: bytes) -> float:
     longest = max(len(one), len(other))
     if one == other:
         return 1.0
-    head = len(os.path.commonprefix([one, other]))
-    tail = len(os.path.commonprefix([one[head:][::-1], other[head:][::-1]]))
-    return (head + tail) / longest
+    head = _alike(one, other)
+    return (head + _alike(one[head:][::-1], other[head:][::-1])) / longest
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """Bytes that two strings share at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def nearest(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
