@@ -23,4 +23,5 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     # --- kafka: rulebook kafka.md, section 5, "IMPL class" ---
     # --- iggy: rulebook iggy.md, sections 9 to 11 ---
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
+    "varint-nonminimal": RemarkClass("heka.md section 4, M12, M13", refusable=False),
 }
