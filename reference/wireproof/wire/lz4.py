@@ -34,10 +34,29 @@ LEAST_SIZE_CODE: Final = 4
 MOST_RATIO: Final = 255
 """A block grows by at most 255 bytes for one."""
 SLACK: Final = 64
-"""Room behind a block's output, so that liblz4's rules for the end of its buffer never decide."""
+"""Room behind a block's output, so that liblz4's rules for the end of its buffer do not decide."""
+
+END_MARK: Final = bytes(4)
+
+
+def _head(descriptor: bytes, *, kip57: bool = False) -> bytes:
+    """Magic, descriptor and HC; `kip57` as in v0, where HC covers the magic too."""
+    magic = MAGIC.to_bytes(4, "little")
+    return magic + descriptor + bytes((lz4_header_byte(magic + descriptor if kip57 else descriptor),))
+
+
+def _most(code: int) -> int:
+    """The block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
+    return 1 << 8 + 2 * code
+
+
+HEADS: Final = tuple(
+    (_most(code), _head(bytes((VERSION_1 | INDEPENDENT, code << 4)))) for code in range(4, 8)
+)
+"""Block size and frame header of the plainest frame of each size, the least first."""
 
 WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
-BLOCK: Final = 64 * 1024
+BLOCK: Final = _most(LEAST_SIZE_CODE)
 
 
 @frozen
@@ -98,7 +117,7 @@ def _header(reader: Reader, *, kip57: bool) -> Descriptor:
     size_at = reader.pos
     size = reader.uint64le("contentSize") if flags & CONTENT_SIZE else None
     _header_checksum(reader, magic_at, start, kip57=kip57)
-    return Descriptor(flags, 1 << 8 + 2 * (sizes >> 4), size, size_at)
+    return Descriptor(flags, _most(sizes >> 4), size, size_at)
 
 
 def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) -> None:
@@ -146,16 +165,17 @@ def _block_checksum(reader: Reader, block: memoryview, start: int) -> None:
 
 
 def _decoded(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
-    """A compressed block, which must not grow over the frame's block size (X14)."""
+    """A compressed block, which must not grow over the frame's block size (X14).
+
+    It is handed on in a frame of its own, with the smallest block size that decides nothing: cramjam's
+    function for bare blocks reads one that fails a second time, as if it began with its size.
+    """
     room = min(most, MOST_RATIO * len(block) + SLACK)
-    buffer = bytearray(room)
+    head = next(head for size, head in HEADS if size >= room)
     try:
-        # Without `output_len` cramjam tries a failed block again as one that begins with its size.
-        size = cramjam.lz4.decompress_block_into(block, buffer, output_len=room)
+        return bytes(cramjam.lz4.decompress(b"".join((head, pack_struct("<I", len(block)), block, END_MARK))))
     except cramjam.DecompressionError as error:
         raise failed(reader, "data", str(error), start) from None
-    del buffer[size:]
-    return bytes(buffer)
 
 
 def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> None:
@@ -170,11 +190,10 @@ def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> Non
 
 def pack(data: bytes, *, kip57: bool = False) -> bytes:
     """A frame as Kafka's writer makes it: FLG 60, BD 40, blocks of 64 KiB, stored where that is no longer."""
-    magic = MAGIC.to_bytes(4, "little")
-    parts = [magic, WRITTEN, bytes((lz4_header_byte(magic + WRITTEN if kip57 else WRITTEN),))]
+    parts = [_head(WRITTEN, kip57=kip57)]
     for start in range(0, len(data), BLOCK):
         piece = data[start : start + BLOCK]
         block = bytes(cramjam.lz4.compress_block(piece, store_size=False))
         small = len(block) < len(piece)
         parts += [pack_struct("<I", len(block) if small else len(piece) | STORED), block if small else piece]
-    return b"".join((*parts, bytes(4)))
+    return b"".join((*parts, END_MARK))
