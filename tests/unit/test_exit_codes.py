@@ -16,7 +16,7 @@ def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
     assert MEANINGS[Exit(code)]
 
 
-@pytest.mark.parametrize(("one", "two"), itertools.combinations([5, 4, 2, 1, 3, 0], 2))
+@pytest.mark.parametrize(("one", "two"), list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
 def test_of_two_codes_the_one_that_stands_first_wins(one: int, two: int) -> None:
     assert worst([Exit(two), Exit(one)]) == worst([Exit(one), Exit(two)]) == one
 
