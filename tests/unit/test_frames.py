@@ -92,6 +92,8 @@ def zsum(data: bytes) -> bytes:
 HALF = xerial(lit(FIRST)) + xerial()[:15]
 RUN = zs(zblock(b"a", kind=1, size=131073), head="0058")
 TORN = zs(zblock(FIRST, last=False), head="2012")
+X10 = lz(stored(FIRST), u32(1 << 31), stored(SECOND))
+EMPTY_LAST = zs(zblock(FIRST, last=False), zblock(b""))
 SUM_OK = u32(xxhash.xxh32_intdigest(TWO))
 PACKED = lz4.block.compress(LONG[:60000], store_size=False)
 
@@ -127,7 +129,8 @@ ACCEPTED = {
     "Z34 4 MiB": (LZ4, lz(stored(TWO), bd=0x70), TWO, []),
     "Z37": (LZ4, lz(stored(TWO)) + b"tail", TWO, ["lz4-after-endmark"]),
     "Z38 a second frame": (LZ4, lz(stored(FIRST)) + lz(stored(SECOND)), FIRST, ["lz4-after-endmark"]),
-    "X10": (LZ4, lz(stored(FIRST), u32(1 << 31), stored(SECOND)), FIRST, ["lz4-after-endmark"]),
+    "X10": (LZ4, X10, FIRST, ["lz4-endmark-stored", "lz4-after-endmark"]),
+    "X10 at the end": (LZ4, lz(stored(TWO), end=u32(1 << 31)), TWO, ["lz4-endmark-stored"]),
     "a packed block": (LZ4, lz(u32(len(PACKED)) + PACKED), LONG[:60000], []),
     "lz4.frame, every flag": (
         LZ4,
@@ -148,6 +151,7 @@ ACCEPTED = {
     "Z55 skippable last": (ZSTD, zs(zblock(TWO)) + u32(0x184D2A5F) + u32(3) + b"abc", TWO, []),
     "Z58 empty frame": (ZSTD, zs(zblock(b""), head="2000") + zs(zblock(TWO)), TWO, []),
     "a run": (ZSTD, zs(zblock(b"a", kind=1, size=18)), b"a" * 18, []),
+    "a packed block of 0": (ZSTD, zs(zblock(b"", kind=2), head="0058"), b"", ["zstd-empty-packed-block"]),
     "a dictionary id of 0": (ZSTD, zs(zblock(TWO), head="210012"), TWO, []),
     "zstandard": (ZSTD, zstandard.ZstdCompressor(write_checksum=True).compress(LONG), LONG, []),
     "zstandard, 2-byte size": (ZSTD, zstandard.compress(LONG[:300]), LONG[:300], []),
@@ -223,6 +227,7 @@ REFUSED = {
     "X06": (ZSTD, zs(zblock(TWO), head="210112"), b"", 8, "zstd[0].dictionaryId"),
     "X15 too small": (ZSTD, zs(zblock(TWO), head="2011"), b"", 9, "zstd[0].blocks[0].header"),
     "X15 too large": (ZSTD, zs(zblock(TWO), head="2013"), b"", 12, "zstd[0].blocks[0].data"),
+    "X15 empty last block": (ZSTD, EMPTY_LAST, b"", 8, "zstd[0].contentSize"),
     "reserved bit": (ZSTD, zs(zblock(TWO), head="2812"), b"", 7, "zstd[0].descriptor"),
     "block type 3": (ZSTD, zs(zblock(TWO, kind=3)), b"", 9, "zstd[0].blocks[0].header"),
     "run over 128 KiB": (ZSTD, RUN, b"", 9, "zstd[0].blocks[0].header"),
