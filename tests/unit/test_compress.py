@@ -226,6 +226,18 @@ def test_a_bomb_costs_no_more_than_its_budget(codec: int, make: Callable[[], byt
     assert peak < 2 * 3 * MIB + 4 * MIB + MIB
 
 
+def test_a_snappy_block_that_cannot_hold_what_it_claims_costs_nothing() -> None:
+    claims = b"\x80\x80\x80\x10" + bytes(1000)  # 32 MiB
+    tracemalloc.start()
+    try:
+        with pytest.raises(Rejected, match="cannot give 33554432"):
+            decompress(Reader(claims), "records", SNAPPY)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
+
+
 def test_a_budget_is_shared_by_all_the_regions_of_one_decode() -> None:
     budget = Budget(40)
     for left in (22, 4):

@@ -47,6 +47,11 @@ def gz_fhcrc(delta: int = 0) -> bytes:
     return gz(flags=2, parts=struct.pack("<H", (zlib.crc32(head) + delta) & 0xFFFF))
 
 
+def gz_fhcrc_over(name: bytes) -> bytes:
+    head = bytes.fromhex("1f8b080a") + bytes(5) + b"\xff" + name + b"\0"
+    return gz(flags=0x0A, parts=name + b"\0" + struct.pack("<H", zlib.crc32(head) & 0xFFFF))
+
+
 def xerial(*chunks: bytes, words: str = "0000000100000001") -> bytes:
     return b"\x82SNAPPY\0" + bytes.fromhex(words) + b"".join(struct.pack(">i", len(c)) + c for c in chunks)
 
@@ -95,6 +100,7 @@ TORN = zs(zblock(FIRST, last=False), head="2012")
 X10 = lz(stored(FIRST), u32(1 << 31), stored(SECOND))
 EMPTY_LAST = zs(zblock(FIRST, last=False), zblock(b""))
 SUM_OK = u32(xxhash.xxh32_intdigest(TWO))
+ZEROS = lz4.block.compress(bytes(600000), store_size=False)
 PACKED = lz4.block.compress(LONG[:60000], store_size=False)
 
 ACCEPTED = {
@@ -107,6 +113,7 @@ ACCEPTED = {
     "Z63 name and comment": (GZIP, gz(flags=0x18, parts=b"n\0c\0"), TWO, []),
     "Z63 an extra field": (GZIP, gz(flags=0x04, parts=b"\3\0abc"), TWO, []),
     "Z64 header CRC": (GZIP, gz_fhcrc(), TWO, []),
+    **{f"Z64 over a name, {n}": (GZIP, gz_fhcrc_over(b"n" * n), TWO, []) for n in range(1, 9)},
     "X07 reserved flag": (GZIP, gz(flags=0x20), TWO, ["gzip-reserved-flags"]),
     "gzip module": (GZIP, gzip.compress(LONG), LONG, []),
     "Z01 unframed": (SNAPPY, lit(TWO), TWO, ["snappy-unframed"]),
@@ -132,6 +139,7 @@ ACCEPTED = {
     "X10": (LZ4, X10, FIRST, ["lz4-endmark-stored", "lz4-after-endmark"]),
     "X10 at the end": (LZ4, lz(stored(TWO), end=u32(1 << 31)), TWO, ["lz4-endmark-stored"]),
     "a packed block": (LZ4, lz(u32(len(PACKED)) + PACKED), LONG[:60000], []),
+    "254 to 1": (LZ4, lz(u32(len(ZEROS)) + ZEROS, bd=0x60), bytes(600000), []),
     "lz4.frame, every flag": (
         LZ4,
         lz4.frame.compress(
