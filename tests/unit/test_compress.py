@@ -227,7 +227,7 @@ def test_a_bomb_costs_no_more_than_its_budget(codec: int, make: Callable[[], byt
 
 
 def test_a_snappy_block_that_cannot_hold_what_it_claims_costs_nothing() -> None:
-    claims = b"\x80\x80\x80\x10" + bytes(1000)  # 32 MiB
+    claims = b"\x80\x80\x80\x10" + bytes(100_000)  # 32 MiB
     tracemalloc.start()
     try:
         with pytest.raises(Rejected, match="cannot give 33554432"):
