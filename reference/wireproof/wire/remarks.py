@@ -31,9 +31,13 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "lz4-content-checksum": RemarkClass("kafka.md section 3, Z26", refusable=True),
     "lz4-content-size": RemarkClass("kafka.md section 3, Z44", refusable=True),
     "lz4-after-endmark": RemarkClass("kafka.md section 3, Z37, Z38, X10", refusable=True),
+    "lz4-endmark-stored": RemarkClass("kafka.md section 3, X10: others see an empty block", refusable=True),
     "lz4-v0-hc-good": RemarkClass("kafka.md section 2.3, Z23", refusable=True),
     "lz4-v0-hc-neither": RemarkClass(
         "kafka.md section 2.3: the reader of v0 ignores the byte", refusable=True
+    ),
+    "zstd-empty-packed-block": RemarkClass(
+        "RFC 8878, section 3.1.1.3, wants 2 bytes; zstandard takes 0 when it streams", refusable=True
     ),
     # --- iggy: rulebook iggy.md, sections 9 to 11 ---
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
