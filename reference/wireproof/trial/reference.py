@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.adapters.objects import refused
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format
@@ -46,7 +47,7 @@ def decoded(row: Format, data: bytes, options: Options) -> Answer:
     try:
         value = to_json(row.decode(reader, options))
     except Rejected as rejected:
-        return Answer(refusal(rejected), tuple(reader.remarks))
+        return Answer(refused(rejected), tuple(reader.remarks))
     return Answer(Accepted(value, reader.pos, remarks=_classes(reader.remarks)), tuple(reader.remarks))
 
 
@@ -54,16 +55,16 @@ def _encoded(row: Format, value: Json, options: Options) -> Answer:
     try:
         return Answer(Accepted(data=formats.encode(row, value, options)))
     except Rejected as rejected:
-        return Answer(refusal(rejected))
+        return Answer(refused(rejected))
 
 
 def _scanned(row: Format, chunks: tuple[bytes, ...], options: Options) -> Answer:
     try:
         items = tuple(formats.scan(row, chunks, options))
     except Rejected as rejected:
-        return Answer(refusal(rejected))
+        return Answer(refused(rejected))
     remarks = tuple(_item_remarks(items))
-    consumed = sum(item.length for item in items if item.kind != "tail")
+    consumed = sum(item.length for item in items)
     return Answer(Accepted(formats.items_json(items), consumed, remarks=_classes(remarks)), remarks)
 
 
@@ -77,12 +78,6 @@ def _item_remarks(items: tuple[Item, ...]) -> list[Remark]:
 
 def _classes(remarks: Sequence[Remark]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remark.cls for remark in remarks))
-
-
-def refusal(rejected: Rejected) -> Refused:
-    """The outcome that a codec's refusal stands for."""
-    before = None if rejected.before is None else to_json(rejected.before)
-    return Refused(rejected.cls, rejected.at, rejected.path, rejected.detail, rejected.text, before)
 
 
 def expectation(case: Case) -> Expect:
