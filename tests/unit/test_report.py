@@ -144,6 +144,14 @@ def test_a_failure_is_whole_in_twelve_lines() -> None:
     more = ("twin has cc", "12 more like it", "wireproof replay toy.frame/v1/sum/wrong py:some:thing")
     for part in (*parts, *more):
         assert part in text
+    (at,) = (number for number, row in enumerate(rows) if "│cd│" in row)
+    assert rows[at + 1].index("^^") == rows[at].index("cd")
+
+
+def test_a_replay_line_holds_its_token_whole() -> None:
+    token = "wp1:" + "x" * 2000
+    (group,) = groups(stream(evolve(FAIL, token=token)))
+    assert block(group, RUN, lookup, twins)[-1].endswith(f"{token} py:some:thing")
 
 
 def test_the_terminal_says_nothing_of_passes() -> None:
