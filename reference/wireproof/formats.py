@@ -29,6 +29,7 @@ class Format:
         encode: writes a value.
         scan: for streams, the items of a sequence of chunks; None elsewhere.
         lifts_to: the stream format whose decode holds values of this one, with the name of their list.
+        delimited: whether a value tells its own length: a prefix of it is refused, what follows is not its own.
         atoms: the capability atoms that its cases may need.
     """
 
@@ -39,6 +40,7 @@ class Format:
     encode: Callable[[Writer, Any, Options], None]
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
     lifts_to: tuple[str, str, str] | None = None
+    delimited: bool = False
     atoms: tuple[str, ...] = ()
 
     @property
