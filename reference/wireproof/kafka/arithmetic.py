@@ -39,7 +39,7 @@ def record_sequence(base_sequence: int, offset_delta: int) -> int:
 
 
 def last_sequence(base_sequence: int, last_offset_delta: int) -> int:
-    """The sequence of the last record of a batch, whether it is still there or not; -1 where there is none."""
+    """The sequence of the last record of a batch, still there or not; -1 where there is none."""
     return -1 if base_sequence == -1 else increment(base_sequence, last_offset_delta)
 
 

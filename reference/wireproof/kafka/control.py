@@ -25,7 +25,9 @@ KRAFT_VOTERS: Final = 6
 T = TypeVar("T")
 
 
-def parse(reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int) -> Control | None:
+def parse(
+    reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int
+) -> Control | None:
     """The control record whose key and value stand at these positions of `reader`'s space.
 
     Returns:

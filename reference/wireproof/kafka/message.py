@@ -163,9 +163,7 @@ def _wrapper(entry: Reader, head: Head) -> Message:
     return whole
 
 
-def _set(
-    inner: Reader, head: Head, torn: Rejected | None
-) -> tuple[tuple[Message, ...], Rejected | None]:
+def _set(inner: Reader, head: Head, torn: Rejected | None) -> tuple[tuple[Message, ...], Rejected | None]:
     """The inner messages as a consumer sees them, and the refusal that meets it behind them.
 
     Kafka walks the whole set before it delivers any of it, so a bad size, nesting or offset, or a defect

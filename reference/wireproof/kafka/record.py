@@ -64,7 +64,9 @@ def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
         raise shape.torn.delivering(records[:-1])
     if records and reader.pos < end:
         text = f"{end - reader.pos} bytes after the last record"
-        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").delivering(records[:-1])
+        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").delivering(
+            records[:-1]
+        )
     return records
 
 
@@ -78,19 +80,12 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     attributes = reader.int8("attributes")
     timestamp_delta = reader.varlong("timestampDelta")
     offset_delta = reader.varint("offsetDelta")
-    key = value = None
     size = reader.varint("keyLength")
     key_at = reader.pos
-    if size >= 0:
-        key = reader.take("key", size)
-    elif size < -1:  # any negative length is null: R11 to R13
-        shape.notes.once(reader, "length-below-minus1", "keyLength", key_at)
+    key = reader.take("key", size) if size >= 0 else _null(reader, shape, "keyLength", size)
     size = reader.varint("valueLength")
     value_at = reader.pos
-    if size >= 0:
-        value = reader.take("value", size)
-    elif size < -1:
-        shape.notes.once(reader, "length-below-minus1", "valueLength", value_at)
+    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size)
     count = reader.varint("headerCount")
     headers = _headers(reader, shape, count) if count else ()
     if reader.pos != stop:
@@ -107,9 +102,7 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
         timestamp = shape.base_timestamp + timestamp_delta
         if not -INT63 <= timestamp <= INT63:
             timestamp = _wrapped(reader, shape, "timestamp", timestamp, start)
-    return Record(
-        attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed
-    )
+    return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
 
 
 def _length(reader: Reader, shape: Shape, end: int) -> int:
@@ -135,6 +128,14 @@ def _length(reader: Reader, shape: Shape, end: int) -> int:
     if shape.torn is not None:
         raise shape.torn
     raise reader.reject("length-past-end", "length", text, at=start, detail="RECORD_PAST_END")
+
+
+def _null(reader: Reader, shape: Shape, name: str, size: int) -> bytes | None:
+    """None, as any negative length has it; a writer makes -1: R11 to R13, R23."""
+    null = None
+    if size < -1:
+        shape.notes.once(reader, "length-below-minus1", name, reader.pos)
+    return null
 
 
 def _wrapped(reader: Reader, shape: Shape, name: str, value: int, at: int) -> int:
@@ -169,13 +170,9 @@ def _header(reader: Reader, shape: Shape) -> Header:
     key = reader.take("key", size)
     if not key.isascii():
         _utf8(reader, shape, key, start)
-    start = reader.pos
     size = reader.varint("valueLength")
-    if size >= 0:
-        return key, reader.take("value", size)
-    if size < -1:  # R23
-        shape.notes.once(reader, "length-below-minus1", "valueLength", start)
-    return key, None
+    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size)
+    return key, value
 
 
 def _utf8(reader: Reader, shape: Shape, key: bytes, at: int) -> None:

@@ -22,7 +22,9 @@ class RemarkClass:
 REMARKS: Final[dict[str, RemarkClass]] = {
     # --- kafka: rulebook kafka.md, section 5, "IMPL class" ---
     # Sections 1 and 2: what Kafka's reader does not check, or answers in one of several ways.
-    "size-overflow": RemarkClass("kafka.md section 1.4 step 7, I14, I25: an entry no log holds", refusable=True),
+    "size-overflow": RemarkClass(
+        "kafka.md section 1.4 step 7, I14, I25: an entry no log holds", refusable=True
+    ),
     "unknown-attr-bits": RemarkClass("kafka.md sections 1.2, 2.1, C08 to C10, L08 to L10", refusable=True),
     "record-attrs": RemarkClass("kafka.md section 1.11, R09, R10, R45", refusable=True),
     "varint-overlong": RemarkClass("kafka.md section 4, T01, T02, T10, T15", refusable=True),
@@ -46,7 +48,9 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "control-record-count": RemarkClass("kafka.md section 1.5, K09", refusable=True),
     "control-not-transactional": RemarkClass("kafka.md section 5, K10", refusable=True),
     "control-compressed": RemarkClass("kafka.md section 5, K11", refusable=True),
-    "control-value": RemarkClass("kafka.md section 1.9: KRaft values are opaque to consumers", refusable=True),
+    "control-value": RemarkClass(
+        "kafka.md section 1.9: KRaft values are opaque to consumers", refusable=True
+    ),
     "legacy-extra-bytes": RemarkClass("kafka.md section 2.1, L07", refusable=True),
     "wrapper-key": RemarkClass("kafka.md section 2.2, L15", refusable=True),
     "wrapper-crc": RemarkClass("kafka.md section 2.2, L27", refusable=True),
