@@ -15,14 +15,22 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the plugin."""
     group = parser.getgroup("wireproof", "conformance of a message codec")
-    group.addoption("--codec", action="append", default=[], metavar="ADAPTER", help="an adapter to hold to the cases")
+    group.addoption(
+        "--codec", action="append", default=[], metavar="ADAPTER", help="an adapter to hold to the cases"
+    )
     group.addoption("--codec-run", action="append", default=[], metavar="PATTERN", help="only these cases")
     group.addoption("--codec-level", default="must", choices=("must", "should"), help="what fails an item")
-    group.addoption("--codec-families", action="store_true", help="judge the derived families too, one item a fixture")
-    group.addoption("--codec-baseline", default=None, metavar="FILE", help="known failures, which are expected")
+    group.addoption(
+        "--codec-families", action="store_true", help="judge the derived families too, one item a fixture"
+    )
+    group.addoption(
+        "--codec-baseline", default=None, metavar="FILE", help="known failures, which are expected"
+    )
 
 
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Add the items of every adapter that was asked for."""
     for spec in config.getoption("--codec"):
         items.extend(_items(session, config, spec))

@@ -30,7 +30,17 @@ def written(*, footer: bool = True) -> str:
 
 
 @pytest.mark.parametrize(
-    "one", [RUN, PASS, FAIL, evolve(FAIL, at="61>12"), SKIP, Footer({"pass": 1}), Footer({}, complete=False)]
+    "one",
+    [
+        RUN,
+        PASS,
+        FAIL,
+        evolve(FAIL, at="61>12"),
+        evolve(FAIL, text="\x00\n\ud800"),
+        SKIP,
+        Footer({"pass": 1}),
+        Footer({}, complete=False),
+    ],
 )
 def test_an_event_survives_its_line_and_fits_the_schema(one: object) -> None:
     line = to_line(one)  # type: ignore[arg-type]

@@ -23,7 +23,9 @@ def bytes_of(source: str) -> bytes:
     if not path.exists() and text and re.fullmatch(r"([0-9a-fA-F]{2})+", text):
         return bytes.fromhex(text)
     if not path.exists():
-        raise click.UsageError(f"{source[:60]} is neither a file nor hex: give a path, or pairs of hex digits")
+        raise click.UsageError(
+            f"{source[:60]} is neither a file nor hex: give a path, or pairs of hex digits"
+        )
     return path.read_bytes()
 
 
@@ -68,5 +70,9 @@ def _said(fit: Fit, size: int) -> str:
 
 def _remarks(fit: Fit) -> None:
     for remark in fit.layout.decoded.remarks if fit.layout.decoded else ():
-        allowed = ["refused"] * remark.refusable + [f"{other.name} ({other.value})" for other in remark.others]
-        click.echo(f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {', '.join(allowed) or 'nothing'}")
+        allowed = ["refused"] * remark.refusable + [
+            f"{other.name} ({other.value})" for other in remark.others
+        ]
+        click.echo(
+            f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {', '.join(allowed) or 'nothing'}"
+        )

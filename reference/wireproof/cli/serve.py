@@ -11,7 +11,9 @@ from wireproof.adapters.serve import serve
 
 @click.command("serve")
 @click.argument("adapter")
-@click.option("--wire", type=click.Choice(["exec", "jsonl"]), default="exec", help="frames, or JSON lines with hex")
+@click.option(
+    "--wire", type=click.Choice(["exec", "jsonl"]), default="exec", help="frames, or JSON lines with hex"
+)
 def command(adapter: str, wire: str) -> None:
     """Serve ADAPTER until stdin ends: `wireproof serve reference --wire jsonl`."""
     serve(adapter, cast("Wire", wire), sys.stdin.buffer, sys.stdout.buffer)

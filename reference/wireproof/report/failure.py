@@ -14,6 +14,9 @@ LINES: Final = 12
 
 WIDTH: Final = 100
 
+_EXACT: Final = frozenset({"bytes", "", "replay"})
+"""Rows that must stay as they are: the caret stands below its byte, and a token is used whole."""
+
 
 def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
     """The lines of a failure: what, by which rule, want and got, the bytes, how often, how to replay it."""
@@ -29,7 +32,7 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
         ("like", _like(group)),
         ("replay", replay(event, run)),
     ]
-    body = [f"  {name:<7} {cut(text, LINE) if name else text}" for name, text in rows if text]
+    body = [f"  {name:<7} {text if name in _EXACT else cut(text, LINE)}" for name, text in rows if text]
     return [heading(event), *body][:LINES]
 
 

@@ -17,6 +17,7 @@ from wireproof.report.failure import replay
 from wireproof.report.fieldtree import lines
 from wireproof.report.groups import Lookup, counts, nowhere
 from wireproof.report.matrix import Cell, Row, Topic, matrix
+from wireproof.report.visible import visible
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import LINE, cut
 from wireproof.trial.streams import Stream
@@ -49,15 +50,20 @@ class Page:
     lookup: Lookup = nowhere
 
 
+def _text(text: str) -> str:
+    """Text for an element or an attribute."""
+    return escape(visible(text))
+
+
 def html(streams: Sequence[Stream], page: Page | None = None) -> str:
     """The whole file."""
     page = page or Page()
     source = files("wireproof.report").joinpath("templates/matrix.html").read_text(encoding="utf-8")
     return Template(source).substitute(
-        title=escape(page.title),
-        about=escape(_about(streams)),
+        title=_text(page.title),
+        about=_text(_about(streams)),
         summary="".join(_summary(streams)),
-        columns="".join(f"<th>{escape(_name(stream))}</th>" for stream in streams),
+        columns="".join(f"<th>{_text(_name(stream))}</th>" for stream in streams),
         body="".join(part for topic in matrix(streams) for part in _topic(topic, streams, page)),
     )
 
@@ -75,11 +81,11 @@ def _about(streams: Sequence[Stream]) -> str:
 def _summary(streams: Sequence[Stream]) -> Iterator[str]:
     columns = list(dict.fromkeys(name for stream in streams for name in counts(stream)))
     yield "<table><thead><tr><th>implementation</th>"
-    yield "".join(f"<th>{escape(name)}</th>" for name in columns) + "</tr></thead><tbody>"
+    yield "".join(f"<th>{_text(name)}</th>" for name in columns) + "</tr></thead><tbody>"
     for stream in streams:
         seen = counts(stream)
         cells = "".join(f'<td class="{_colour(name)}">{seen.get(name, "")}</td>' for name in columns)
-        yield f"<tr><td>{escape(_name(stream))}</td>{cells}</tr>"
+        yield f"<tr><td>{_text(_name(stream))}</td>{cells}</tr>"
     yield "</tbody></table>"
 
 
@@ -90,7 +96,7 @@ def _colour(verdict: str) -> str:
 def _topic(topic: Topic, streams: Sequence[Stream], page: Page) -> Iterator[str]:
     total = sum(len(row.ids) for row in topic.rows)
     yield '<tbody class="topic">'
-    yield f'<tr class="head"><td colspan="{len(streams) + 1}">{escape(topic.name)}'
+    yield f'<tr class="head"><td colspan="{len(streams) + 1}">{_text(topic.name)}'
     yield f' <span class="dim">{total} cases</span></td></tr>\n'
     for row in topic.rows:
         yield from _row(row, topic.name, streams, page)
@@ -101,8 +107,8 @@ def _row(row: Row, topic: str, streams: Sequence[Stream], page: Page) -> Iterato
     cells = [cell for cell in row.cells if cell is not None]
     words = {*row.ids, topic, *(c.event.label for c in cells), *(r for c in cells for r in c.event.rules)}
     quiet = ' data-quiet="1"' if row.quiet else ""
-    yield f'<tr class="row" data-words="{escape(" ".join(sorted(words)).lower())}"{quiet}><td>'
-    yield f'<details><summary class="id">{escape(_title(row, topic))}</summary>'
+    yield f'<tr class="row" data-words="{_text(" ".join(sorted(words)).lower())}"{quiet}><td>'
+    yield f'<details><summary class="id">{_text(_title(row, topic))}</summary>'
     yield from _details(row, streams, page)
     yield "</details></td>"
     yield "".join(_cell(cell) for cell in row.cells) + "</tr>\n"
@@ -117,23 +123,23 @@ def _cell(cell: Cell | None) -> str:
     if cell is None:
         return '<td class="v dim">–</td>'
     times = f" ×{cell.count}" if cell.count > 1 else ""
-    return f'<td class="v {_colour(cell.event.verdict)}">{escape(cell.event.label)}{times}</td>'
+    return f'<td class="v {_colour(cell.event.verdict)}">{_text(cell.event.label)}{times}</td>'
 
 
 def _details(row: Row, streams: Sequence[Stream], page: Page) -> Iterator[str]:
     loudest = next((c.event for c in row.cells if c is not None and _colour(c.event.verdict) == "bad"), None)
     event = loudest or next(c.event for c in row.cells if c is not None)
     case = page.lookup(event)
-    yield "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(t)}</dd>" for n, t in _facts(event, case) if t)
+    yield "<dl>" + "".join(f"<dt>{_text(n)}</dt><dd>{_text(t)}</dd>" for n, t in _facts(event, case) if t)
     for stream, cell in zip(streams, row.cells, strict=True):
         if cell is not None:
-            yield f"<dt>{escape(stream.run.adapter)}</dt><dd>{_said(cell.event, stream)}</dd>"
+            yield f"<dt>{_text(stream.run.adapter)}</dt><dd>{_said(cell.event, stream)}</dd>"
     yield "</dl>"
     if case is not None:
         yield from _bytes(case, event.at)
     if len(row.ids) > 1:
         more = "" if len(row.ids) <= MOST_IDS else f"\n… {len(row.ids) - MOST_IDS} more"
-        yield f'<pre class="wrap">{escape(" ".join(row.ids[:MOST_IDS]) + more)}</pre>'
+        yield f'<pre class="wrap">{_text(" ".join(row.ids[:MOST_IDS]) + more)}</pre>'
 
 
 def _facts(event: CaseEvent, case: Case | None) -> list[tuple[str, str]]:
@@ -155,7 +161,7 @@ def _facts(event: CaseEvent, case: Case | None) -> list[tuple[str, str]]:
 
 def _said(event: CaseEvent, stream: Stream) -> str:
     text = " — ".join(part for part in (event.label, event.got, cut(event.text, LINE)) if part)
-    return f"{escape(text)}<br><code>{escape(replay(event, stream.run))}</code>"
+    return f"{_text(text)}<br><code>{_text(replay(event, stream.run))}</code>"
 
 
 def _bytes(case: Case, at: At | None) -> Iterator[str]:
@@ -171,7 +177,7 @@ def _bytes(case: Case, at: At | None) -> Iterator[str]:
         if number == MOST_FIELDS:
             yield "…"
             break
-        text = escape(str(line))
+        text = _text(str(line))
         yield (f'<span class="mark">{text}</span>' if line.marked else text) + "\n"
     yield "</pre>"
 

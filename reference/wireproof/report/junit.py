@@ -1,18 +1,15 @@
 """JUnit XML: a testsuite per format, revision and topic. Design, section 5."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from wireproof.report.failure import replay
 from wireproof.report.groups import speaks
+from wireproof.report.visible import visible
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
-
-_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0, section 2.2, has no way to write, not even escaped."""
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -41,11 +38,6 @@ def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = No
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
-def fit(text: str) -> str:
-    """`text` with every sign that XML cannot hold spelled out in hex, as Python spells it."""
-    return _UNFIT.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text)
-
-
 def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
     suites: dict[str, list[CaseEvent]] = {}
     for event in stream.cases:
@@ -56,7 +48,7 @@ def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
 def _suite(
     root: ET.Element, stream: Stream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
 ) -> None:
-    suite = ET.SubElement(root, "testsuite", name=fit(f"{stream.run.adapter}: {name}"))
+    suite = ET.SubElement(root, "testsuite", name=visible(f"{stream.run.adapter}: {name}"))
     tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
@@ -70,12 +62,12 @@ def _seconds(ns: int) -> str:
 
 def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay) -> str:
     """Add a testcase; the tag inside it, or empty for one that passes."""
-    case = ET.SubElement(suite, "testcase", name=fit(event.id), time=_seconds(event.ns))
-    case.set("classname", fit(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
+    case = ET.SubElement(suite, "testcase", name=visible(event.id), time=_seconds(event.ns))
+    case.set("classname", visible(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
     tag = _tag(event, stream, overlay)
     if tag:
-        child = ET.SubElement(case, tag, type=fit(event.label), message=fit(_message(event, overlay)))
-        child.text = fit("\n".join(_body(event, stream)))
+        child = ET.SubElement(case, tag, type=visible(event.label), message=visible(_message(event, overlay)))
+        child.text = visible("\n".join(_body(event, stream)))
     return tag
 
 

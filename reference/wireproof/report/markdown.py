@@ -7,6 +7,7 @@ from typing import Final
 from wireproof.report.failure import replay
 from wireproof.report.groups import Group, counts, groups
 from wireproof.report.terminal import all_fail
+from wireproof.report.visible import visible
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.show import cut
 from wireproof.trial.streams import Stream
@@ -18,12 +19,12 @@ _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _SIGNS.sub(r"\\\1", cut(text))
+    return _SIGNS.sub(r"\\\1", cut(visible(text)))
 
 
 def code(text: str) -> str:
     """Text as code inside a table cell; a backtick or bar in it would end it."""
-    return f"`{cut(text).replace('`', 'ʼ').replace('|', '¦')}`"
+    return f"`{cut(visible(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
 def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:

@@ -3,7 +3,6 @@
 Design, section 5. Text from adapters is never read as markup, and control signs in it are shown, not sent.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from wireproof.report.failure import block
 from wireproof.report.groups import Group, Lookup, counts, groups, nowhere
+from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
 from wireproof.trial.streams import Stream
 
@@ -22,8 +22,6 @@ MOST: Final = 20
 
 EVERYTHING: Final = 5
 """Cases from which on a run without a single pass is told in one paragraph."""
-
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 STYLES: Final[Mapping[str, str]] = {
     "pass": "green",
@@ -83,7 +81,7 @@ def show(stream: Stream, console: Console, view: View | None = None) -> None:
 
 def plain(text: str, style: str = "") -> Text:
     """Text that is only text: no markup, no control signs."""
-    return Text(_CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text), style=style)
+    return Text(visible(text), style=style)
 
 
 def _show_block(group: Group, stream: Stream, console: Console, view: View) -> None:

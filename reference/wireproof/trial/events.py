@@ -214,7 +214,7 @@ _CONVERTER: Final = _converter()
 def to_line(event: Event) -> str:
     """An event as one line, without its newline; fields that say nothing are left out."""
     row = {"event": NAMES[type(event)], **_CONVERTER.unstructure(event)}
-    return json.dumps(row, separators=(",", ":"), ensure_ascii=False, default=list)
+    return json.dumps(row, separators=(",", ":"), default=list)
 
 
 def from_line(line: str) -> Event:

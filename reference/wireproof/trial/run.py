@@ -4,13 +4,16 @@ Design, sections 3 and 5. Golden cases go first, twins with them; a family is de
 that the adapter answers as it may, so that one fault is told once and not a thousand times.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
+from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.derived import derived
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.token import dump
+from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.events import CaseEvent, case_event
 from wireproof.trial.judge import judge
@@ -34,11 +37,25 @@ class Plan:
     families: bool = True
     keep: Callable[[Case], bool] = lambda _: True
 
+    @classmethod
+    def of(cls, hello: Hello, cases: Sequence[Case], suite: Suite, *, families: bool = True) -> "Plan":
+        """The plan for one adapter: cases of formats that it says nothing of are none of its business."""
+        mine = [case for case in cases if _concerns(hello, case)]
+        return cls(mine, suite.by_id, families)
+
     def with_twins(self) -> list[Case]:
         """The golden cases, and the twins without which their refusals say nothing."""
         selected = {case.id: case for case in self.golden}
         twins = [case.twin for case in self.golden if case.twin and case.twin not in selected]
         return [*self.golden, *(self.by_id[twin] for twin in dict.fromkeys(twins) if twin in self.by_id)]
+
+
+def _concerns(hello: Hello, case: Case) -> bool:
+    if not hello.revisions or case.joined in hello.revisions:
+        return True
+    row = FORMATS.get(case.joined)
+    lifts_to = row.lifts_to if row else None
+    return lifts_to is not None and f"{lifts_to[0]}/{lifts_to[1]}" in hello.revisions
 
 
 def run(engine: Engine, plan: Plan) -> Iterator[CaseEvent]:
@@ -89,11 +106,3 @@ def _grown(plan: Plan, verdicts: Mapping[str, Verdict]) -> Iterator[Case]:
 def _token(case: Case, verdict: Verdict) -> str:
     """A derived case is no file: what is worth replaying carries itself."""
     return "" if ROWS[verdict.name].gate == "never" else dump(case)
-
-
-def counted(events: Iterable[CaseEvent]) -> dict[str, int]:
-    """Cases by verdict name."""
-    counts: dict[str, int] = {}
-    for event in events:
-        counts[event.verdict] = counts.get(event.verdict, 0) + 1
-    return counts
