@@ -13,9 +13,11 @@ import pytest
 import snappy
 import xxhash
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wireproof.wire.classes import CLASSES
-from wireproof.wire.compress import CODECS, compress, decompress, decompress_prefix
+from wireproof.wire.compress import CODECS, compress, decompress, decompress_block, decompress_prefix
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover
@@ -154,6 +156,16 @@ def test_a_codec_that_is_none_is_refused_by_name(codec: int) -> None:
         compress(codec, b"abc")
 
 
+def test_hekas_w10_is_one_raw_block() -> None:
+    """heka.md, section 8, W10, and the plain message of W1."""
+    reader = Reader(bytes.fromhex("1e0208161f144c0a10101112131415161718191a1b1c1d2e2f1001"), pos=5)
+    inner = decompress_block(reader, "message")
+    assert inner.data == bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
+    assert (inner.space, reader.left, reader.remarks) == ("5>", 0, [])
+    with pytest.raises(Rejected, match=r"^decompress-failed at 0, message\.snappy:"):
+        decompress_block(Reader(inner.data), "message")
+
+
 # --- limits ---
 
 GIB: Final = 1 << 30
@@ -214,6 +226,18 @@ def test_a_bomb_costs_no_more_than_its_budget(codec: int, make: Callable[[], byt
     assert peak < 2 * 3 * MIB + 4 * MIB + MIB
 
 
+def test_a_snappy_block_that_cannot_hold_what_it_claims_costs_nothing() -> None:
+    claims = b"\x80\x80\x80\x10" + bytes(100_000)  # 32 MiB
+    tracemalloc.start()
+    try:
+        with pytest.raises(Rejected, match="cannot give 33554432"):
+            decompress(Reader(claims), "records", SNAPPY)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
+
+
 def test_a_budget_is_shared_by_all_the_regions_of_one_decode() -> None:
     budget = Budget(40)
     for left in (22, 4):
@@ -267,6 +291,17 @@ def test_every_flip_of_a_bit_gives_a_value_or_a_refusal(codec: int) -> None:
             assert 0 <= torn.at <= len(whole)
         elif codec in CHECKED:
             assert inner.data == TWO * 3
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(st.sampled_from(sorted(SMALL)), st.booleans(), st.integers(0, 8), st.binary(max_size=60))
+def test_any_bytes_behind_any_start_of_a_frame_give_a_value_or_a_refusal(
+    codec: int, kip57: bool, kept: int, tail: bytes
+) -> None:
+    reader = Reader(SMALL[codec][:kept] + tail, budget=Budget(1 << 16))
+    inner, torn = decompress_prefix(reader, "records", codec, kip57=kip57)
+    assert len(inner.data) <= 1 << 16
+    assert torn is None or torn.cls in ("decompress-failed", "limit-exceeded")
 
 
 # --- the trace ---

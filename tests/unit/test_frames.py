@@ -47,6 +47,11 @@ def gz_fhcrc(delta: int = 0) -> bytes:
     return gz(flags=2, parts=struct.pack("<H", (zlib.crc32(head) + delta) & 0xFFFF))
 
 
+def gz_fhcrc_over(name: bytes) -> bytes:
+    head = bytes.fromhex("1f8b080a") + bytes(5) + b"\xff" + name + b"\0"
+    return gz(flags=0x0A, parts=name + b"\0" + struct.pack("<H", zlib.crc32(head) & 0xFFFF))
+
+
 def xerial(*chunks: bytes, words: str = "0000000100000001") -> bytes:
     return b"\x82SNAPPY\0" + bytes.fromhex(words) + b"".join(struct.pack(">i", len(c)) + c for c in chunks)
 
@@ -92,7 +97,10 @@ def zsum(data: bytes) -> bytes:
 HALF = xerial(lit(FIRST)) + xerial()[:15]
 RUN = zs(zblock(b"a", kind=1, size=131073), head="0058")
 TORN = zs(zblock(FIRST, last=False), head="2012")
+X10 = lz(stored(FIRST), u32(1 << 31), stored(SECOND))
+EMPTY_LAST = zs(zblock(FIRST, last=False), zblock(b""))
 SUM_OK = u32(xxhash.xxh32_intdigest(TWO))
+ZEROS = lz4.block.compress(bytes(600000), store_size=False)
 PACKED = lz4.block.compress(LONG[:60000], store_size=False)
 
 ACCEPTED = {
@@ -105,6 +113,7 @@ ACCEPTED = {
     "Z63 name and comment": (GZIP, gz(flags=0x18, parts=b"n\0c\0"), TWO, []),
     "Z63 an extra field": (GZIP, gz(flags=0x04, parts=b"\3\0abc"), TWO, []),
     "Z64 header CRC": (GZIP, gz_fhcrc(), TWO, []),
+    **{f"Z64 over a name, {n}": (GZIP, gz_fhcrc_over(b"n" * n), TWO, []) for n in range(1, 9)},
     "X07 reserved flag": (GZIP, gz(flags=0x20), TWO, ["gzip-reserved-flags"]),
     "gzip module": (GZIP, gzip.compress(LONG), LONG, []),
     "Z01 unframed": (SNAPPY, lit(TWO), TWO, ["snappy-unframed"]),
@@ -127,8 +136,10 @@ ACCEPTED = {
     "Z34 4 MiB": (LZ4, lz(stored(TWO), bd=0x70), TWO, []),
     "Z37": (LZ4, lz(stored(TWO)) + b"tail", TWO, ["lz4-after-endmark"]),
     "Z38 a second frame": (LZ4, lz(stored(FIRST)) + lz(stored(SECOND)), FIRST, ["lz4-after-endmark"]),
-    "X10": (LZ4, lz(stored(FIRST), u32(1 << 31), stored(SECOND)), FIRST, ["lz4-after-endmark"]),
+    "X10": (LZ4, X10, FIRST, ["lz4-endmark-stored", "lz4-after-endmark"]),
+    "X10 at the end": (LZ4, lz(stored(TWO), end=u32(1 << 31)), TWO, ["lz4-endmark-stored"]),
     "a packed block": (LZ4, lz(u32(len(PACKED)) + PACKED), LONG[:60000], []),
+    "254 to 1": (LZ4, lz(u32(len(ZEROS)) + ZEROS, bd=0x60), bytes(600000), []),
     "lz4.frame, every flag": (
         LZ4,
         lz4.frame.compress(
@@ -148,6 +159,7 @@ ACCEPTED = {
     "Z55 skippable last": (ZSTD, zs(zblock(TWO)) + u32(0x184D2A5F) + u32(3) + b"abc", TWO, []),
     "Z58 empty frame": (ZSTD, zs(zblock(b""), head="2000") + zs(zblock(TWO)), TWO, []),
     "a run": (ZSTD, zs(zblock(b"a", kind=1, size=18)), b"a" * 18, []),
+    "a packed block of 0": (ZSTD, zs(zblock(b"", kind=2), head="0058"), b"", ["zstd-empty-packed-block"]),
     "a dictionary id of 0": (ZSTD, zs(zblock(TWO), head="210012"), TWO, []),
     "zstandard": (ZSTD, zstandard.ZstdCompressor(write_checksum=True).compress(LONG), LONG, []),
     "zstandard, 2-byte size": (ZSTD, zstandard.compress(LONG[:300]), LONG[:300], []),
@@ -223,6 +235,7 @@ REFUSED = {
     "X06": (ZSTD, zs(zblock(TWO), head="210112"), b"", 8, "zstd[0].dictionaryId"),
     "X15 too small": (ZSTD, zs(zblock(TWO), head="2011"), b"", 9, "zstd[0].blocks[0].header"),
     "X15 too large": (ZSTD, zs(zblock(TWO), head="2013"), b"", 12, "zstd[0].blocks[0].data"),
+    "X15 empty last block": (ZSTD, EMPTY_LAST, b"", 8, "zstd[0].contentSize"),
     "reserved bit": (ZSTD, zs(zblock(TWO), head="2812"), b"", 7, "zstd[0].descriptor"),
     "block type 3": (ZSTD, zs(zblock(TWO, kind=3)), b"", 9, "zstd[0].blocks[0].header"),
     "run over 128 KiB": (ZSTD, RUN, b"", 9, "zstd[0].blocks[0].header"),

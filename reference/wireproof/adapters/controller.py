@@ -38,7 +38,10 @@ class Controller(Protocol):
     hello: Hello
 
     def send(self, requests: Sequence[Request]) -> None:
-        """Ask; never waits for the adapter to read."""
+        """Ask; never waits for the adapter to read.
+
+        Raises `MessageError`, and asks nothing, if a request is over the limit of a message.
+        """
         ...
 
     def receive(self, seconds: float) -> list[Answer]:

@@ -73,6 +73,8 @@ class Caller:
         seen = project(outcome.value, self._wanted.get(f"{request.format}/{request.revision}", {}))
         try:
             return evolve(outcome, value=None, digest=digest(seen))
+        except MemoryError as error:
+            return Exhausted("memory", line_of(error))
         except (TypeError, ValueError, RecursionError) as error:
             return Faulty(f"its value is no JSON: {line_of(error)}")
 

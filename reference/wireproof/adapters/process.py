@@ -252,8 +252,9 @@ class Process:
 
     def send(self, requests: Sequence[Request]) -> None:
         """See `Controller`."""
-        self._open.update(request.id for request in requests)
-        self._write(b"".join([self._out.pack(request_packet(request)) for request in requests]))
+        frames = [self._out.pack(request_packet(request)) for request in requests]
+        self._open.update([request.id for request in requests])
+        self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:
         """See `Controller`."""

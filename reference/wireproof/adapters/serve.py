@@ -6,6 +6,8 @@ The worker that runs Python objects in a child process is this too, on the frame
 from collections.abc import Callable
 from typing import BinaryIO, Self
 
+from attrs import evolve
+
 from wireproof.adapters.answers import answer_packet
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
@@ -67,12 +69,23 @@ def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet) ->
         request = request_of(packet)
     except MessageError as error:
         return framing.pack(answer_packet(name, Faulty(f"no request: {error}")))
+    outcome = answer(request)
     try:
-        return framing.pack(answer_packet(name, answer(request)))
+        return framing.pack(answer_packet(name, outcome))
+    except MessageError:
+        return _shorter(name, answer, framing, request)
     except MemoryError as error:
         return framing.pack(answer_packet(name, Exhausted("memory", line_of(error))))
-    except (MessageError, TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         return framing.pack(answer_packet(name, Faulty(f"its answer cannot be sent: {line_of(error)}")))
+
+
+def _shorter(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
+    """The digest in place of a value that is over the limit of a message."""
+    try:
+        return framing.pack(answer_packet(name, answer(evolve(request, answer="digest"))))
+    except MessageError as error:
+        return framing.pack(answer_packet(name, Exhausted("output", str(error))))
 
 
 class _OneByOne:

@@ -36,6 +36,11 @@ CODECS: Final[dict[int, Codec]] = {
 KIP57: Final = Codec("lz4", partial(lz4.unpack, kip57=True), partial(lz4.pack, kip57=True))
 """LZ4 in a v0 message: kafka.md, section 2.3."""
 
+RAW_SNAPPY: Final = Codec(
+    "snappy", lambda reader, out: snappy.unpack_block(reader, out, "snappy", reader.left), snappy.pack_block
+)
+"""One raw block without framing: heka.md, section 5."""
+
 
 def decompress(reader: Reader, name: str, codec: int, *, kip57: bool = False) -> Reader:
     """A reader of what the rest of `reader`'s window unpacks to, all of it being sound.
@@ -68,17 +73,32 @@ def decompress_prefix(
     Raises:
         Rejected: `unknown-codec` only.
     """
-    chosen = _codec(reader, name, codec, kip57=kip57)
+    return _unpacked(reader, name, _codec(reader, name, codec, kip57=kip57))
+
+
+def decompress_block(reader: Reader, name: str) -> Reader:
+    """A reader of the rest of `reader`'s window as one raw snappy block: Heka, heka.md, section 5.
+
+    Raises:
+        Rejected: `decompress-failed` or `limit-exceeded`.
+    """
+    inner, torn = _unpacked(reader, name, RAW_SNAPPY)
+    if torn is not None:
+        raise torn
+    return inner
+
+
+def _unpacked(reader: Reader, name: str, codec: Codec) -> tuple[Reader, Rejected | None]:
     start = reader.pos
     region = reader.window(name, reader.left, "decompress-failed")
     region.enter(name)
     out = Unpacking(region)
     torn: Rejected | None = None
     try:
-        chosen.unpack(region, out)
+        codec.unpack(region, out)
     except Rejected as refused:
         torn = _named(refused)
-    reader.region(name, chosen.name, start, reader.end)
+    reader.region(name, codec.name, start, reader.end)
     return reader.unpacked(out.data(), start), torn
 
 

@@ -140,7 +140,9 @@ def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
     at = reader.pos
     word = reader.uint32le("length")
     length = word & ~STORED
-    if not length:  # X10: a stored block of nothing counts as EndMark
+    if not length:
+        if word:  # X10: a stored block of nothing counts as EndMark
+            reader.remark("lz4-endmark-stored", "length", at=at)
         return None
     if length > frame.most:
         raise failed(reader, "length", f"{length} bytes in a block, {frame.most} allowed", at)

@@ -30,7 +30,7 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         raise failed(reader, "snappy", "empty")
     if not _framed(reader):
         start = reader.pos
-        _block(reader, out, "snappy", reader.left)
+        unpack_block(reader, out, "snappy", reader.left)
         reader.remark("snappy-unframed", "snappy", at=start)
         return
     reader.enter("xerial")
@@ -73,11 +73,15 @@ def _chunk(reader: Reader, out: Unpacking) -> None:
         out.announce("length", length, at)
         raise failed(reader, "length", f"length {length}, {reader.left} left", at)
     reader.cover("length", "length", reader.pos, reader.pos + length)
-    _block(reader, out, "block", length)
+    unpack_block(reader, out, "block", length)
 
 
-def _block(reader: Reader, out: Unpacking, name: str, length: int) -> None:
-    """One raw block. The length that it declares is checked before anything is allocated for it (Z10)."""
+def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None:
+    """One raw block. The length that it declares is checked before anything is allocated for it (Z10).
+
+    Raises:
+        Rejected: `decompress-failed`, `limit-exceeded`; a block gives all or nothing.
+    """
     start, stop = reader.pos, reader.pos + length
     block = memoryview(reader.data)[start:stop]
     try:
@@ -99,6 +103,11 @@ def pack(data: bytes) -> bytes:
     """A xerial stream as Kafka's writer makes it: versions 1 and 1, blocks of 32 KiB."""
     parts = [MAGIC, pack_struct(">ii", *WRITTEN_VERSIONS)]
     for start in range(0, len(data), BLOCK):
-        block = bytes(cramjam.snappy.compress_raw(data[start : start + BLOCK]))
+        block = pack_block(data[start : start + BLOCK])
         parts += [pack_struct(">i", len(block)), block]
     return b"".join(parts)
+
+
+def pack_block(data: bytes) -> bytes:
+    """One raw block."""
+    return bytes(cramjam.snappy.compress_raw(data))

@@ -39,6 +39,7 @@ class Header:
     checksum: bool
     window: int
     content_size: int | None
+    size_at: int
 
 
 def unpack(reader: Reader, out: Unpacking) -> None:
@@ -86,6 +87,7 @@ def _blocks(reader: Reader, stream: "_Frame", header: Header) -> None:
         last = _block(reader, stream, header)
         reader.leave()
         index += 1
+    stream.measure(header)
     if header.checksum:
         at = reader.pos
         reader.uint32le("checksum")
@@ -115,7 +117,7 @@ def _header(reader: Reader, out: Unpacking) -> Header:
     if window > MOST_WINDOW:
         raise failed(reader, "window", f"window of {window} bytes, {MOST_WINDOW} allowed", window_at)
     out.announce("contentSize", size or 0, size_at)
-    return Header(bool(flags & CHECKSUM), window, size)
+    return Header(bool(flags & CHECKSUM), window, size, size_at)
 
 
 def _sized(reader: Reader, name: str, kind: str) -> int | None:
@@ -135,6 +137,8 @@ def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
         raise failed(reader, "header", "reserved block type", start)
     if size > min(header.window, MOST_BLOCK):
         raise failed(reader, "header", f"block of {size} bytes, window of {header.window}", start)
+    if kind == COMPRESSED and not size:
+        reader.remark("zstd-empty-packed-block", "header", at=start)
     data, stored = reader.pos, 1 if kind == RLE else size
     if stored > reader.left:  # Z52: a raw block gives what there is of it
         stream.give("data", start, reader.end, data)
@@ -147,7 +151,7 @@ def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
 class _Frame:
     """Hands one frame's bytes to zstandard, and what comes out on: at once, or a small frame as one unit."""
 
-    __slots__ = ("_engine", "_held", "_most", "_out", "_reader", "_unit")
+    __slots__ = ("_engine", "_given", "_held", "_most", "_out", "_reader", "_unit")
 
     def __init__(
         self, reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, header: Header
@@ -158,6 +162,7 @@ class _Frame:
         self._most = header.content_size or 0
         self._unit = header.content_size is not None and header.content_size <= UNIT
         self._held = bytearray()
+        self._given = 0
 
     def give(self, name: str, start: int, stop: int, at: int) -> None:
         """Decode the bytes `start` to `stop`; a defect is one of the field `name` at `at`."""
@@ -165,12 +170,19 @@ class _Frame:
             piece = self._engine.decompress(self._reader.data[start:stop])
         except zstandard.ZstdError as error:
             raise failed(self._reader, name, str(error), at) from None
+        self._given += len(piece)
         if not self._unit:
             self._out.add(name, piece, at)
             return
         self._held += piece
-        if len(self._held) > self._most:
+        if self._given > self._most:
             raise failed(self._reader, name, f"more than the {self._most} bytes declared", at)
+
+    def measure(self, header: Header) -> None:
+        """Hold all that came out against the declared size: zstandard omits it behind an empty last block."""
+        if header.content_size not in (None, self._given):
+            text = f"{self._given} bytes, {header.content_size} declared"
+            raise failed(self._reader, "contentSize", text, header.size_at)
 
     def settle(self) -> None:
         """Pass on what was held for a whole frame."""
