@@ -5,10 +5,14 @@ Design, section 2, floor 2. Everything above asks this table and no codec direct
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, log, partitioning, poll, send
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.partitioning import Partitioning
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -71,7 +75,38 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
 
 _KAFKA: Final[tuple[Format, ...]] = ()
 
-_IGGY: Final[tuple[Format, ...]] = ()
+_IGGY: Final[tuple[Format, ...]] = (
+    Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode),
+    Format("iggy.partitioning", "0.0.30", Partitioning, partitioning.decode, partitioning.encode),
+    Format("iggy.headers", "0.0.30", headers.Headers, headers.decode, headers.encode),
+    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode),
+    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode),
+    *(
+        Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
+        for revision, row in poll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.json.poll",
+            revision,
+            row.value,
+            partial(jsonpoll.decode, row),
+            partial(jsonpoll.encode, row),
+        )
+        for revision, row in jsonpoll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.log",
+            revision,
+            row.value,
+            partial(log.decode, row),
+            partial(log.encode, row),
+            partial(log.scan, row),
+        )
+        for revision, row in log.EDITIONS.items()
+    ),
+)
 
 _HEKA: Final[tuple[Format, ...]] = ()
 
