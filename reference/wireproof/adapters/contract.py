@@ -40,7 +40,7 @@ class Claim:
 
 @frozen
 class Hello:
-    """Who an adapter is and what it claims; `revisions` is keyed `kafka.batch/v2`; what is missing is probed."""
+    """Who an adapter is and what it claims; `revisions` is keyed `kafka.batch/v2`; the rest is probed."""
 
     name: str
     version: str

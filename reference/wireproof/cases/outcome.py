@@ -1,5 +1,6 @@
 """What an implementation did with one case: design, section 1, "outcome"."""
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from attrs import field, frozen
@@ -7,6 +8,11 @@ from attrs import field, frozen
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.rejected import At
 from wireproof.wire.values import Json
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    """`tuple`, with a type that the checker can follow through a converter."""
+    return tuple(names)
 
 
 @frozen
@@ -24,7 +30,7 @@ class Accepted:
     value: Json = None
     consumed: int | None = None
     data: bytes | None = None
-    remarks: tuple[str, ...] = field(default=(), converter=tuple)
+    remarks: tuple[str, ...] = field(default=(), converter=_names)
     digest: str | None = None
 
 

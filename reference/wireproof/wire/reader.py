@@ -140,23 +140,33 @@ class Reader(Cursor):
     def varint(self, name: str) -> int:
         """Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
         pos = self.pos
-        if pos < self.end and (byte := self.data[pos]) < 0x80:
-            self.pos = pos + 1
-            return (byte >> 1) ^ -(byte & 1)
+        if pos < self.end:
+            byte = self.data[pos]
+            if byte < 0x80:
+                self.pos = pos + 1
+                return (byte >> 1) ^ -(byte & 1)
+            if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
+                self.pos = pos + 2
+                return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
         return self._zigzag(name, 32)
 
     def varlong(self, name: str) -> int:
         """Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
         pos = self.pos
-        if pos < self.end and (byte := self.data[pos]) < 0x80:
-            self.pos = pos + 1
-            return (byte >> 1) ^ -(byte & 1)
+        if pos < self.end:
+            byte = self.data[pos]
+            if byte < 0x80:
+                self.pos = pos + 1
+                return (byte >> 1) ^ -(byte & 1)
+            if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
+                self.pos = pos + 2
+                return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
         return self._zigzag(name, 64)
 
     def uvarint(self, name: str) -> int:
         """A base-128 varint of 64 bits, at most 10 bytes: heka.md, section 4; kafka.md, section 4."""
         start = self.pos
-        raw, size = self._base128(name, 10)
+        raw, size = self.base128(name, 10)
         value = raw & 0xFFFF_FFFF_FFFF_FFFF
         if value != raw:
             self.remark("varint-dropped-bits", name, at=start)
@@ -166,7 +176,7 @@ class Reader(Cursor):
 
     def _zigzag(self, name: str, bits: int) -> int:
         start = self.pos
-        raw, size = self._base128(name, 5 if bits == 32 else 10)
+        raw, size = self.base128(name, 5 if bits == 32 else 10)
         kept = raw & ((1 << bits) - 1)
         value = (kept >> 1) ^ -(kept & 1)
         if kept != raw:  # the reader of Kafka drops them: T04, T05, T13, T14
@@ -177,8 +187,11 @@ class Reader(Cursor):
             self.remark("varint-overlong", name, at=start)
         return value
 
-    def _base128(self, name: str, most: int) -> tuple[int, int]:
-        """The raw integer and its size; what the caller does with the bits above its width is its rule."""
+    def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+        """The raw integer and its size; what the caller does with the bits above its width is its rule.
+
+        Not traced. More than `most` bytes are refused as `bad-varint`, under the rule book's name `detail`.
+        """
         data, pos, raw = self.data, self.pos, 0
         for size in range(min(most, self.end - pos)):
             byte = data[pos + size]
@@ -188,7 +201,7 @@ class Reader(Cursor):
                 return raw, size + 1
         if self.end - pos < most:
             raise self.out_of_bytes(name, self.end - pos + 1)
-        raise self.reject("bad-varint", name, f"more than {most} bytes", detail="VARINT_TOO_LONG")
+        raise self.reject("bad-varint", name, f"more than {most} bytes", detail=detail)
 
     int8: Callable[[str], int]
     int16: Callable[[str], int]

@@ -1,0 +1,170 @@
+"""Outcomes between their classes and the JSON of an answer. Design, section 4.
+
+An adapter may say `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
+socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives) and `faulty` (the
+adapter, not its library, went wrong). Deaths and timeouts are never said; they are seen.
+"""
+
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from wireproof.adapters.errors import MessageError
+from wireproof.adapters.framing import Head, Packet
+from wireproof.adapters.messages import count_of, kind_of, one_of, only, text_of, texts_of
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    Outcome,
+    Refused,
+    Stalled,
+    TimedOut,
+    Unsupported,
+)
+from wireproof.wire.classes import CLASSES
+from wireproof.wire.rejected import At
+
+_AT: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))*")
+_CLASSES: Final = frozenset(CLASSES)
+
+# --- outcome to JSON ---
+
+
+def answer_packet(name: str, outcome: Outcome) -> Packet:
+    """The answer to the request with the id `name`."""
+    match outcome:
+        case Accepted():
+            return _accepted_packet(name, outcome)
+        case Refused():
+            parts = {"outcome": "refused", **_refused_parts(outcome)}
+        case Exhausted(resource, text):
+            parts = {"outcome": "exhausted", "resource": resource, "text": text}
+        case Unsupported(text):
+            parts = {"outcome": "unsupported", "text": text}
+        case Stalled(text):
+            parts = {"outcome": "stalled", "text": text}
+        case TimedOut(ms, text):
+            parts = {"outcome": "faulty", "text": f"no answer in {ms} ms; {text}"}
+        case Faulty(text) | Crashed(text) | NotRun(text):
+            parts = {"outcome": "faulty", "text": text}
+    return Packet({"id": name, **parts})
+
+
+def _accepted_packet(name: str, outcome: Accepted) -> Packet:
+    head: Head = {"id": name, "outcome": "accepted"}
+    if outcome.digest is not None:
+        head["digest"] = outcome.digest
+    elif outcome.data is None:
+        head["value"] = outcome.value
+    if outcome.consumed is not None:
+        head["consumed"] = outcome.consumed
+    if outcome.remarks:
+        head["remarks"] = list(outcome.remarks)
+    return Packet(head, blob=outcome.data)
+
+
+def _refused_parts(outcome: Refused) -> Head:
+    parts: Head = {"class": outcome.cls}
+    if outcome.at is not None:
+        parts["at"] = outcome.at
+    for name in ("path", "detail", "text"):
+        if part := getattr(outcome, name):
+            parts[name] = part
+    if outcome.before is not None:
+        parts["before"] = outcome.before
+    if outcome.untyped:
+        parts["untyped"] = True
+    return parts
+
+
+# --- JSON to outcome ---
+
+
+def answer_of(packet: Packet) -> Outcome:
+    """The outcome in an answer, its id aside; raises `MessageError`."""
+    head = packet.head
+    outcome = head.get("outcome")
+    parse = _PARSERS.get(outcome) if isinstance(outcome, str) else None
+    if parse is None:
+        raise MessageError(f"outcome wants one of {', '.join(_PARSERS)}; got {kind_of(outcome)}")
+    if packet.blobs is not None or (packet.blob is not None and outcome != "accepted"):
+        raise MessageError(f"the outcome {outcome} carries no bytes")
+    return parse(packet)
+
+
+_ACCEPTED: Final = frozenset({"id", "outcome", "value", "consumed", "remarks", "digest"})
+_REFUSED: Final = frozenset({"id", "outcome", "class", "at", "path", "detail", "text", "before", "untyped"})
+_SAID: Final = frozenset({"id", "outcome", "text"})
+
+
+def _accepted(packet: Packet) -> Accepted:
+    head = packet.head
+    only(head, _ACCEPTED, "accepted")
+    if ("value" in head) + ("digest" in head) + (packet.blob is not None) != 1:
+        raise MessageError("accepted wants one of value, digest and hex")
+    return Accepted(
+        head.get("value"),
+        count_of(head, "consumed") if head.get("consumed") is not None else None,
+        packet.blob,
+        texts_of(head, "remarks") or (),
+        text_of(head, "digest") if "digest" in head else None,
+    )
+
+
+def _refused(packet: Packet) -> Refused:
+    head = packet.head
+    only(head, _REFUSED, "refused")
+    untyped = head.get("untyped", False)
+    if not isinstance(untyped, bool):
+        raise MessageError(f"untyped wants true or false, got {kind_of(untyped)}")
+    return Refused(
+        _class(head.get("class", "other")),
+        _at(head.get("at")),
+        text_of(head, "path", ""),
+        text_of(head, "detail", ""),
+        text_of(head, "text", ""),
+        head.get("before"),
+        untyped,
+    )
+
+
+def _class(name: object) -> Any:  # noqa: ANN401 - a `RejectClass`, once it is found among them
+    if isinstance(name, str) and name in _CLASSES:
+        return name
+    near = difflib.get_close_matches(str(name)[:64], CLASSES, n=2, cutoff=0.3)
+    raise MessageError(f"unknown class {kind_of(name)}; nearest: {', '.join(near) or 'other'}")
+
+
+def _at(at: object) -> At | None:
+    if at is None or (type(at) is int and at >= -1):
+        return at
+    if isinstance(at, str) and len(at) <= 256 and _AT.fullmatch(at):
+        return int(at) if at.isdecimal() else at
+    raise MessageError(f"at wants an offset, or one such as 61>12; got {kind_of(at)}")
+
+
+def _exhausted(packet: Packet) -> Exhausted:
+    only(packet.head, _SAID | {"resource"}, "exhausted")
+    return Exhausted(one_of(packet.head, "resource", ("memory", "output")), text_of(packet.head, "text", ""))
+
+
+def _said(kind: type[Unsupported | Stalled | Faulty]) -> Callable[[Packet], Outcome]:
+    def parse(packet: Packet) -> Outcome:
+        only(packet.head, _SAID, kind.__name__.lower())
+        return kind(text_of(packet.head, "text", ""))
+
+    return parse
+
+
+_PARSERS: Final[dict[str, Callable[[Packet], Outcome]]] = {
+    "accepted": _accepted,
+    "refused": _refused,
+    "unsupported": _said(Unsupported),
+    "stalled": _said(Stalled),
+    "exhausted": _exhausted,
+    "faulty": _said(Faulty),
+}

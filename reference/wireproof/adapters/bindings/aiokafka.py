@@ -1,0 +1,105 @@
+"""aiokafka, driven as its fetcher drives it (`aiokafka.consumer.fetcher`, `_unpack_records`).
+
+One wheel holds two codecs: extensions in Cython, and the same in Python, which it takes when the
+environment says `AIOKAFKA_NO_EXTENSIONS=1` before it is first imported. So two registered adapters
+name this module, and differ in their environment.
+"""
+
+from importlib.metadata import version
+from typing import Any, Final
+
+from aiokafka.errors import CorruptRecordException, KafkaError  # type: ignore[import-untyped] # no types
+from aiokafka.record.control_record import ControlRecord  # type: ignore[import-untyped] # no types
+from aiokafka.record.default_records import (  # type: ignore[import-untyped] # no types
+    DefaultRecordBatch,
+    DefaultRecordBatchBuilder,
+)
+from aiokafka.record.legacy_records import (  # type: ignore[import-untyped] # no types
+    LegacyRecordBatch,
+    LegacyRecordBatchBuilder,
+)
+from aiokafka.record.memory_records import MemoryRecords  # type: ignore[import-untyped] # no types
+from aiokafka.util import NO_EXTENSIONS  # type: ignore[import-untyped] # no types
+
+from wireproof.adapters.bindings.recordset import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, writes
+from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.contract import Claim
+
+CODECS: Final = {
+    "v0": ("none", "gzip", "snappy"),
+    "v1": ("none", "gzip", "snappy", "lz4"),
+    "v2": ("none", "gzip", "snappy", "lz4", "zstd"),
+}
+"""No LZ4 in v0: it says so itself, naming KAFKA-3160."""
+
+REFUSALS: Final = Refusals(
+    documented=(KafkaError,),
+    classes=(
+        ("failed its crc check", "crc-mismatch"),
+        ("less than the minimum record overhead", "bad-length"),
+        ("unconsumed bytes", "trailing-data"),
+        ("Invalid record size", "length-mismatch"),
+        ("Invalid negative header key size", "null-not-allowed"),
+        ("Value of compressed message is None", "null-not-allowed"),
+        ("Unknown compression codec", "unknown-codec"),
+        ("LZ4 is not supported", "unknown-codec"),
+        ("double-compressed", "bad-nesting"),
+    ),
+)
+
+NAMES: Final = dict(
+    zip(
+        BATCH_FIELDS,
+        (
+            "base_offset",
+            "last_offset_delta",
+            "first_timestamp",
+            "max_timestamp",
+            "producer_id",
+            "producer_epoch",
+            "base_sequence",
+        ),
+        strict=True,
+    )
+)
+
+
+def _control(record: Any) -> object:  # noqa: ANN401 - of the library
+    """Its fetcher reads the marker of a control batch with this class."""
+    return ControlRecord.parse(record.key)
+
+
+def _unknown(_: Any) -> None:  # noqa: ANN401 - of the library
+    """Its reader does not say how much it used."""
+
+
+adapter: Final = RecordSet(
+    Library(
+        name="aiokafka-pure" if NO_EXTENSIONS else "aiokafka",
+        version=version("aiokafka"),
+        records=MemoryRecords,
+        modern=DefaultRecordBatch,
+        legacy=LegacyRecordBatch,
+        header=tuple(NAMES.items()),
+        legacy_header=(),
+        control=_control,
+        consumed=_unknown,
+        modern_builder=DefaultRecordBatchBuilder,
+        legacy_builder=LegacyRecordBatchBuilder,
+        refusals=REFUSALS,
+        bad_crc=CorruptRecordException,
+    ),
+    claims=(
+        (
+            "kafka.log/mixed",
+            Claim(
+                ops=("decode",),
+                codecs=CODECS["v2"],
+                profiles=("reader",),
+                observes=OBSERVES,
+                features=READS,
+            ),
+        ),
+        *writes(CODECS),
+    ),
+)

@@ -1,0 +1,100 @@
+"""Builds a driver into the user's cache, once for each edition of its source.
+
+The folder is named after the driver and a digest of its files, so that an older edition never answers
+for a newer one; a lock lets one builder in at a time; `.ready` stands in it once every step has passed.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import wireproof
+from wireproof.adapters.entry import Build
+from wireproof.adapters.errors import AdapterStartError
+
+STEP_SECONDS: Final = 900
+"""For one step; a first Maven or Cargo build fetches its dependencies."""
+
+_READY: Final = ".ready"
+
+
+def cache_folder() -> Path:
+    """`$WIREPROOF_CACHE`, else `wireproof` under `$XDG_CACHE_HOME` or `~/.cache`."""
+    if own := os.environ.get("WIREPROOF_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wireproof"
+
+
+def drivers_folder() -> Path:
+    """The peers' drivers: in the wheel as `wireproof/_peers`, in a checkout under `tests/peers`."""
+    package = Path(wireproof.__file__).parent
+    packaged = package / "_peers"
+    return packaged if packaged.is_dir() else package.parents[1] / "tests" / "peers"
+
+
+def built(name: str, build: Build) -> Path:
+    """The folder in which every step has passed; raises `AdapterStartError` with the step that did not."""
+    source = drivers_folder() / build.source
+    if not source.is_dir():
+        raise AdapterStartError(f"{name}: its driver is not there: {source}")
+    target = cache_folder() / f"{build.source}-{_edition(source, build)}"
+    if (target / _READY).exists():
+        return target
+    target.mkdir(parents=True, exist_ok=True)
+    with _locked(target.with_suffix(".lock")):
+        if not (target / _READY).exists():
+            _build(name, build, source, target)
+    return target
+
+
+def _build(name: str, build: Build, source: Path, target: Path) -> None:
+    shutil.copytree(
+        source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target", "node_modules")
+    )
+    for step in build.steps:
+        command = [part.replace("{build}", str(target)) for part in step]
+        _run(name, command, target)
+    (target / _READY).touch()
+
+
+def _run(name: str, command: list[str], folder: Path) -> None:
+    shown = " ".join(command)
+    try:
+        done = subprocess.run(  # noqa: S603 - the steps come from the registry
+            command, cwd=folder, capture_output=True, text=True, timeout=STEP_SECONDS, check=False
+        )
+    except OSError as error:
+        raise AdapterStartError(f"{name}: its build cannot run `{shown}`: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise AdapterStartError(f"{name}: `{shown}` did not end in {STEP_SECONDS} s, in {folder}") from None
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no output"]
+        raise AdapterStartError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}: {lines[-1]}")
+
+
+def _edition(source: Path, build: Build) -> str:
+    """A digest of the driver's files and steps."""
+    state = blake2b(repr(build.steps).encode(), digest_size=6)
+    for path in sorted(source.rglob("*")):
+        inner = path.relative_to(source)
+        if path.is_file() and not {"target", "node_modules"} & set(inner.parts):
+            state.update(str(inner).encode() + b"\0" + path.read_bytes())
+    return state.hexdigest()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock file; waits for another builder, whose own steps are bounded."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

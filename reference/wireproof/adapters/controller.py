@@ -1,0 +1,101 @@
+"""One running adapter, be it a process or a Python object: the engine sees no difference.
+
+The life of a controller: it is made and has said hello, or its making raised `AdapterStartError`;
+`send` and `receive` take turns; `receive` may raise `Broken`, after which only `close` is allowed;
+`close` may be called at any time, more than once, and returns within a bounded time.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.objects import Caller
+from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
+
+Answer = tuple[str, Outcome]
+"""The id of a request, and what came of it."""
+
+
+class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
+    """The adapter died or broke the contract; nothing more will come of it.
+
+    Attributes:
+        outcome: what the guilty case gets, once it is known.
+        how: the same in a few stable words, for signatures.
+    """
+
+    def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str) -> None:
+        """Keep both."""
+        super().__init__(outcome.text)
+        self.outcome = outcome
+        self.how = how
+
+
+class Controller(Protocol):
+    """See the module."""
+
+    hello: Hello
+
+    def send(self, requests: Sequence[Request]) -> None:
+        """Ask; never waits for the adapter to read.
+
+        Raises `MessageError`, and asks nothing, if a request is over the limit of a message.
+        """
+        ...
+
+    def receive(self, seconds: float) -> list[Answer]:
+        """The answers that are there, waiting at most `seconds` for the first; raises `Broken`."""
+        ...
+
+    def progress(self) -> str:
+        """How far the reading got of an answer that is not complete, for the text of a timeout."""
+        ...
+
+    def mark_memory(self) -> None:
+        """Let `memory_grown` count from here."""
+        ...
+
+    def memory_grown(self) -> int | None:
+        """Bytes by which the resident peak rose since `mark_memory`; None where that cannot be known."""
+        ...
+
+    def close(self) -> None:
+        """End the adapter and everything that it started."""
+        ...
+
+
+class InProcess:
+    """A Python object called directly: nothing can be timed out, a death is everybody's."""
+
+    def __init__(self, caller: Caller) -> None:
+        """Call through `caller`."""
+        self.hello = caller.hello
+        self._caller = caller
+        self._waiting: deque[Request] = deque()
+
+    def send(self, requests: Sequence[Request]) -> None:
+        """Remember the requests; each is answered when its answer is asked for."""
+        self._waiting.extend(requests)
+
+    def receive(self, seconds: float) -> list[Answer]:  # noqa: ARG002 - the call takes what it takes
+        """One answer, so that its time is its own."""
+        if not self._waiting:
+            return []
+        request = self._waiting.popleft()
+        return [(request.id, self._caller.answer(request))]
+
+    def progress(self) -> str:
+        """Nothing is read."""
+        return "called in this process"
+
+    def mark_memory(self) -> None:
+        """The memory of this process is not the adapter's alone."""
+
+    def memory_grown(self) -> int | None:
+        """Unknown."""
+        return None
+
+    def close(self) -> None:
+        """Forget what was not asked."""
+        self._waiting.clear()

@@ -1,0 +1,50 @@
+"""One registered adapter: what to start, and what must be there first. Design, section 4."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import Factory, field, frozen
+
+Wire = Literal["exec", "jsonl"]
+
+
+@frozen
+class Build:
+    """How a driver comes to be in the user's cache: once for each edition of its source.
+
+    Attributes:
+        source: the folder of the driver under the peers' drivers.
+        steps: commands, run in a copy of that folder; `{build}` stands for the copy's path.
+    """
+
+    source: str
+    steps: tuple[tuple[str, ...], ...]
+
+
+@frozen
+class Entry:
+    """A row of the registry; it has either an `object` or a `command`.
+
+    Attributes:
+        name: as users write it.
+        description: one line.
+        object: `module:attribute` of a Python object, of a class or of a function that makes one.
+        command: program and arguments of a process; `{build}` stands for the folder of `prepare`.
+        wire: the framing that the command speaks.
+        interpreter: the Python that runs `object`, where it is not this one; may hold `{build}`.
+        environment: added to the environment of the process.
+        prepare: what must be built first.
+        extra: the extra of this package that brings what `object` imports.
+        formats: what it is about, for listings; the hello has the last word.
+    """
+
+    name: str
+    description: str = ""
+    object: str = ""
+    command: tuple[str, ...] = ()
+    wire: Wire = "exec"
+    interpreter: str = ""
+    environment: Mapping[str, str] = field(default=Factory(dict))
+    prepare: Build | None = None
+    extra: str = ""
+    formats: tuple[str, ...] = ()

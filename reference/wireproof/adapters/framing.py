@@ -1,0 +1,248 @@
+"""The two framings of the adapter contract. Design, section 4.
+
+    exec:    u32 big-endian length of the header | header, a JSON object | raw blobs
+             `"blob": n` stands for `"hex"`, with n bytes after the header;
+             `"blobs": [n, …]` stands for `"chunks"`, likewise in their order
+    jsonl:   one JSON object a line, bytes as lower-case hex
+
+Both decoders take bytes in any pieces, look at each byte a bounded number of times, and hold no more
+than one message of `MAX_MESSAGE` bytes that is not complete.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from struct import Struct
+from typing import Any, Final, NoReturn, Protocol, TypeAlias
+
+from attrs import frozen
+
+from wireproof.adapters.errors import MessageError
+
+MAX_MESSAGE: Final = 16 * 1024 * 1024
+"""Bytes of a header and all its blobs; of a line, twice that for its hex and as much again for its JSON."""
+
+MAX_LINE: Final = 3 * MAX_MESSAGE
+SHOWN: Final = 32
+"""Bytes that a message about noise shows."""
+
+_LENGTH: Final = Struct(">I")
+_OBJECT: Final = ord("{")
+
+Head: TypeAlias = dict[str, Any]
+"""A JSON object as it came; it goes no further than `messages` and `answers`."""
+
+
+@frozen
+class Packet:
+    """A message between its framing and its meaning: a JSON object without its bytes, and the bytes."""
+
+    head: Head
+    blob: bytes | None = None
+    blobs: tuple[bytes, ...] | None = None
+
+
+class Framing(Protocol):
+    """One direction of a conversation, each way with its own instance."""
+
+    def pack(self, packet: Packet) -> bytes:
+        """The bytes of a message; raises `MessageError` where it is over the limit."""
+        ...
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """The messages that `data` completes; then raises `MessageError` at bytes that are none."""
+        ...
+
+    def progress(self) -> str:
+        """How far the message got that is not complete, for the text of a timeout."""
+        ...
+
+
+def hexdump(data: bytes) -> str:
+    """The first bytes in hex and in ASCII, on one line."""
+    head = data[:SHOWN]
+    text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in head)
+    return f"{head.hex(' ')} |{text}|" + ("…" if len(data) > SHOWN else "")
+
+
+def _no_float(text: str) -> NoReturn:
+    raise MessageError(f"{text} is a float: a float travels as its IEEE bits in hex")
+
+
+_dump: Final[Callable[[Any], str]] = json.JSONEncoder(separators=(",", ":")).encode
+_load: Final[Callable[[str], Any]] = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).decode
+
+
+def _object(data: bytes) -> Head:
+    try:
+        head = _load(data.decode())
+    except RecursionError:
+        raise MessageError("JSON nested too deeply") from None
+    except MessageError:
+        raise
+    except ValueError as error:
+        raise MessageError(f"no JSON ({error}): {hexdump(data)}") from None
+    if not isinstance(head, dict):
+        raise MessageError(f"no JSON object: {hexdump(data)}")
+    return head
+
+
+class Frames:
+    """The framing of `exec:`."""
+
+    def __init__(self) -> None:
+        """Start before the first byte."""
+        self._buffer = bytearray()
+        self._head: Head | None = None
+        self._sizes: list[int] = []
+        self._total = 0
+        self._done = 0
+
+    def pack(self, packet: Packet) -> bytes:
+        """See `Framing`."""
+        blobs: tuple[bytes, ...] = ()
+        head = packet.head
+        if packet.blob is not None:
+            head = {**head, "blob": len(packet.blob)}
+            blobs = (packet.blob,)
+        elif packet.blobs is not None:
+            blobs = packet.blobs
+            head = {**head, "blobs": [len(blob) for blob in blobs]}
+        header = _dump(head).encode()
+        frame = b"".join((_LENGTH.pack(len(header)), header, *blobs))
+        if len(frame) > MAX_MESSAGE:
+            raise MessageError(f"a message of {len(frame)} bytes, over the limit of {MAX_MESSAGE}")
+        return frame
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """See `Framing`."""
+        self._buffer += data
+        pos = 0
+        try:
+            while (end := self._end(pos)) >= 0:
+                packet = self._take(pos, end)
+                pos = end
+                if packet is not None:
+                    yield packet
+        finally:
+            del self._buffer[:pos]
+            self._done += pos
+
+    def _end(self, pos: int) -> int:
+        """Where the header, or the blobs after it, that begin at `pos` end; -1 if they are not all here."""
+        have = len(self._buffer) - pos
+        if self._head is not None:
+            return pos + self._total if have >= self._total else -1
+        if have < _LENGTH.size:
+            return -1
+        size: int = _LENGTH.unpack_from(self._buffer, pos)[0]
+        start = pos + _LENGTH.size
+        if size > MAX_MESSAGE or (have > _LENGTH.size and size and self._buffer[start] != _OBJECT):
+            raise self._noise(pos, f"no frame (its length would be {size})")
+        return start + size if have >= _LENGTH.size + size else -1
+
+    def _take(self, pos: int, end: int) -> Packet | None:
+        """The message that ends at `end`; None for a header whose blobs are still to come."""
+        if self._head is not None:
+            packet = self._with_blobs(self._head, pos)
+            self._head = None
+            return packet
+        head = _object(bytes(self._buffer[pos + _LENGTH.size : end]))
+        if "blob" not in head and "blobs" not in head:
+            return Packet(head)
+        self._sizes = self._announced(head, MAX_MESSAGE - (end - pos))
+        self._total = sum(self._sizes)
+        self._head = head
+        return None
+
+    def _announced(self, head: Head, room: int) -> list[int]:
+        sizes = head["blobs"] if "blobs" in head else [head["blob"]]
+        good = isinstance(sizes, list) and all(type(size) is int and size >= 0 for size in sizes)
+        if not good or ("blob" in head and "blobs" in head):
+            raise MessageError("blob wants a length, or blobs a list of lengths, not both")
+        if sum(sizes) > room:
+            raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
+        return sizes
+
+    def _with_blobs(self, head: Head, pos: int) -> Packet:
+        blobs = []
+        for size in self._sizes:
+            blobs.append(bytes(self._buffer[pos : pos + size]))
+            pos += size
+        if head.pop("blobs", None) is not None:
+            return Packet(head, blobs=tuple(blobs))
+        del head["blob"]
+        return Packet(head, blob=blobs[0])
+
+    def _noise(self, pos: int, what: str) -> MessageError:
+        return MessageError(f"{what} at byte {self._done + pos}: {hexdump(bytes(self._buffer[pos:]))}")
+
+    def progress(self) -> str:
+        """See `Framing`."""
+        have = len(self._buffer)
+        if self._head is not None:
+            return f"{have} of {self._total} bytes of the blobs"
+        if have < _LENGTH.size:
+            return f"{have} of {_LENGTH.size} bytes of a frame's length"
+        return f"{have - _LENGTH.size} of {_LENGTH.unpack_from(self._buffer)[0]} bytes of a header"
+
+
+class Lines:
+    """The framing of `jsonl:`."""
+
+    def __init__(self) -> None:
+        """Start before the first byte."""
+        self._parts: list[bytes] = []
+        self._have = 0
+
+    def pack(self, packet: Packet) -> bytes:
+        """See `Framing`."""
+        head = packet.head
+        if packet.blob is not None:
+            head = {**head, "hex": packet.blob.hex()}
+        elif packet.blobs is not None:
+            head = {**head, "chunks": [blob.hex() for blob in packet.blobs]}
+        line = _dump(head).encode() + b"\n"
+        if len(line) > MAX_LINE:
+            raise MessageError(f"a line of {len(line)} bytes, over the limit of {MAX_LINE}")
+        return line
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """See `Framing`."""
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._parts.append(line)
+            whole = b"".join(self._parts).strip()
+            self._parts, self._have = [], 0
+            if whole:
+                yield self._packet(_object(whole))
+        self._parts.append(rest)
+        self._have += len(rest)
+        if self._have > MAX_LINE:
+            raise MessageError(f"a line over the limit of {MAX_LINE} bytes: {hexdump(self._parts[0])}")
+
+    @staticmethod
+    def _packet(head: Head) -> Packet:
+        if "hex" in head:
+            return Packet(head, blob=unhex(head.pop("hex"), "hex"))
+        if "chunks" in head:
+            chunks = head.pop("chunks")
+            if not isinstance(chunks, list):
+                raise MessageError("chunks wants a list of bytes in hex")
+            return Packet(head, blobs=tuple(unhex(chunk, "chunks") for chunk in chunks))
+        return Packet(head)
+
+    def progress(self) -> str:
+        """See `Framing`."""
+        return f"{self._have} bytes of a line"
+
+
+def unhex(text: object, name: str) -> bytes:
+    """The bytes of lower-case hex; raises `MessageError` naming the field `name`."""
+    if isinstance(text, str):
+        try:
+            data = bytes.fromhex(text)
+        except ValueError:
+            data = None
+        if data is not None and data.hex() == text:
+            return data
+    raise MessageError(f"{name} wants bytes in lower-case hex")

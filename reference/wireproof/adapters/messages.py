@@ -1,0 +1,262 @@
+"""Hello and request between their classes and their JSON. Design, section 4.
+
+Strict at this boundary and trusting behind it: a missing, surplus or wrongly typed field raises
+`MessageError` with one line that names it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, get_args
+
+from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
+from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.framing import Head, Packet, unhex
+from wireproof.cases.case import Limits, Op
+from wireproof.wire.options import DEFAULT, MAX_OUTPUT, Options, Profile
+
+OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
+"""What the suite says first."""
+
+_NO_LIMITS: Final = Limits()
+_OPS: Final = get_args(Op)
+
+# --- checks, each naming the field it refuses ---
+
+
+def only(head: Mapping[str, Any], allowed: frozenset[str], what: str) -> None:
+    """Refuse a field that `what` does not have."""
+    if surplus := head.keys() - allowed:
+        raise MessageError(f"{what} has no field {min(surplus)!r}")
+
+
+def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """The text in the field `name`."""
+    value = head.get(name, default)
+    if not isinstance(value, str):
+        raise MessageError(f"{name} wants a text, got {kind_of(value)}")
+    return value
+
+
+def count_of(head: Mapping[str, Any], name: str, default: int | None = None, least: int = 0) -> int:
+    """The whole number in the field `name`, not less than `least`."""
+    value = head.get(name, default)
+    if type(value) is not int or value < least:
+        raise MessageError(f"{name} wants a whole number from {least} on, got {kind_of(value)}")
+    return value
+
+
+def one_of(head: Mapping[str, Any], name: str, choices: tuple[str, ...], default: str | None = None) -> Any:  # noqa: ANN401 - the caller's literal type
+    """The text in the field `name`, one of `choices`."""
+    value = head.get(name, default)
+    if value not in choices:
+        raise MessageError(f"{name} wants one of {', '.join(choices)}; got {kind_of(value)}")
+    return value
+
+
+def object_of(head: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The JSON object in the field `name`; empty where it is missing."""
+    value = head.get(name, {})
+    if not isinstance(value, Mapping):
+        raise MessageError(f"{name} wants an object, got {kind_of(value)}")
+    return value
+
+
+def texts_of(head: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """The list of texts in the field `name`; None where it is missing."""
+    value = head.get(name)
+    if value is None and name not in head:
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+        raise MessageError(f"{name} wants a list of texts, got {kind_of(value)}")
+    return tuple(value)
+
+
+def kind_of(value: object) -> str:
+    """What a wrong value is, short enough for one line."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+# --- hello ---
+
+_HELLO: Final = frozenset({"protocol", "name", "version", "revisions", "errors", "window", "cost"})
+_CLAIM: Final = frozenset({"ops", "codecs", "profiles", "observes", "features"})
+_ERRORS: Final = ("exact", "coarse", "none")
+_COSTS: Final = ("fast", "slow")
+
+
+def hello_packet(hello: Hello) -> Packet:
+    """The answer to the opening."""
+    revisions = {joined: _claim_json(claim) for joined, claim in hello.revisions.items()}
+    return Packet(
+        {
+            "hello": {
+                "protocol": hello.protocol,
+                "name": hello.name,
+                "version": hello.version,
+                "revisions": revisions,
+                "errors": hello.errors,
+                "window": hello.window,
+                "cost": hello.cost,
+            }
+        }
+    )
+
+
+def _claim_json(claim: Claim) -> Head:
+    parts = {name: getattr(claim, name) for name in ("ops", "codecs", "profiles", "observes", "features")}
+    return {name: list(part) for name, part in parts.items() if part is not None}
+
+
+def hello_of(packet: Packet) -> Hello:
+    """The adapter's hello; raises `MessageError`.
+
+    An adapter that cannot start may say so in one line, as `{"hello": {"error": "…"}}`; that raises
+    `AdapterStartError`.
+    """
+    if packet.head.keys() != {"hello"}:
+        raise MessageError(f"wants a hello first, got {kind_of(packet.head)}")
+    head = object_of(packet.head, "hello")
+    if "error" in head:
+        raise AdapterStartError(text_of(head, "error"))
+    only(head, _HELLO, "hello")
+    protocol = count_of(head, "protocol", PROTOCOL)
+    if protocol != PROTOCOL:
+        raise MessageError(f"speaks protocol {protocol}; this suite speaks {PROTOCOL}")
+    claims = object_of(head, "revisions")
+    return Hello(
+        text_of(head, "name"),
+        text_of(head, "version"),
+        {joined: claim_of(claims, joined) for joined in claims},
+        one_of(head, "errors", _ERRORS, "coarse"),
+        count_of(head, "window", 1, least=1),
+        one_of(head, "cost", _COSTS, "fast"),
+        protocol,
+    )
+
+
+def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
+    """What is claimed of the format and revision `joined`."""
+    head = object_of(claims, joined)
+    only(head, _CLAIM, f"the claim of {joined}")
+    ops = texts_of(head, "ops")
+    if ops is not None and not set(ops) <= set(_OPS):
+        raise MessageError(f"ops of {joined} wants some of {', '.join(_OPS)}; got {kind_of(ops)}")
+    return Claim(
+        tuple(op for op in _OPS if op in ops) if ops is not None else None,
+        texts_of(head, "codecs"),
+        texts_of(head, "profiles"),
+        texts_of(head, "observes") or (),
+        texts_of(head, "features"),
+    )
+
+
+# --- request ---
+
+_REQUEST: Final = frozenset(
+    {"id", "op", "format", "revision", "value", "profile", "answer", "limits", "options"}
+)
+_OPTIONS: Final = frozenset(
+    {"keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"}
+)
+_RESYNC: Final = ("strict", "go", "c")
+_COMPRESSION: Final = ("none", "snappy")
+_ISOLATION: Final = ("read_uncommitted", "read_committed")
+
+
+def request_packet(request: Request) -> Packet:
+    """A request; what stands at its default is left out."""
+    head: Head = {
+        "id": request.id,
+        "op": request.op,
+        "format": request.format,
+        "revision": request.revision,
+    }
+    if request.answer != "value":
+        head["answer"] = request.answer
+    if request.options is not DEFAULT and request.options != DEFAULT:
+        _put_options(head, request.options)
+    if request.limits is not _NO_LIMITS and request.limits.ms != _NO_LIMITS.ms:
+        head.setdefault("limits", {})["ms"] = request.limits.ms
+    if request.op == "decode":
+        return Packet(head, blob=request.data)
+    if request.op == "scan":
+        return Packet(head, blobs=request.chunks)
+    head["value"] = request.value
+    return Packet(head)
+
+
+def _put_options(head: Head, options: Options) -> None:
+    if options.profile != DEFAULT.profile:
+        head["profile"] = options.profile
+    if options.max_output != MAX_OUTPUT:
+        head["limits"] = {"max_output": options.max_output}
+    plain = ("max_message", "resync", "compression", "fetch_offset", "isolation")
+    parts: Head = {name: getattr(options, name) for name in plain}
+    parts = {name: part for name, part in parts.items() if part != getattr(DEFAULT, name)}
+    if options.keys is not None:
+        parts["keys"] = {name: key.hex() for name, key in options.keys.items()}
+    if options.aborted:
+        parts["aborted"] = [list(pair) for pair in options.aborted]
+    if parts:
+        head["options"] = parts
+
+
+def request_of(packet: Packet) -> Request:
+    """The request in a packet; raises `MessageError`."""
+    head = packet.head
+    only(head, _REQUEST, "a request")
+    op: Op = one_of(head, "op", _OPS)
+    if (packet.blob is not None, packet.blobs is not None, "value" in head) != _INPUTS[op]:
+        raise MessageError(f"{op} wants {_WANTED[op]} and no other input")
+    limits = object_of(head, "limits")
+    only(limits, frozenset({"ms", "max_output"}), "limits")
+    return Request(
+        text_of(head, "id"),
+        op,
+        text_of(head, "format"),
+        text_of(head, "revision"),
+        packet.blob or b"",
+        head.get("value"),
+        packet.blobs or (),
+        _options(head, limits) if head.keys() & {"options", "limits", "profile"} else DEFAULT,
+        one_of(head, "answer", ("value", "digest"), "value"),
+        Limits(ms=count_of(limits, "ms", _NO_LIMITS.ms)) if "ms" in limits else _NO_LIMITS,
+    )
+
+
+_INPUTS: Final = {
+    "decode": (True, False, False),
+    "scan": (False, True, False),
+    "encode": (False, False, True),
+}
+_WANTED: Final = {"decode": "hex", "scan": "chunks", "encode": "value"}
+
+
+def _options(head: Mapping[str, Any], limits: Mapping[str, Any]) -> Options:
+    parts = object_of(head, "options")
+    only(parts, _OPTIONS, "options")
+    return Options(
+        profile=one_of(head, "profile", get_args(Profile), DEFAULT.profile),
+        max_output=count_of(limits, "max_output", MAX_OUTPUT),
+        max_message=count_of(parts, "max_message") if "max_message" in parts else None,
+        keys=_keys(parts),
+        resync=one_of(parts, "resync", _RESYNC, DEFAULT.resync),
+        compression=one_of(parts, "compression", _COMPRESSION, DEFAULT.compression),
+        fetch_offset=count_of(parts, "fetch_offset") if "fetch_offset" in parts else None,
+        isolation=one_of(parts, "isolation", _ISOLATION, DEFAULT.isolation),
+        aborted=_aborted(parts.get("aborted", [])),
+    )
+
+
+def _keys(parts: Mapping[str, Any]) -> Mapping[str, bytes] | None:
+    if "keys" not in parts:
+        return None
+    return {name: unhex(key, f"keys.{name}") for name, key in object_of(parts, "keys").items()}
+
+
+def _aborted(pairs: object) -> tuple[tuple[int, int], ...]:
+    if isinstance(pairs, list) and all(
+        isinstance(pair, list) and [type(part) for part in pair] == [int, int] for pair in pairs
+    ):
+        return tuple((producer, first) for producer, first in pairs)
+    raise MessageError("aborted wants a list of [producerId, firstOffset]")

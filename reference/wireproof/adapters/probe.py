@@ -1,0 +1,143 @@
+"""Claims against behaviour: what an adapter says of itself is asked of it, and what it leaves out too.
+
+Design, section 4, "claims". The caller hands in small cases; each one speaks for its operation, its
+profile and what it needs. A thing works if a case that must be accepted is, and none that must be
+refused is accepted. Values are the judge's business, not this module's.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, Protocol
+
+from attrs import evolve, frozen
+
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.case import Accept, Case, Op, Reject
+from wireproof.cases.outcome import Accepted, NotRun, Outcome
+
+OPS: tuple[Op, ...] = ("decode", "encode", "scan")
+
+Standing = Literal["agrees", "over-claimed", "under-claimed", "found"]
+"""`over-claimed` is a failure, `under-claimed` is reported, `found` was neither claimed nor denied."""
+
+
+class Runner(Protocol):
+    """What asks the cases: the engine."""
+
+    hello: Hello
+
+    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """What comes of each case, asked whatever the claims are."""
+        ...
+
+
+@frozen
+class Finding:
+    """One thing that an adapter can or cannot do.
+
+    Attributes:
+        joined: format and revision, as `kafka.batch/v2`.
+        kind: `op`, `codec`, `profile` or `feature`.
+        name: such as `decode`, `lz4`, `produce`, `control-batch`.
+        claimed: what the hello says; None where it says nothing.
+        works: what it did.
+    """
+
+    joined: str
+    kind: str
+    name: str
+    claimed: bool | None
+    works: bool
+
+    @property
+    def standing(self) -> Standing:
+        """How claim and behaviour go together."""
+        match self.claimed, self.works:
+            case True, False:
+                return "over-claimed"
+            case False, True:
+                return "under-claimed"
+            case None, _:
+                return "found"
+            case _:
+                return "agrees"
+
+
+Thing = tuple[str, str, str]
+"""Format and revision, kind, name."""
+
+
+def things_of(case: Case) -> list[Thing]:
+    """What a case speaks for; without a codec among its needs, for plain bytes."""
+    things: list[Thing] = [(case.joined, "op", case.op), (case.joined, "profile", case.profile)]
+    atoms = [atom.partition(":") for atom in case.needs]
+    if all(kind != "codec" for kind, _, _ in atoms):
+        things.append((case.joined, "codec", "none"))
+    return things + [(case.joined, kind, name) for kind, _, name in atoms]
+
+
+def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
+    """What `cases` show of the adapter, sorted; a thing that no case could be asked about is left out."""
+    good: dict[Thing, bool] = {}
+    bad: set[Thing] = set()
+    for case, outcome in runner.ask(cases):
+        if isinstance(outcome, NotRun):
+            continue
+        match case.expect:
+            case Accept():
+                for thing in things_of(case):
+                    good[thing] = good.get(thing, False) or isinstance(outcome, Accepted)
+            case Reject() if isinstance(outcome, Accepted):
+                bad.update(things_of(case))
+    return tuple(
+        Finding(*thing, _claimed(runner.hello, thing), works and thing not in bad)
+        for thing, works in sorted(good.items())
+    )
+
+
+def _claimed(hello: Hello, thing: Thing) -> bool | None:
+    joined, kind, name = thing
+    claim = hello.revisions.get(joined)
+    if claim is None:
+        return False if hello.revisions else None
+    names = _names(claim, kind)
+    return None if names is None else name in names
+
+
+def _names(claim: Claim, kind: str) -> tuple[str, ...] | None:
+    return {
+        "op": claim.ops,
+        "codec": claim.codecs,
+        "profile": claim.profiles,
+        "feature": claim.features,
+    }.get(kind)
+
+
+def filled(hello: Hello, findings: Iterable[Finding]) -> Hello:
+    """The hello with what it left out taken from behaviour; what it says stays as it said it."""
+    working: dict[str, dict[str, list[str]]] = {}
+    for finding in findings:
+        kinds = working.setdefault(finding.joined, {})
+        if finding.works:
+            kinds.setdefault(finding.kind, []).append(finding.name)
+    revisions = dict(hello.revisions)
+    for joined, kinds in working.items():
+        if joined in hello.revisions:
+            revisions[joined] = _filled(hello.revisions[joined], kinds)
+        elif not hello.revisions and kinds.get("op"):
+            revisions[joined] = _filled(Claim(), kinds)
+    return evolve(hello, revisions=revisions)
+
+
+def _filled(claim: Claim, kinds: dict[str, list[str]]) -> Claim:
+    def names(kind: str) -> tuple[str, ...]:
+        said = _names(claim, kind)
+        return tuple(kinds.get(kind, ())) if said is None else said
+
+    found = names("op")
+    return Claim(
+        tuple(op for op in OPS if op in found),
+        names("codec"),
+        names("profile"),
+        claim.observes,
+        names("feature"),
+    )

@@ -1,0 +1,389 @@
+"""A controller over a child process and its three pipes.
+
+One thread serves all three through a selector, so neither side can block the other: requests wait in
+a buffer while the child does not read, its stderr is drained while its answers are read. The child
+leads a session of its own; ending it ends all that it started.
+"""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Final
+
+from attrs import Factory, field, frozen
+
+from wireproof.adapters import proctree
+from wireproof.adapters.answers import answer_of
+from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.controller import Answer, Broken
+from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.framing import Frames, Framing, Packet
+from wireproof.adapters.messages import OPENING, hello_of, kind_of, request_packet
+from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
+
+MIB: Final = 1024 * 1024
+
+HELLO_SECONDS: Final = 10.0
+"""From the start of a process to its hello."""
+
+EXIT_SECONDS: Final = 1.0
+"""For a process to leave by itself once its stdin is closed or its stdout is at an end."""
+
+KILL_SECONDS: Final = 5.0
+"""For the system to take away a killed process."""
+
+POLL_SECONDS: Final = 0.1
+"""Between looks at whether a silent process lives, and at its memory."""
+
+STDERR_KEPT: Final = 64 * 1024
+"""Bytes of stderr that are kept, the last ones."""
+
+STDERR_SHOWN: Final = 400
+"""Characters of them that a message shows."""
+
+READ: Final = 256 * 1024
+"""Bytes of one read."""
+
+MEMORY: Final = 2048 * MIB
+"""Bytes that the process tree may hold resident."""
+
+
+@frozen
+class Program:
+    """What to start.
+
+    Attributes:
+        name: for messages.
+        command: program and arguments.
+        framing: makes the framing of one direction.
+        environment: added to this process's own.
+        memory: resident bytes of the whole tree at which it is killed; None does not look.
+        hello_seconds: the wait for its hello.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    framing: Callable[[], Framing] = Frames
+    environment: Mapping[str, str] = field(default=Factory(dict))
+    memory: int | None = MEMORY
+    hello_seconds: float = HELLO_SECONDS
+
+
+class Process:
+    """See the module, and `Controller` for the methods that are documented there."""
+
+    def __init__(self, program: Program) -> None:
+        """Start the process and hear its hello; raises `AdapterStartError`."""
+        self._program = program
+        self._child = _start(program)
+        self._out = program.framing()
+        self._in = program.framing()
+        self._pending = bytearray()
+        self._packets: deque[Packet] = deque()
+        self._open: set[str] = set()
+        self._stderr = bytearray()
+        self._ended = False
+        self._closed = False
+        self._fault: MessageError | None = None
+        self._looked = time.monotonic()
+        self._marked: int | None = None
+        self._selector = selectors.DefaultSelector()
+        self._stdin = _pipe(self._child.stdin)
+        stdout, stderr = _pipe(self._child.stdout), _pipe(self._child.stderr)
+        self._selector.register(stdout, selectors.EVENT_READ, self._read_stdout)
+        self._selector.register(stderr, selectors.EVENT_READ, self._read_stderr)
+        try:
+            self.hello = self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    # --- the life of a process ---
+
+    def _greet(self) -> Hello:
+        self._write(self._out.pack(OPENING))
+        try:
+            return hello_of(self._first_packet(time.monotonic() + self._program.hello_seconds))
+        except Broken as broken:
+            raise AdapterStartError(f"{self._program.name} {broken.outcome.text}, before its hello") from None
+        except MessageError as error:
+            raise AdapterStartError(f"{self._program.name}: its hello {error}") from None
+
+    def _first_packet(self, deadline: float) -> Packet:
+        while not self._packets:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise AdapterStartError(
+                    f"{self._program.name} said no hello in {self._program.hello_seconds:g} s: read "
+                    f"{self._in.progress()}{self._last_words()}"
+                )
+            self._step(min(left, POLL_SECONDS))
+        return self._packets.popleft()
+
+    def close(self) -> None:
+        """See `Controller`."""
+        if self._closed:
+            return
+        self._closed = True
+        self._drop_stdin()
+        if not self._fault and not self._open:
+            self._drain(EXIT_SECONDS)
+        self._kill()
+        self._selector.close()
+        for pipe in (self._child.stdout, self._child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _kill(self) -> None:
+        """Kill the session before its leader is reaped, while its number cannot belong to anybody else."""
+        if self._child.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(self._child.pid, signal.SIGKILL)
+                else:
+                    self._child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(KILL_SECONDS)
+
+    # --- the three pipes ---
+
+    def _step(self, seconds: float) -> None:
+        """Serve the pipes once, then look for an end; raises `Broken`."""
+        busy = self._serve_pipes(seconds)
+        if self._packets:
+            return
+        if self._fault is not None:
+            raise self._contract_broken(str(self._fault))
+        if self._ended or (not busy and _has_ended(self._child)):
+            self._drain(EXIT_SECONDS)
+            if not self._packets:
+                raise self._death()
+
+    def _serve_pipes(self, seconds: float) -> bool:
+        if not self._selector.get_map():
+            time.sleep(seconds)
+            return False
+        ready = self._selector.select(seconds)
+        for key, _ in ready:
+            key.data()
+        return bool(ready)
+
+    def _drain(self, seconds: float) -> None:
+        """Wait for the process to leave by itself, then take what its pipes still hold."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            ended = _has_ended(self._child)
+            busy = self._serve_pipes(0 if ended else min(left, POLL_SECONDS / 10))
+            if ended and not busy:
+                return
+
+    def _read_stdout(self) -> None:
+        data = self._read(self._child.stdout)
+        if data is None:
+            self._ended = True
+            return
+        try:
+            self._packets.extend(self._in.feed(data))
+        except MessageError as error:
+            self._fault = error
+            self._selector.unregister(_pipe(self._child.stdout))
+
+    def _read_stderr(self) -> None:
+        self._stderr += self._read(self._child.stderr) or b""
+        del self._stderr[:-STDERR_KEPT]
+
+    def _read(self, pipe: IO[bytes] | None) -> bytes | None:
+        """What the pipe holds; None at its end."""
+        try:
+            data = os.read(_pipe(pipe), READ)
+        except BlockingIOError:
+            return b""
+        if data:
+            return data
+        self._selector.unregister(_pipe(pipe))
+        return None
+
+    def _write(self, data: bytes) -> None:
+        """Write what the pipe takes at once; the selector writes the rest."""
+        if self._pending:
+            self._pending += data
+            return
+        self._pending += data
+        self._write_pending()
+        if self._pending and self._stdin >= 0:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE, self._write_stdin)
+
+    def _write_pending(self) -> None:
+        if self._stdin < 0:
+            self._pending.clear()
+            return
+        try:
+            written = os.write(self._stdin, self._pending)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._drop_stdin()
+            return
+        del self._pending[:written]
+
+    def _write_stdin(self) -> None:
+        self._write_pending()
+        if not self._pending and self._stdin >= 0:
+            self._selector.unregister(self._stdin)
+
+    def _drop_stdin(self) -> None:
+        """Give up writing: the child's death shows on its stdout, after the answers that are there still."""
+        self._pending.clear()
+        if self._stdin < 0:
+            return
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(self._stdin)
+        self._stdin = -1
+        if self._child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.close()
+
+    # --- requests and answers ---
+
+    def send(self, requests: Sequence[Request]) -> None:
+        """See `Controller`."""
+        frames = [self._out.pack(request_packet(request)) for request in requests]
+        self._open.update([request.id for request in requests])
+        self._write(b"".join(frames))
+
+    def receive(self, seconds: float) -> list[Answer]:
+        """See `Controller`."""
+        deadline = time.monotonic() + seconds
+        if self._fault is not None and not self._packets:
+            raise self._contract_broken(str(self._fault))
+        while not self._packets:
+            now = time.monotonic()
+            self._look_at_memory(now)
+            self._step(max(0.0, min(deadline - now, POLL_SECONDS)))
+            if now >= deadline:
+                break
+        return self._answers()
+
+    def _answers(self) -> list[Answer]:
+        answers: list[Answer] = []
+        while self._packets:
+            packet = self._packets.popleft()
+            name = packet.head.get("id")
+            if not isinstance(name, str) or name not in self._open:
+                self._fault = MessageError(f"it answered {kind_of(name)}, which is not in flight")
+                self._packets.clear()
+                break
+            self._open.discard(name)
+            answers.append((name, _outcome(packet)))
+        if not answers and self._fault is not None:
+            raise self._contract_broken(str(self._fault))
+        return answers
+
+    def progress(self) -> str:
+        """See `Controller`."""
+        return f"read {self._in.progress()}{self._last_words()}"
+
+    # --- ends ---
+
+    def _contract_broken(self, text: str) -> Broken:
+        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract")
+
+    def _death(self) -> Broken:
+        if not _has_ended(self._child):
+            return self._contract_broken("closed, though the process lives")
+        self._kill()
+        how = _how_it_ended(self._child.returncode)
+        half = self._in.progress()
+        text = how if half.startswith("0 ") else f"{how} after {half}"
+        return Broken(Crashed(f"died with {text}{self._last_words()}"), f"{how}{self._last_line()}")
+
+    def _last_words(self) -> str:
+        text = self._stderr.decode(errors="replace").strip()
+        shown = " / ".join(text.splitlines()[-6:])[-STDERR_SHOWN:]
+        return f"; stderr ends: {shown}" if shown else ""
+
+    def _last_line(self) -> str:
+        text = self._stderr.decode(errors="replace").strip()
+        return f": {text.splitlines()[-1][:STDERR_SHOWN]}" if text else ""
+
+    # --- memory ---
+
+    def _look_at_memory(self, now: float) -> None:
+        limit = self._program.memory
+        if limit is None or now - self._looked < POLL_SECONDS:
+            return
+        self._looked = now
+        size = proctree.resident(self._child.pid)
+        if size is not None and size > limit:
+            text = f"{size // MIB} MiB resident, over the limit of {limit // MIB} MiB"
+            raise Broken(Exhausted("memory", text), "memory")
+
+    def mark_memory(self) -> None:
+        """See `Controller`."""
+        proctree.reset_peak(self._child.pid)
+        self._marked = proctree.resident(self._child.pid)
+
+    def memory_grown(self) -> int | None:
+        """See `Controller`."""
+        peak = proctree.peak(self._child.pid)
+        if peak is None or self._marked is None:
+            return None
+        return max(0, peak - self._marked)
+
+
+def _start(program: Program) -> "subprocess.Popen[bytes]":
+    try:
+        child = subprocess.Popen(  # noqa: S603 - starting what the user names is the purpose
+            program.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env={**os.environ, **program.environment},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        os.set_blocking(_pipe(pipe), False)
+    return child
+
+
+def _pipe(pipe: IO[bytes] | None) -> int:
+    assert pipe is not None
+    return pipe.fileno()
+
+
+def _has_ended(child: "subprocess.Popen[Any]") -> bool:
+    """Whether it has ended; where the system allows, without reaping it, so that its number stays its own."""
+    if child.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return child.poll() is not None
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return child.poll() is not None
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "no exit code"
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _outcome(packet: Packet) -> Outcome:
+    try:
+        return answer_of(packet)
+    except MessageError as error:
+        return Faulty(f"its answer breaks the contract: {error}")

@@ -1,0 +1,190 @@
+"""From what a user writes to a running adapter. Design, section 4.
+
+reference, kafka-python, …    a row of `table`, or of the entry-point group `wireproof.adapters`
+mutant:crc-skip               a row of any `MUTANTS` under `wireproof.adapters.mutants`
+py:module:attribute           a Python object, of a class or of a function that makes one
+exec:command arguments        a process that speaks frames
+jsonl:command arguments       a process that speaks JSON lines
+"""
+
+import difflib
+import importlib
+import inspect
+import os
+import pkgutil
+import shlex
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from operator import attrgetter
+from typing import Any, Final
+
+import wireproof.adapters.mutants
+from wireproof.adapters.build import built
+from wireproof.adapters.controller import Controller, InProcess
+from wireproof.adapters.entry import Entry, Wire
+from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
+from wireproof.adapters.framing import Frames, Framing, Lines
+from wireproof.adapters.objects import Caller, line_of
+from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.adapters.table import TABLE
+
+GROUP: Final = "wireproof.adapters"
+FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
+
+# --- names ---
+
+
+def entries() -> dict[str, Entry]:
+    """Every registered adapter by name, mutants too."""
+    rows = {entry.name: entry for entry in TABLE}
+    for point in entry_points(group=GROUP):
+        found = _entry_of_point(point.name, point.value, point.load)
+        rows.setdefault(found.name, found)
+    rows.update((entry.name, entry) for entry in _mutants())
+    return rows
+
+
+def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 - a function of the metadata
+    """A third party's row: an `Entry`, or an adapter object, which is then named by its path."""
+    try:
+        loaded = load()
+    except Exception as error:  # noqa: BLE001 - a foreign package; its row stays listed and says why
+        return Entry(name, f"cannot be loaded: {line_of(error)}", object=value)
+    if isinstance(loaded, Entry):
+        return loaded
+    return Entry(name, _first_line(loaded), object=value)
+
+
+def _mutants() -> Iterator[Entry]:
+    package = wireproof.adapters.mutants
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        path = f"{package.__name__}.{module}"
+        mutants = getattr(importlib.import_module(path), "MUTANTS", {})
+        for name, made in mutants.items():
+            yield Entry(
+                f"mutant:{name}", _first_line(made), object=f"{path}:MUTANTS[{name}]", formats=(module,)
+            )
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def resolve(spec: str) -> Entry:
+    """The entry that `spec` means; raises `UnknownAdapter`."""
+    kind, _, rest = spec.partition(":")
+    if kind in ("exec", "jsonl"):
+        wire: Wire = "exec" if kind == "exec" else "jsonl"
+        return Entry(spec, command=_words(spec, rest), wire=wire)
+    if kind == "py":
+        if not all(rest.partition(":")):
+            raise UnknownAdapter(f"{spec}: a Python object is written py:module:attribute")
+        return Entry(spec, object=rest)
+    return _registered(spec)
+
+
+def _words(spec: str, text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UnknownAdapter(f"{spec}: {error}") from None
+    if not words:
+        raise UnknownAdapter(f"{spec}: a command is missing after the colon")
+    return words
+
+
+def _registered(name: str) -> Entry:
+    for entry in TABLE:  # without the import of every mutant and every third party's package
+        if entry.name == name:
+            return entry
+    rows = entries()
+    if name in rows:
+        return rows[name]
+    near = difflib.get_close_matches(name, rows, n=3, cutoff=0.4)
+    raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or list(rows)[:3])}")
+
+
+# --- objects ---
+
+
+def load_object(entry: Entry) -> Any:  # noqa: ANN401 - whatever stands at the path
+    """The adapter object of `entry`, made where its path names a class or function."""
+    module, _, path = entry.object.partition(":")
+    try:
+        found = importlib.import_module(module)
+        thing = _attribute(found, path)
+        return thing() if inspect.isclass(thing) or inspect.isroutine(thing) else thing
+    except ImportError as error:
+        if entry.extra:
+            text = f"pip install 'wireproof[{entry.extra}]' ({line_of(error)})"
+            raise AdapterStartError(f"{entry.name} needs further packages: {text}") from None
+        raise AdapterStartError(f"{entry.name} cannot be imported: {line_of(error)}") from None
+    except Exception as error:  # noqa: BLE001 - foreign code runs here for the first time
+        raise AdapterStartError(f"{entry.name} cannot be made: {line_of(error)}") from None
+
+
+def _attribute(module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
+    """`a.b` of a module, or `NAME[key]` of one of its tables."""
+    path, _, key = path.partition("[")
+    thing = attrgetter(path)(module)
+    return thing[key.removesuffix("]")] if key else thing
+
+
+# --- running ones ---
+
+
+def open_adapter(
+    spec: str, *, in_process: bool = False, hello_seconds: float = HELLO_SECONDS, memory: int | None = MEMORY
+) -> Controller:
+    """Start the adapter that `spec` means.
+
+    Args:
+        spec: see the module.
+        in_process: call a Python object here, not in a child.
+        hello_seconds: the wait for a process's hello.
+        memory: bytes: address space of a Python worker, resident size of another process's tree; None is
+            no limit.
+
+    Raises:
+        UnknownAdapter: there is no such name.
+        AdapterStartError: it did not come to a hello.
+    """
+    entry = resolve(spec)
+    if in_process and entry.object:
+        return _called_here(entry)
+    folder = str(built(entry.name, entry.prepare)) if entry.prepare else ""
+    program = Program(
+        entry.name,
+        tuple(part.replace("{build}", folder) for part in _command(entry, memory)),
+        FRAMINGS[entry.wire],
+        {name: value.replace("{build}", folder) for name, value in _environment(entry).items()},
+        None if entry.object else memory,
+        hello_seconds,
+    )
+    return Process(program)
+
+
+def _called_here(entry: Entry) -> InProcess:
+    if entry.environment or entry.interpreter:
+        raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
+    if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
+        sys.path.append(os.getcwd())  # noqa: PTH109 - the same
+    return InProcess(Caller(load_object(entry)))
+
+
+def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:
+    if entry.command:
+        return entry.command
+    python = entry.interpreter or sys.executable
+    limit = (f"--memory={memory // MIB}",) if memory is not None else ()
+    return (python, "-m", "wireproof.adapters.worker", *limit, entry.name)
+
+
+def _environment(entry: Entry) -> dict[str, str]:
+    """A Python worker sees what this process sees; one in a foreign Python only this package."""
+    if not entry.object:
+        return dict(entry.environment)
+    package = os.path.dirname(os.path.dirname(wireproof.__file__))  # noqa: PTH120 - the text of a search path
+    seen = [package] if entry.interpreter else [path for path in sys.path if path]
+    return {"PYTHONPATH": os.pathsep.join(seen), "PYTHONHASHSEED": "0", **entry.environment}

@@ -1,0 +1,128 @@
+"""Any adapter behind the adapter contract: `wireproof serve reference --wire jsonl`. Design, section 4.
+
+The worker that runs Python objects in a child process is this too, on the frames of `exec:`.
+"""
+
+from collections.abc import Callable
+from typing import BinaryIO, Self
+
+from attrs import evolve
+
+from wireproof.adapters.answers import answer_packet
+from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.controller import Broken, Controller
+from wireproof.adapters.entry import Wire
+from wireproof.adapters.errors import MessageError
+from wireproof.adapters.framing import Framing, Packet
+from wireproof.adapters.messages import hello_packet, request_of
+from wireproof.adapters.objects import Caller, line_of
+from wireproof.adapters.process import READ
+from wireproof.adapters.registry import FRAMINGS, load_object, open_adapter, resolve
+from wireproof.cases.outcome import Exhausted, Faulty, Outcome, TimedOut
+
+Answering = Callable[[Request], Outcome]
+
+
+def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Serve the adapter that `spec` means until `stdin` ends.
+
+    Raises:
+        UnknownAdapter, AdapterStartError: it cannot be started.
+        MessageError: `stdin` holds bytes that are no message.
+    """
+    entry = resolve(spec)
+    if entry.object and not (entry.environment or entry.interpreter or entry.prepare):
+        caller = Caller(load_object(entry))
+        converse(caller.hello, caller.answer, FRAMINGS[wire], stdin, stdout)
+        return
+    with _OneByOne(spec) as relay:
+        converse(relay.hello, relay.answer, FRAMINGS[wire], stdin, stdout)
+
+
+def converse(
+    hello: Hello, answer: Answering, framing: Callable[[], Framing], stdin: BinaryIO, stdout: BinaryIO
+) -> None:
+    """Answer what comes on `stdin` until it ends; raises `MessageError` at bytes that are no message."""
+    incoming, outgoing = framing(), framing()
+    read = getattr(stdin, "read1", stdin.read)
+    while data := read(READ):
+        for packet in incoming.feed(data):
+            # Each answer leaves at once: what is answered must not be lost with the case that kills.
+            _write(stdout, _reply(hello, answer, outgoing, packet))
+
+
+def _write(stdout: BinaryIO, data: bytes) -> None:
+    """Write all of `data`: a raw file may take less at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stdout.write(rest) :]
+    stdout.flush()
+
+
+def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet) -> bytes:
+    if "hello" in packet.head:
+        return framing.pack(hello_packet(hello))
+    name = packet.head.get("id")
+    if not isinstance(name, str):
+        raise MessageError("a request wants an id, which is a text")
+    try:
+        request = request_of(packet)
+    except MessageError as error:
+        return framing.pack(answer_packet(name, Faulty(f"no request: {error}")))
+    outcome = answer(request)
+    try:
+        return framing.pack(answer_packet(name, outcome))
+    except MessageError:
+        return _shorter(name, answer, framing, request)
+    except MemoryError as error:
+        return framing.pack(answer_packet(name, Exhausted("memory", line_of(error))))
+    except (TypeError, ValueError, RecursionError) as error:
+        return framing.pack(answer_packet(name, Faulty(f"its answer cannot be sent: {line_of(error)}")))
+
+
+def _shorter(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
+    """The digest in place of a value that is over the limit of a message."""
+    try:
+        return framing.pack(answer_packet(name, answer(evolve(request, answer="digest"))))
+    except MessageError as error:
+        return framing.pack(answer_packet(name, Exhausted("output", str(error))))
+
+
+class _OneByOne:
+    """Relays to a process, one request at a time; a process that is lost is started anew."""
+
+    def __init__(self, spec: str) -> None:
+        self._spec = spec
+        self._process: Controller | None = None
+        self.hello = self._running().hello
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drop()
+
+    def _running(self) -> Controller:
+        if self._process is None:
+            self._process = open_adapter(self._spec)
+        return self._process
+
+    def _drop(self) -> None:
+        if self._process is not None:
+            self._process.close()
+        self._process = None
+
+    def answer(self, request: Request) -> Outcome:
+        """One outcome; a death, a fault or a timeout is one too."""
+        process = self._running()
+        try:
+            process.send([request])
+            answers = process.receive(request.limits.ms / 1000)
+        except Broken as broken:
+            self._drop()
+            return broken.outcome
+        if not answers:
+            text = process.progress()
+            self._drop()
+            return TimedOut(request.limits.ms, text)
+        return answers[0][1]

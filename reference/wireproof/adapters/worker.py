@@ -1,0 +1,61 @@
+"""The child process in which a Python object runs: `python -m wireproof.adapters.worker [--memory=MIB] SPEC`.
+
+It speaks frames on what were its stdin and stdout; the object's own prints go to stderr, and what it
+reads from stdin is empty. A start that fails is said in the hello.
+"""
+
+import contextlib
+import os
+import sys
+from typing import BinaryIO
+
+from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.framing import Frames, Packet
+from wireproof.adapters.objects import Caller
+from wireproof.adapters.process import MIB
+from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.serve import converse
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until stdin ends; gives the exit code."""
+    *flags, spec = arguments
+    stdin, stdout = _own_pipes()
+    for flag in flags:
+        limit_memory(int(flag.removeprefix("--memory=")) * MIB)
+    try:
+        caller = Caller(load_object(resolve(spec)))
+    except AdapterError as error:
+        stdout.write(Frames().pack(Packet({"hello": {"error": str(error)}})))
+        return 4
+    converse(caller.hello, caller.answer, Frames, stdin, stdout)
+    return 0
+
+
+def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Take stdin and stdout away from the rest of the process, on the level of descriptors and of Python."""
+    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
+    stdout = os.fdopen(os.dup(1), "wb", buffering=0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return stdin, stdout
+
+
+def limit_memory(size: int) -> None:
+    """Bound the address space to `size` bytes; without effect where the system has no such limit."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        size = min(size, hard)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

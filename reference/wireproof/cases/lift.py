@@ -1,0 +1,77 @@
+"""A case of one entry, asked of an adapter that knows only the stream that such entries form.
+
+Design, section 3, "decode and scan": an adapter over a record-set reader declares `kafka.log` only; each
+`kafka.batch` case is lifted to it. The value stands inside the list of entries, and a truncation is the
+prefix and a tail. One entry ignores what follows it, a stream does not; so bytes after `consumed` are
+cut off where the case knows `consumed`.
+"""
+
+from attrs import evolve
+
+from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
+from wireproof.formats import Format
+from wireproof.wire.values import Json
+
+TORN = "truncated"
+"""The class that a stream does not know: what it means there is a tail."""
+
+
+def lift(case: Case, row: Format) -> Case:
+    """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
+
+    It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
+    comes back as it is.
+    """
+    if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
+        return case
+    name, revision, entries = row.lifts_to
+    return evolve(
+        case,
+        format=name,
+        revision=revision,
+        input=Data(_cut(case.input.data, case.expect)),
+        expect=_lifted(case.expect, entries),
+    )
+
+
+def _cut(data: bytes, expect: Expect) -> bytes:
+    return data[: expect.consumed] if isinstance(expect, Accept) else data
+
+
+def _lifted(expect: Expect, entries: str) -> Expect:
+    match expect:
+        case Accept(value=value):
+            return evolve(expect, value={entries: [value]})
+        case Reject():
+            return _lifted_reject(expect, entries)
+        case Either(behaviours):
+            return Either(_flat(behaviours, entries))
+
+
+def _lifted_reject(reject: Reject, entries: str) -> Expect:
+    """A truncation becomes a tail; where it is one of several classes, both answers are right."""
+    tail = Accept({entries: _before(reject)}, 0)
+    others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TORN)
+    if not others:
+        return tail
+    before: Json = None if reject.before is None else {entries: [reject.before]}
+    refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
+    if len(others) == len(reject.also) + 1:
+        return refusal
+    return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
+
+
+def _before(reject: Reject) -> list[Json]:
+    return [] if reject.before is None else [reject.before]
+
+
+def _flat(behaviours: tuple[Behaviour, ...], entries: str) -> tuple[Behaviour, ...]:
+    """Lifted one by one; a refusal that became two answers keeps its name in both."""
+    flat: list[Behaviour] = []
+    for one in behaviours:
+        match _lifted(one.expect, entries):
+            case Either(inner):
+                flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
+            case Accept() | Reject() as expect:
+                flat.append(Behaviour(one.id, expect))
+    return tuple(flat)

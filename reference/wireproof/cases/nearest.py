@@ -1,0 +1,33 @@
+"""The fixture nearest to some bytes, for `explain`: what it is, it may be a case that has a name."""
+
+from collections.abc import Iterable
+
+from wireproof.cases.case import Case, Data, Reject
+from wireproof.wire.classes import RejectClass
+
+
+def likeness(one: bytes, other: bytes) -> float:
+    """The share of bytes that two strings have in common at their ends, 0 to 1."""
+    longest = max(len(one), len(other))
+    if one == other:
+        return 1.0
+    head = _alike(one, other)
+    return (head + _alike(one[head:][::-1], other[head:][::-1])) / longest
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """Bytes that two strings share at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def nearest(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
+    """The case of the format `joined` most like `data`; with a refusal, one of the same class first."""
+
+    def score(case: Case) -> tuple[bool, float]:
+        assert isinstance(case.input, Data)
+        cls = case.expect.cls if isinstance(case.expect, Reject) else None
+        return (cls == refused, likeness(data, case.input.data))
+
+    pool = [case for case in cases if case.joined == joined and isinstance(case.input, Data)]
+    return max(pool, key=score, default=None)

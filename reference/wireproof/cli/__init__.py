@@ -1,0 +1,81 @@
+"""The command line: one module a verb, each parses, calls and renders, and holds no logic.
+
+Every error that a user can cause is one line on stderr and an exit code of design, section 3.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from wireproof import __version__
+from wireproof.cli.errors import exit_of
+
+VERBS: Final[Mapping[str, str]] = {
+    "adapters": "list the registered adapters; probe what one claims",
+    "baseline": "write, fix or check a file of known failures",
+    "cases": "list the cases",
+    "check": "judge codecs by the cases",
+    "diff": "compare two runs",
+    "explain": "print the fields of any bytes, and what is wrong with them",
+    "kill": "run every mutant, and name the case that it dies by",
+    "lint": "check the fixtures and rules",
+    "replay": "judge one case again",
+    "report": "render a run: terminal, JUnit, Markdown, HTML",
+    "serve": "put an adapter behind the adapter contract on stdin and stdout",
+    "show": "show one case: bytes, fields, expectation, rule",
+}
+"""Every verb: the name of its module, and what it does."""
+
+
+class Verbs(click.Group):
+    """Imports a verb's module when it is asked for, so that `--help` costs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The verbs in order."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """The command of a verb; None, with click's own message, for another word."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """The table of verbs, from the table above."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="wireproof")
+def group() -> None:
+    """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        code = group.main(standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        code = leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted: what was judged so far is kept", err=True)
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        known = exit_of(error)
+        if known is None:
+            raise
+        click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
+        code = known
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,144 @@
+"""`wireproof check`: judge codecs by the cases."""
+
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import click
+from attrs import frozen
+from rich.console import Console
+
+from wireproof.adapters.errors import AdapterError
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.progress import watched
+from wireproof.cli.views import Views, write_views
+from wireproof.report.terminal import View, show, summary
+from wireproof.trial import baseline
+from wireproof.trial.engine import Engine
+from wireproof.trial.events import CaseEvent, Footer, run_event
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.lookup import Lookups
+from wireproof.trial.platform import manifest
+from wireproof.trial.run import Plan, run
+from wireproof.trial.streams import EventWriter, Stream
+
+
+@frozen
+class Asked:
+    """The switches of one `check`, for all its adapters."""
+
+    suite: Suite
+    cases: tuple[Case, ...]
+    families: bool
+    in_process: bool
+    seed: int
+    scale: float
+    level: str
+    filters: tuple[str, ...]
+    debts: tuple[baseline.Debt, ...] | None
+
+
+@click.command("check")
+@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…")
+@selecting
+@click.option(
+    "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
+)
+@click.option(
+    "--level", type=click.Choice(["must", "should"]), default="must", help="what ends with exit code 1"
+)
+@click.option("--strict-class", is_flag=True, help="a refusal without its class fails too")
+@click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
+@click.option("--seed", default=0, help="of the order in which cases are asked")
+@click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
+@click.option("--min-cases", default=1, help="fewer judged cases are a usage error")
+@click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="known failures, which do not count")  # fmt: skip
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="the stream of events, as JSON lines"
+)
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="a JUnit file")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="a Markdown summary")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="the matrix as one HTML file")
+def command(
+    adapters: tuple[str, ...], strict_class: bool, min_cases: int, out: Path | None, **more: Any
+) -> int:
+    """Hold each ADAPTER to the cases and end with a matrix.
+
+    An ADAPTER is a registered name (`wireproof adapters`), `py:module:attribute`, `exec:command …` or
+    `jsonl:command …`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale or changed baseline entries,
+    4 adapter, 5 a bug of the suite.
+    """
+    views = Views(more.pop("junit"), more.pop("markdown"), more.pop("html"))
+    asked = _asked(more)
+    console = Console()
+    codes: list[Exit] = []
+    streams: list[Stream] = []
+    with ExitStack() as stack:
+        sink = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
+        for spec in adapters:
+            try:
+                stream = _one(spec, asked, console, sink)
+            except AdapterError as error:
+                click.echo(f"wireproof: {error}", err=True)
+                codes.append(_code_of(error))
+                continue
+            streams.append(stream)
+            applied = _shown(stream, asked, console)
+            codes.append(baseline.exit_code(stream, applied, strict_class=strict_class))
+            if len(stream.cases) < min_cases:
+                click.echo(f"wireproof: {spec}: {len(stream.cases)} cases, fewer than {min_cases}", err=True)
+                codes.append(Exit.USAGE)
+    if len(streams) > 1:
+        console.print(summary(streams))
+    write_views(streams, views, Lookups(asked.suite), asked.suite)
+    return worst(codes)
+
+
+def _code_of(error: AdapterError) -> Exit:
+    from wireproof.cli.errors import exit_of
+
+    return exit_of(error) or Exit.ADAPTER
+
+
+def _asked(more: dict[str, Any]) -> Asked:
+    suite = suite_of(more.pop("folders"))
+    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
+    cases = selection(suite, patterns, skipped)
+    debts = baseline.parse(file.read_text(encoding="utf-8"), file.name) if file else None
+    filters = (*patterns, *(f"!{pattern}" for pattern in skipped))
+    return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
+
+
+def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:
+    """One adapter, judged; what was judged is in the sink even if the run is broken off."""
+    with Engine(spec, in_process=asked.in_process, seed=asked.seed, timeout_scale=asked.scale) as engine:
+        plan = Plan.of(engine.hello, asked.cases, asked.suite, families=asked.families)
+        head = run_event(
+            engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
+            filters=asked.filters, **manifest(),
+        )  # fmt: skip
+        writer = EventWriter(sink, head) if sink else None
+        events: list[CaseEvent] = []
+        footer: Footer | None = None
+        for event in watched(run(engine, plan), console, spec):
+            events.append(event)
+            if writer:
+                writer.case(event)
+        complete = not any(event.verdict == "not-run" for event in events)
+        footer = writer.footer(complete=complete) if writer else Footer({}, complete)
+        for note in engine.notes:
+            console.print(f"note: {note}", markup=False, soft_wrap=True)
+    return Stream(head, tuple(events), footer)
+
+
+def _shown(stream: Stream, asked: Asked, console: Console) -> baseline.Applied | None:
+    applied = None
+    if asked.debts is not None:
+        applied = baseline.apply(stream, asked.debts, datetime.now(tz=UTC).date())
+    lookups = Lookups(asked.suite)
+    show(stream, console, View(lookups.case, lookups.twin, applied))
+    return applied

@@ -1,0 +1,34 @@
+"""`wireproof diff`: what changed from one run to the next."""
+
+from pathlib import Path
+
+import click
+
+from wireproof.report.diff import diff
+from wireproof.trial.events import EventError
+from wireproof.trial.exit_codes import Exit
+from wireproof.trial.streams import Stream, read
+
+
+@click.command("diff")
+@click.argument("before", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("after", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def command(before: Path, after: Path) -> int:
+    """Print what was fixed, what broke, what changed from the stream BEFORE to the stream AFTER."""
+    olds, news = (_by_adapter(path) for path in (before, after))
+    broken = False
+    for name in sorted(olds.keys() & news.keys()):
+        found = diff(olds[name], news[name])
+        broken |= bool(found.broken)
+        for line in found.lines() or ["no change"]:
+            click.echo(f"{name}: {line}")
+    for name in sorted(olds.keys() ^ news.keys()):
+        click.echo(f"{name}: only in {before if name in olds else after}")
+    return Exit.FAILS if broken else Exit.CONFORMS
+
+
+def _by_adapter(path: Path) -> dict[str, Stream]:
+    streams = {stream.run.adapter: stream for stream in read(path)}
+    if not streams:
+        raise EventError(f"{path}: holds no run: write one with `wireproof check … --out {path.name}`")
+    return streams

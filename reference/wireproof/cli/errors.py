@@ -1,0 +1,31 @@
+"""Which exit code an error ends with: a table, so that no error a user can cause is a traceback."""
+
+from typing import Final
+
+from wireproof.adapters.errors import AdapterError, MessageError, UnknownAdapter
+from wireproof.cases.fixtures import FixtureError
+from wireproof.cases.patterns import PatternError
+from wireproof.cases.token import TokenError
+from wireproof.formats import UnknownFormat
+from wireproof.trial.baseline import BaselineError
+from wireproof.trial.events import EventError
+from wireproof.trial.exit_codes import Exit
+
+TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
+    (UnknownAdapter, Exit.USAGE),
+    (UnknownFormat, Exit.USAGE),
+    (PatternError, Exit.USAGE),
+    (TokenError, Exit.USAGE),
+    (EventError, Exit.USAGE),
+    (BaselineError, Exit.USAGE),
+    (FixtureError, Exit.SUITE),
+    (MessageError, Exit.ADAPTER),
+    (AdapterError, Exit.ADAPTER),
+    (OSError, Exit.USAGE),
+)
+"""The first row that fits decides: a missing file is a matter of usage, a broken fixture one of the suite."""
+
+
+def exit_of(error: Exception) -> Exit | None:
+    """The exit code of an error; None for one that is a fault of ours and keeps its traceback."""
+    return next((code for kind, code in TABLE if isinstance(error, kind)), None)

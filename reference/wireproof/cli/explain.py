@@ -1,0 +1,78 @@
+"""`wireproof explain`: the fields of any bytes, what is wrong and where, and the nearest fixture."""
+
+import re
+from pathlib import Path
+
+import click
+
+from wireproof import formats
+from wireproof.cases.fixtures import load
+from wireproof.cases.identify import Fit, fits
+from wireproof.cases.nearest import nearest
+from wireproof.formats import Format
+from wireproof.report.fieldtree import lines
+
+MOST_FITS = 4
+"""Formats named beside the best one."""
+
+
+def bytes_of(source: str) -> bytes:
+    """The bytes of a file, or of a word of hex."""
+    path = Path(source)
+    text = re.sub(r"[\s:]|0x", "", source)
+    if not path.exists() and text and re.fullmatch(r"([0-9a-fA-F]{2})+", text):
+        return bytes.fromhex(text)
+    if not path.exists():
+        raise click.UsageError(
+            f"{source[:60]} is neither a file nor hex: give a path, or pairs of hex digits"
+        )
+    return path.read_bytes()
+
+
+def rows_of(name: str | None) -> list[Format]:
+    """The rows that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
+    if name is None:
+        return []
+    form, _, revision = name.partition("/")
+    if revision:
+        return [formats.get(form, revision)]
+    return [row for row in formats.FORMATS.values() if row.name == form] or [formats.get(form, "?")]
+
+
+@click.command("explain")
+@click.argument("source", metavar="FILE|HEX")
+@click.option("--format", "name", help="a format such as kafka.batch/v2; without it every one is tried")
+def command(source: str, name: str | None) -> None:
+    """Print the fields of the bytes in a file or in hex, damaged or not."""
+    data = bytes_of(source)
+    best, *others = fits(data, rows_of(name))
+    click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
+    refused = best.layout.rejected
+    for line in lines(best.layout, refused.at if refused else None):
+        click.echo(str(line))
+    _remarks(best)
+    also = [fit.row.joined for fit in others if fit.layout.decoded is not None and fit.rank[1]]
+    if also:
+        click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
+    case = nearest(data, best.row.joined, refused.cls if refused else None, load().cases)
+    if case is not None:
+        click.echo(f"nearest fixture: {case.id}: {case.title}")
+
+
+def _said(fit: Fit, size: int) -> str:
+    if fit.layout.rejected is not None:
+        rejected = fit.layout.rejected
+        return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
+    assert fit.layout.decoded is not None
+    left = size - fit.layout.decoded.consumed
+    return f"accepted, {fit.layout.decoded.consumed} bytes" + (f", {left} more follow" if left else "")
+
+
+def _remarks(fit: Fit) -> None:
+    for remark in fit.layout.decoded.remarks if fit.layout.decoded else ():
+        allowed = ["refused"] * remark.refusable + [
+            f"{other.name} ({other.value})" for other in remark.others
+        ]
+        click.echo(
+            f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {', '.join(allowed) or 'nothing'}"
+        )

@@ -1,0 +1,53 @@
+"""Options that several verbs share, and the selection that they make."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.patterns import select
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def selecting(command: F) -> F:
+    """`--run`, `--skip` and `--fixtures`."""
+    for option in reversed(
+        (
+            click.option("--run", "patterns", multiple=True, metavar="PATTERN",
+                         help="only these cases: * is one component, ** any number, @FILE holds patterns"),
+            click.option("--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"),
+            click.option("--fixtures", "folders", multiple=True, metavar="DIR",
+                         type=click.Path(exists=True, file_okay=False, path_type=Path),
+                         help="further fixtures, beside those of the package"),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def suite_of(folders: Sequence[Path]) -> Suite:
+    """The fixtures of the package and of further folders."""
+    return load(folders)
+
+
+def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> tuple[Case, ...]:
+    """The selected cases in order; raises `PatternError` for a pattern that nothing matches."""
+    cases = select(suite, _words(patterns)) if patterns else suite.cases
+    left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()
+    return tuple(case for case in cases if case.id not in left_out)
+
+
+def _words(patterns: Sequence[str]) -> list[str]:
+    """The patterns, with those of each `@FILE` in its place; `#` begins a comment."""
+    words: list[str] = []
+    for pattern in patterns:
+        if not pattern.startswith("@"):
+            words.append(pattern)
+            continue
+        lines = Path(pattern[1:]).read_text(encoding="utf-8").splitlines()
+        words += [word for line in lines if (word := line.partition("#")[0].strip())]
+    return words

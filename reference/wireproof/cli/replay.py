@@ -1,0 +1,42 @@
+"""`wireproof replay`: one case again, on any adapter."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from wireproof.cli.options import suite_of
+from wireproof.cli.show import wanted
+from wireproof.report.terminal import View, show
+from wireproof.trial.baseline import exit_code
+from wireproof.trial.engine import Engine
+from wireproof.trial.events import Footer, run_event
+from wireproof.trial.lookup import Lookups
+from wireproof.trial.platform import manifest
+from wireproof.trial.run import Plan, run
+from wireproof.trial.streams import Stream
+
+
+@click.command("replay")
+@click.argument("name", metavar="ID|TOKEN")
+@click.argument("adapter")
+@click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
+@click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit")
+@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="further fixtures, beside those of the package")  # fmt: skip
+def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
+    """Judge the case of an ID or a TOKEN on ADAPTER, and print what was seen even if it passes."""
+    suite = suite_of(folders)
+    case = wanted(suite, name)
+    with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
+        head = run_event(engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest())
+        by_id = dict(suite.by_id)
+        events = tuple(run(engine, Plan((case,), by_id, families=False)))
+    stream = Stream(head, events, Footer({}, complete=True))
+    lookups = Lookups(suite)
+    show(stream, Console(), View(lambda _: case, lookups.twin))
+    for event in events:
+        click.echo(
+            f"{event.label}: want {event.want or '(as given)'}; got {event.got or '(the same)'} {event.text}".rstrip()
+        )
+    return exit_code(stream)

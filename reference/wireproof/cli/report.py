@@ -1,0 +1,47 @@
+"""`wireproof report`: the views of streams that `check … --out` wrote."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from wireproof.cli.options import suite_of
+from wireproof.cli.views import Views, write_views
+from wireproof.report.terminal import View, show, summary
+from wireproof.trial.events import EventError
+from wireproof.trial.lookup import Lookups
+from wireproof.trial.streams import Stream, merge, read
+
+
+@click.command("report")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="a JUnit file")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="a Markdown summary")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="the matrix as one HTML file")
+@click.option("--quiet", is_flag=True, help="print the matrix only")
+def command(
+    files: tuple[Path, ...], junit: Path | None, markdown: Path | None, html: Path | None, quiet: bool
+) -> None:
+    """Render the streams in FILES; shards of one run are joined."""
+    streams = _joined([stream for file in files for stream in read(file)])
+    if not streams:
+        raise EventError(
+            f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
+        )
+    suite = suite_of(())
+    lookups, console = Lookups(suite), Console()
+    for stream in () if quiet else streams:
+        show(stream, console, View(lookups.case, lookups.twin))
+    console.print(summary(streams))
+    write_views(streams, Views(junit, markdown, html), lookups, suite)
+
+
+def _joined(streams: list[Stream]) -> list[Stream]:
+    whole = [stream for stream in streams if not stream.run.shard]
+    shards: dict[str, list[Stream]] = {}
+    for stream in streams:
+        if stream.run.shard:
+            shards.setdefault(stream.run.spec, []).append(stream)
+    return [*whole, *(merge(parts) for parts in shards.values())]

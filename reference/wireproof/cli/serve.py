@@ -1,0 +1,19 @@
+"""`wireproof serve`: an adapter behind the adapter contract on stdin and stdout."""
+
+import sys
+from typing import cast
+
+import click
+
+from wireproof.adapters.entry import Wire
+from wireproof.adapters.serve import serve
+
+
+@click.command("serve")
+@click.argument("adapter")
+@click.option(
+    "--wire", type=click.Choice(["exec", "jsonl"]), default="exec", help="frames, or JSON lines with hex"
+)
+def command(adapter: str, wire: str) -> None:
+    """Serve ADAPTER until stdin ends: `wireproof serve reference --wire jsonl`."""
+    serve(adapter, cast("Wire", wire), sys.stdin.buffer, sys.stdout.buffer)

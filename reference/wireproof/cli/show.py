@@ -1,0 +1,57 @@
+"""`wireproof show`: one case, whole."""
+
+import json
+from pathlib import Path
+
+import click
+
+from wireproof.cases.case import Case, Value
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.patterns import PatternError, select
+from wireproof.cli.options import suite_of
+from wireproof.report.excerpt import data_of, layout_of
+from wireproof.report.fieldtree import lines
+from wireproof.trial.lookup import find
+from wireproof.trial.show import short_expect
+
+
+@click.command("show")
+@click.argument("name", metavar="ID|TOKEN")
+@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="further fixtures, beside those of the package")  # fmt: skip
+def command(name: str, folders: tuple[Path, ...]) -> None:
+    """Show a case: what it is, which rule it tests, its bytes with their fields, what must happen."""
+    suite = suite_of(folders)
+    case = wanted(suite, name)
+    rows = (
+        ("id", case.id), ("title", case.title), ("why", case.why), ("op", f"{case.op} {case.joined}, {case.profile}"),
+        ("level", case.level), ("flags", ", ".join(case.flags)), ("needs", ", ".join(case.needs)),
+        ("twin", case.twin or ""), ("source", f"{case.source.origin}, {case.source.document}"),
+        ("witness", ", ".join(f"{one.name} {one.version}" for one in case.source.witnesses)),
+    )  # fmt: skip
+    for label, text in rows:
+        if text:
+            click.echo(f"{label:<8} {text}")
+    for rule in case.rules:
+        click.echo(f"rule     {rule}: {suite.rules[rule].text if rule in suite.rules else '(unknown)'}")
+    click.echo(f"want     {short_expect(case.expect)}")
+    _input(case)
+
+
+def wanted(suite: Suite, name: str) -> Case:
+    """The case of that name; raises `PatternError`, which names the nearest ids."""
+    case = find(suite, name)
+    if case is None:
+        select(suite, [name])
+        raise PatternError(f"no case {name}: list the families of its fixture with `wireproof check --out`")
+    return case
+
+
+def _input(case: Case) -> None:
+    if isinstance(case.input, Value):
+        click.echo(json.dumps(case.input.value, indent=1))
+        return
+    click.echo(f"bytes    {(data_of(case) or b'').hex()}")
+    layout = layout_of(case)
+    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+        click.echo(str(line))

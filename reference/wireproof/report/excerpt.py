@@ -1,0 +1,91 @@
+"""The bytes around a fault, with the field marked: two lines of a report."""
+
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.cases.case import Case, Chunks, Data
+from wireproof.formats import Layout
+from wireproof.report.fieldtree import by_path, innermost
+from wireproof.wire.rejected import At
+from wireproof.wire.trace import Span
+
+ROW: Final = 16
+"""Bytes of an excerpt."""
+
+
+@frozen
+class Excerpt:
+    """A row of bytes and, below it, a caret with the name of the field."""
+
+    bytes: str
+    caret: str
+
+
+def data_of(case: Case) -> bytes | None:
+    """The bytes that a case is about; an encode has none before it is run."""
+    match case.input:
+        case Data(data):
+            return data
+        case Chunks(chunks):
+            return b"".join(chunks)
+        case _:
+            return None
+
+
+def layout_of(case: Case) -> Layout | None:
+    """The layout of a case's bytes by the reference; None for an encode or a format that is not here."""
+    data = data_of(case)
+    if data is None or case.joined not in formats.FORMATS:
+        return None
+    row = formats.FORMATS[case.joined]
+    return formats.layout(row, data, evolve(case.options, profile=case.profile))
+
+
+def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
+    """The bytes at the position, or at the field `path`; None where neither is known."""
+    data, layout = data_of(case), layout_of(case)
+    if not data or layout is None:
+        return None
+    span = innermost(layout.spans, at) or by_path(layout.spans, path)
+    start, end = _range(span, at)
+    if not 0 <= start < len(data):
+        return None
+    row, column = _row(data, start, min(end, len(data)))
+    name = span.path if span is not None else path
+    return Excerpt(row, " " * column + "^^ " + _said(name, span, start, data, twin))
+
+
+def _range(span: Span | None, at: At | None) -> tuple[int, int]:
+    """The wire bytes to mark; of a field in unpacked bytes, where its region begins."""
+    if span is not None and not span.space:
+        return span.start, max(span.end, span.start + 1)
+    place = span.at if span is not None else at
+    outer = str(place).split(">")[0]
+    return (int(outer), int(outer) + 1) if outer.isdecimal() else (-1, -1)
+
+
+def _row(data: bytes, start: int, end: int) -> tuple[str, int]:
+    """One row of hex with bars around the field, and the column of its first byte."""
+    first = start - start % ROW
+    if end - first > ROW and end - start <= ROW:
+        first = max(0, end - ROW)
+    text = f"{first:04x} "
+    column = 0
+    for at in range(first, min(first + ROW, len(data))):
+        text += "│" if at in (start, end) else " "
+        column = len(text) if at == start else column
+        text += f"{data[at]:02x}"
+    stop = min(first + ROW, len(data))
+    return text + ("│" if end == stop else " …" if stop < len(data) else ""), column
+
+
+def _said(name: str, span: Span | None, start: int, data: bytes, twin: Case | None) -> str:
+    parts = [name or f"byte {start}"]
+    if span is not None and span.space:
+        parts.append(f"in the bytes unpacked from here, at {span.at}")
+    other = data_of(twin) if twin is not None else None
+    if other is not None and start < len(other) and other[start] != data[start]:
+        parts.append(f"the accepted twin has {other[start]:02x}")
+    return "; ".join(parts)

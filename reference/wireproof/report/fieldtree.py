@@ -1,0 +1,116 @@
+"""The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
+
+Design, section 2, "The layout trace": offsets come from the trace and from nowhere else.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.formats import Layout
+from wireproof.wire.rejected import At
+from wireproof.wire.trace import Cover, Span
+
+WIDEST: Final = 48
+"""Characters of a value; longer ones are cut and say how long they are."""
+
+
+@frozen
+class Line:
+    """One line of a tree: a field, or the heading of those below it (`size` -1).
+
+    Attributes:
+        depth: steps from the root of the value.
+        at: where it begins; empty for a heading.
+        size: its bytes.
+        name: the last part of its path.
+        type, value, cover: as the trace has them, in words.
+        marked: whether the position in question lies in it.
+    """
+
+    depth: int
+    at: str
+    size: int
+    name: str
+    type: str = ""
+    value: str = ""
+    cover: str = ""
+    marked: bool = False
+
+    def __str__(self) -> str:
+        """The line as a terminal shows it."""
+        size = "" if self.size < 0 else str(self.size)
+        head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
+        return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
+
+
+def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
+    """The tree of a layout in the order of the bytes; `mark` is the position to point at."""
+    spans = sorted(layout.spans, key=_order)
+    marked = innermost(spans, mark)
+    above: tuple[str, ...] = ()
+    for span in spans:
+        path = tuple(span.path.split("."))
+        for depth, name in enumerate(path[:-1]):
+            if path[: depth + 1] != above[: depth + 1]:
+                yield Line(depth, "", -1, name)
+        above = path
+        yield _line(span, len(path) - 1, path[-1], marked=span is marked)
+    if layout.rejected is not None:
+        refused = layout.rejected
+        yield Line(0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True)
+
+
+def _order(span: Span) -> tuple[tuple[int, ...], int]:
+    """Spaces stand where the region begins that they were unpacked from; outer spans before inner ones."""
+    steps = [int(step) for step in span.space.split(">") if step]
+    return (*steps, span.start), -span.end
+
+
+def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:
+    return Line(
+        depth,
+        str(span.at),
+        span.end - span.start,
+        name,
+        span.type,
+        shown(span.value),
+        covered(span.cover),
+        marked,
+    )
+
+
+def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
+    """A field's value in a few characters."""
+    match value:
+        case None:
+            return "null"
+        case bytes() | bytearray():
+            text = value[:WIDEST].hex() or "(empty)"
+        case _:
+            text = str(value)
+    length = f" ({len(value)} bytes)" if isinstance(value, bytes | bytearray) else ""
+    return text if len(text) <= WIDEST else f"{text[:WIDEST]}…{length}"
+
+
+def covered(cover: Cover | None) -> str:
+    """What a length, count or checksum speaks of."""
+    return "" if cover is None else f"{cover.kind} of {cover.start}..{cover.end - 1}"
+
+
+def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
+    """The smallest span that holds the position; None where no field stands."""
+    if at is None:
+        return None
+    space, _, offset = str(at).rpartition(">")
+    space = f"{space}>" if space else ""
+    if not offset.isdecimal():
+        return None
+    here = [span for span in spans if span.space == space and span.start <= int(offset) < span.end]
+    return min(here, key=lambda span: span.end - span.start, default=None)
+
+
+def by_path(spans: Sequence[Span], path: str) -> Span | None:
+    """The span of a field; None where it was not read."""
+    return next((span for span in spans if span.path == path), None)

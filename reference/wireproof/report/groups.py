@@ -1,0 +1,81 @@
+"""Findings grouped by signature: what every view shows of the failures of a run."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from attrs import frozen
+
+from wireproof.cases.case import Case
+from wireproof.trial.baseline import Overlay
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.signature import Signature
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import ROWS, gates
+
+Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
+"""From an event to its case, by id or by token; None where it cannot be had."""
+
+
+def nowhere(_: CaseEvent) -> Case | None:
+    """The lookup of those who have only the stream."""
+    return None
+
+
+@frozen
+class Group:
+    """Failures with one signature.
+
+    Attributes:
+        first: the one to show: a golden case if there is one.
+        others: the rest, in plan order.
+        blocks: refusals that prove nothing until `first` is mended.
+    """
+
+    signature: Signature
+    first: CaseEvent
+    others: tuple[CaseEvent, ...] = ()
+    blocks: int = 0
+
+
+def counts(stream: Stream) -> dict[str, int]:
+    """Cases by verdict name, in the order of the verdict table."""
+    seen = dict.fromkeys(ROWS, 0)
+    for event in stream.cases:
+        seen[event.verdict] += 1
+    return {name: number for name, number in seen.items() if number}
+
+
+def speaks(event: CaseEvent, stream: Stream) -> bool:
+    """Whether a verdict ends the run with a code other than 0."""
+    return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
+        event.verdict, event.level, hold=stream.run.level
+    )
+
+
+def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
+    """The failures of a run that no baseline expects, the group seen first in the plan first.
+
+    A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
+    the twin did not fail in this run.
+    """
+    known = overlays or {}
+    loud = [event for event in stream.cases if speaks(event, stream) and known.get(event.id) != "expected"]
+    roots = {event.id for event in loud if event.verdict != "blocked"}
+    found: dict[tuple[Signature, str], list[CaseEvent]] = {}
+    blocks: dict[str, int] = {}
+    for event in loud:
+        if event.verdict == "blocked" and event.kind in roots:
+            blocks[event.kind] = blocks.get(event.kind, 0) + 1
+        else:
+            found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
+    return tuple(_group(key[0], events, blocks) for key, events in found.items())
+
+
+def _root(event: CaseEvent) -> str:
+    return event.kind if event.verdict == "blocked" else ""
+
+
+def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> Group:
+    first = next((event for event in events if "~" not in event.id), events[0])
+    others = tuple(event for event in events if event is not first)
+    return Group(signature, first, others, sum(blocks.get(event.id, 0) for event in events))

@@ -1,0 +1,97 @@
+"""JUnit XML: a testsuite per format, revision and topic. Design, section 5."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from wireproof.report.failure import replay
+from wireproof.report.groups import speaks
+from wireproof.report.visible import visible
+from wireproof.trial.baseline import Overlay
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.streams import Stream
+
+_TAGS: Final[Mapping[str, str]] = {
+    "fail": "failure",
+    "blocked": "failure",
+    "lenient": "failure",
+    "pass-unclassified": "failure",
+    "stalled": "failure",
+    "crash": "error",
+    "timeout": "error",
+    "resource": "error",
+    "adapter-error": "error",
+    "suite-bug": "error",
+    "unsupported": "skipped",
+    "not-run": "skipped",
+}
+
+
+def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
+    """The XML of some runs, in UTF-8. `overlays` is the baseline of the one run that has one."""
+    root = ET.Element("testsuites", name="wireproof")
+    for stream in streams:
+        for name, events in _suites(stream).items():
+            _suite(root, stream, name, events, overlays or {})
+    ET.indent(root)
+    text: str = ET.tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
+
+
+def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
+    suites: dict[str, list[CaseEvent]] = {}
+    for event in stream.cases:
+        suites.setdefault(event.suite, []).append(event)
+    return suites
+
+
+def _suite(
+    root: ET.Element, stream: Stream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
+) -> None:
+    suite = ET.SubElement(root, "testsuite", name=visible(f"{stream.run.adapter}: {name}"))
+    tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(tags.count(tag)))
+    suite.set("tests", str(len(events)))
+    suite.set("time", _seconds(sum(event.ns for event in events)))
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.6f}"
+
+
+def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay) -> str:
+    """Add a testcase; the tag inside it, or empty for one that passes."""
+    case = ET.SubElement(suite, "testcase", name=visible(event.id), time=_seconds(event.ns))
+    case.set("classname", visible(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
+    tag = _tag(event, stream, overlay)
+    if tag:
+        child = ET.SubElement(case, tag, type=visible(event.label), message=visible(_message(event, overlay)))
+        child.text = visible("\n".join(_body(event, stream)))
+    return tag
+
+
+def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
+    """A failure that gates nothing is reported as skipped, so that this view and the exit code agree."""
+    tag = _TAGS.get(event.verdict, "")
+    if overlay == "expected":
+        return "skipped"
+    if event.verdict in ("lenient", "pass-unclassified") and not speaks(event, stream):
+        return ""
+    return "skipped" if tag in ("failure", "error") and not speaks(event, stream) else tag
+
+
+def _message(event: CaseEvent, overlay: Overlay) -> str:
+    said = event.text or (f"want {event.want}, got {event.got}" if event.want or event.got else event.label)
+    return f"expected by the baseline: {said}" if overlay == "expected" else said
+
+
+def _body(event: CaseEvent, stream: Stream) -> list[str]:
+    rows = (("level", event.level), ("title", event.title), ("rules", ", ".join(event.rules)))
+    ends = (
+        ("want", event.want),
+        ("got", event.got),
+        ("path", event.path),
+        ("replay", replay(event, stream.run)),
+    )
+    return [f"{name}: {text}" for name, text in (*rows, *ends) if text]

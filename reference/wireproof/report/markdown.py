@@ -1,0 +1,78 @@
+"""Markdown for a comment on a change: at most 60 lines. Design, section 5."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from wireproof.report.failure import replay
+from wireproof.report.groups import Group, counts, groups
+from wireproof.report.terminal import all_fail
+from wireproof.report.visible import visible
+from wireproof.trial.baseline import Overlay
+from wireproof.trial.show import cut
+from wireproof.trial.streams import Stream
+
+LINES: Final = 60
+
+_SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SIGNS.sub(r"\\\1", cut(visible(text)))
+
+
+def code(text: str) -> str:
+    """Text as code inside a table cell; a backtick or bar in it would end it."""
+    return f"`{cut(visible(text)).replace('`', 'ʼ').replace('|', '¦')}`"
+
+
+def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:
+    """Counts of some runs, then their findings, as many as fit."""
+    lines = ["## wireproof", "", *_table(streams)]
+    room = max(1, (LINES - len(lines)) // max(1, len(streams)))
+    for stream in streams:
+        lines += _findings(stream, room, overlays or {})
+    return "\n".join(_cut(lines)) + "\n"
+
+
+def _cut(lines: list[str]) -> list[str]:
+    if len(lines) <= LINES:
+        return lines
+    return [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]
+
+
+def _table(streams: Sequence[Stream]) -> list[str]:
+    columns = list(dict.fromkeys(name for stream in streams for name in counts(stream)))
+    head = ["adapter", "cases", *columns, ""]
+    rows = [_row(stream, columns) for stream in streams]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def _row(stream: Stream, columns: list[str]) -> list[str]:
+    seen = counts(stream)
+    cells = [str(seen.get(name, "")) for name in columns]
+    name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
+    return [name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"]
+
+
+def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
+    """A heading and a table of findings in at most `room` lines."""
+    paragraph = all_fail(stream)
+    if paragraph:
+        return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]
+    found = groups(stream, overlays)
+    if not found or room < 6:
+        return []
+    most = room - 5
+    lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
+    lines += ["| case | verdict | want | got | like it |", "| --- | --- | --- | --- | --- |"]
+    lines += [_finding(group) for group in found[:most]]
+    left = f" {len(found) - most} more findings." if len(found) > most else ""
+    return [*lines, f"Replay: {code(replay(found[0].first, stream.run))}.{left}"]
+
+
+def _finding(group: Group) -> str:
+    event = group.first
+    cells = (code(event.id), escape(event.label), escape(event.want), escape(event.got or event.text))
+    return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

@@ -1,0 +1,88 @@
+"""Cases × implementations: runs side by side, rows with the same results folded into one.
+
+What the HTML report draws, as plain values. A derived family of a fixture is one case here.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import PASSING, ROWS
+
+_NUMBER: Final = re.compile(r":\d+$")
+
+_ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
+
+
+@frozen
+class Cell:
+    """What one implementation did with a row: the event to show, and how many there are."""
+
+    event: CaseEvent
+    count: int = 1
+
+
+@frozen
+class Row:
+    """Cases of one topic with one vector of results; a cell is None where a run does not have them."""
+
+    ids: tuple[str, ...]
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether every implementation that ran it passes, or does not claim it."""
+        return all(c is None or c.event.verdict in (*PASSING, "unsupported") for c in self.cells)
+
+
+@frozen
+class Topic:
+    """The rows of one format, revision and topic."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+
+def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
+    """The topics of some runs, by name."""
+    columns = [_column(stream) for stream in streams]
+    suites = {cell.event.suite: None for column in columns for cell in column.values()}
+    names: dict[str, dict[str, None]] = {suite: {} for suite in sorted(suites)}
+    for column in columns:
+        for name, cell in column.items():
+            names[cell.event.suite][name] = None
+    return tuple(Topic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
+
+
+def _column(stream: Stream) -> dict[str, Cell]:
+    """The cells of one run; of a family, its worst event stands for all."""
+    cells: dict[str, Cell] = {}
+    for event in stream.cases:
+        name = _NUMBER.sub(":*", event.id) if "~" in event.id else event.id
+        known = cells.get(name)
+        if known is None:
+            cells[name] = Cell(event)
+        else:
+            worst = min(known.event, event, key=lambda one: _ORDER.index(one.verdict))
+            cells[name] = Cell(worst, known.count + 1)
+    return cells
+
+
+def _folded(names: list[str], columns: list[dict[str, Cell]]) -> tuple[Row, ...]:
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        vector = tuple(_result(column.get(name)) for column in columns)
+        rows.setdefault(vector, []).append(name)
+    return tuple(Row(tuple(ids), tuple(column.get(ids[0]) for column in columns)) for ids in rows.values())
+
+
+def _result(cell: Cell | None) -> str:
+    """What makes two results the same to a reader of the matrix."""
+    if cell is None:
+        return ""
+    event = cell.event
+    return event.label if event.verdict in PASSING else f"{event.label} {event.cls} {event.path}"

@@ -1,0 +1,151 @@
+"""The view for a person at a terminal: nothing for passes, a block for each finding, a table at the end.
+
+Design, section 5. Text from adapters is never read as markup, and control signs in it are shown, not sent.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from attrs import field, frozen
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wireproof.report.failure import block
+from wireproof.report.groups import Group, Lookup, counts, groups, nowhere
+from wireproof.report.visible import visible
+from wireproof.trial.baseline import Applied
+from wireproof.trial.streams import Stream
+
+MOST: Final = 20
+"""Findings that are shown whole; the rest is counted."""
+
+EVERYTHING: Final = 5
+"""Cases from which on a run without a single pass is told in one paragraph."""
+
+STYLES: Final[Mapping[str, str]] = {
+    "pass": "green",
+    "info": "cyan",
+    "lenient": "yellow",
+    "pass-unclassified": "yellow",
+    "unsupported": "dim",
+    "not-run": "dim",
+}
+
+CAUSES: Final[Mapping[str, str]] = {
+    "fail:wrong-reject": "It refuses everything: look whether it reads another format or revision.",
+    "fail:wrong-accept": "It accepts everything: look whether its answers come from the bytes at all.",
+    "fail:wrong-value": "It reads everything differently: look at how the adapter spells values.",
+    "fail:undeclared-skip": "It skips everything that it claims: look at the revisions in its hello.",
+    "crash": "Its process dies at the first request: run its command by hand and read what it prints.",
+    "timeout": "It answers nothing in time: look whether it flushes its output after each answer.",
+    "adapter-error": "It breaks the adapter contract: compare an answer with `wireproof serve reference`.",
+    "unsupported": "It supports nothing that was asked: look at the revisions in its hello.",
+}
+
+
+@frozen
+class View:
+    """What the terminal shows besides the stream.
+
+    Attributes:
+        lookup, twins: from an event to its case, and to the accepted twin of its case.
+        applied: the baseline, if there is one.
+        most: findings shown whole.
+    """
+
+    lookup: Lookup = nowhere
+    twins: Lookup = nowhere
+    applied: Applied | None = field(default=None)
+    most: int = MOST
+
+
+def show(stream: Stream, console: Console, view: View | None = None) -> None:
+    """Print one run."""
+    view = view or View()
+    found = groups(stream, view.applied.overlays if view.applied else None)
+    paragraph = all_fail(stream)
+    if paragraph:
+        console.print(plain(paragraph, "bold red"))
+        found = found[:1]
+    for group in found[: view.most]:
+        console.print()
+        _show_block(group, stream, console, view)
+    if len(found) > view.most:
+        console.print(plain(f"\n… and {len(found) - view.most} more findings: see the stream"))
+    console.print()
+    console.print(summary([stream]))
+    for line in closing(stream, view.applied):
+        console.print(plain(line))
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Text that is only text: no markup, no control signs."""
+    return Text(visible(text), style=style)
+
+
+def _show_block(group: Group, stream: Stream, console: Console, view: View) -> None:
+    head, *body = block(group, stream.run, view.lookup, view.twins)
+    console.print(plain(head, "bold red"), soft_wrap=True)
+    for line in body:
+        console.print(plain(line), soft_wrap=True)
+
+
+def summary(streams: Sequence[Stream]) -> Table:
+    """One row a format, and the verdicts as columns; several runs one below the other."""
+    parts = [(run, name, part) for run in streams for name, part in by_format(run).items()]
+    columns = list(dict.fromkeys(name for _, _, part in parts for name in counts(part)))
+    table = Table(title=None, pad_edge=False)
+    table.add_column("adapter")
+    table.add_column("format")
+    for name in columns:
+        table.add_column(name, justify="right", style=STYLES.get(name, "red"))
+    for run, name, part in parts:
+        seen = counts(part)
+        cells = [str(seen[column]) if column in seen else "" for column in columns]
+        table.add_row(plain(f"{run.run.adapter} {run.run.version}".strip()), plain(name), *cells)
+    return table
+
+
+def by_format(stream: Stream) -> dict[str, Stream]:
+    """The run cut by format and revision."""
+    parts: dict[str, list[int]] = {}
+    for number, event in enumerate(stream.cases):
+        parts.setdefault(event.joined, []).append(number)
+    return {
+        name: Stream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
+        for name, numbers in sorted(parts.items())
+    }
+
+
+def all_fail(stream: Stream) -> str:
+    """The one paragraph for a run in which nothing passes; empty for any other."""
+    seen = counts(stream)
+    total = len(stream.cases)
+    if total < EVERYTHING or any(name in seen for name in ("pass", "pass-unclassified", "info", "lenient")):
+        return ""
+    labels: dict[str, int] = {}
+    for event in stream.cases:
+        labels[event.label] = labels.get(event.label, 0) + 1
+    label = max(labels, key=lambda name: labels[name])
+    first = next(event for event in stream.cases if event.label == label)
+    cause = CAUSES.get(label, "")
+    said = f" The first says: {first.text or first.got}." if first.text or first.got else ""
+    return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
+
+
+def closing(stream: Stream, applied: Applied | None) -> list[str]:
+    """What a count cannot show: an incomplete run, and the state of the baseline."""
+    lines = [] if stream.complete else ["incomplete: the run has no footer, or left cases out"]
+    if applied is None:
+        return lines
+    expected = sum(overlay == "expected" for overlay in applied.overlays.values())
+    lines.append(f"baseline: {expected} expected")
+    lines += [f"baseline: stale    {debt.id} ({debt.kind}), owner {debt.owner}" for debt in applied.stale]
+    lines += [
+        f"baseline: changed  {debt.id} (was {debt.kind}), owner {debt.owner}" for debt in applied.changed
+    ]
+    lines += [
+        f"baseline: expired  {debt.id} on {debt.expires}, owner {debt.owner}" for debt in applied.expired
+    ]
+    return lines

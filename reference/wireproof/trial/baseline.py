@@ -1,0 +1,283 @@
+"""Baselines: failures that are known, as debts. Design, section 5.
+
+A debt is one case with the verdict and class that it fails with, a reason, an owner and a day by which it
+is paid. A debt that no longer holds as it is written ends a run with exit code 3:
+
+    # a comment stays with the entry below it
+    [[debt]]
+    id = "kafka.batch/v2/crc/flipped-bit"
+    kind = "fail:wrong-accept"
+    class = "crc-mismatch"
+    reason = "the library checks sums only on request"
+    owner = "somebody"
+    expires = 2027-06-30
+
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date
+from itertools import pairwise, takewhile
+from typing import Any, Final, Literal
+
+from attrs import frozen
+
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import ROWS, gates
+
+Overlay = Literal["", "expected", "changed", "expired"]
+"""What the baseline says of a case beside its verdict."""
+
+
+class BaselineError(ValueError):
+    """The baseline cannot be read or rewritten; one line says which entry and why."""
+
+
+@frozen
+class Debt:
+    """One entry, as the file has it."""
+
+    id: str
+    kind: str
+    cls: str
+    reason: str
+    owner: str
+    expires: date
+
+    @property
+    def prefix(self) -> str:
+        """What the ids of a family's debt begin with; empty for a debt of one case."""
+        return self.id[:-1] if self.id.endswith(":*") else ""
+
+    def covers(self, event: CaseEvent) -> bool:
+        """Whether the debt is about this case."""
+        return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
+
+    def is_as_written(self, event: CaseEvent) -> bool:
+        """Whether the case fails as the debt says."""
+        return (event.label, event.cls) == (self.kind, self.cls)
+
+
+@frozen
+class Applied:
+    """A run seen through a baseline.
+
+    Attributes:
+        overlays: by case id, where the baseline speaks of a case.
+        stale: debts that no case of a whole run fails any more.
+        changed: debts whose case fails in another way.
+        expired: debts past their day; their cases count as if there were no debt.
+    """
+
+    overlays: dict[str, Overlay]
+    stale: tuple[Debt, ...] = ()
+    changed: tuple[Debt, ...] = ()
+    expired: tuple[Debt, ...] = ()
+
+
+# --- the file ---
+
+_FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
+
+
+def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
+    """The debts of a file; raises `BaselineError`."""
+    try:
+        rows = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BaselineError(f"{name}: {error}") from None
+    entries = rows.pop("debt", [])
+    if rows or not isinstance(entries, list):
+        raise BaselineError(
+            f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
+        )
+    debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
+    most = Counter(debt.id for debt in debts).most_common(1)
+    if most and most[0][1] > 1:
+        raise BaselineError(f"{name}: {most[0][0]} is written twice")
+    return debts
+
+
+def _debt(row: dict[str, Any], where: str) -> Debt:
+    if set(row) != set(_FIELDS):
+        odd = ", ".join(sorted(set(row) ^ set(_FIELDS)))
+        raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {odd}")
+    texts = {name: row[name] for name in _FIELDS if name != "expires"}
+    empty = [
+        name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
+    ]
+    if empty or type(row["expires"]) is not date:
+        raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
+    if row["kind"].partition(":")[0] not in ROWS:
+        raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    return Debt(row["id"], row["kind"], row["class"], row["reason"], row["owner"], row["expires"])
+
+
+# --- a run seen through it ---
+
+
+def is_debt(event: CaseEvent) -> bool:
+    """Whether a verdict can be owed: one that gates at some level."""
+    return gates(event.verdict, event.level, hold="should")
+
+
+def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
+    """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
+    overlays: dict[str, Overlay] = {}
+    found: dict[str, dict[str, list[CaseEvent]]] = {
+        debt.id: {"as": [], "other": [], "not": []} for debt in debts
+    }
+    single = {debt.id: debt for debt in debts if not debt.prefix}
+    families = tuple(debt for debt in debts if debt.prefix)
+    for event in stream.cases:
+        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
+        if debt is None:
+            continue
+        how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
+        found[debt.id][how].append(event)
+        if how != "not":
+            overlays[event.id] = _overlay(debt, today, as_written=how == "as")
+    return Applied(
+        overlays,
+        tuple(debt for debt in debts if _is_stale(found[debt.id], stream)),
+        tuple(debt for debt in debts if found[debt.id]["other"]),
+        tuple(debt for debt in debts if debt.expires < today),
+    )
+
+
+def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
+    if debt.expires < today:
+        return "expired"
+    return "expected" if as_written else "changed"
+
+
+def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
+    if found["as"] or found["other"]:
+        return False
+    if any(event.verdict == "not-run" for event in found["not"]):
+        return False
+    return bool(found["not"]) or (stream.complete and not stream.filtered)
+
+
+def exit_code(
+    stream: Stream,
+    applied: Applied | None = None,
+    *,
+    strict_class: bool = False,
+    require_complete: bool = False,
+) -> Exit:
+    """The exit code of a run: design, section 3. An empty run is a usage error."""
+    overlays = applied.overlays if applied else {}
+    codes = [
+        _code(event, overlays.get(event.id, ""), stream, strict_class=strict_class) for event in stream.cases
+    ]
+    if not stream.cases:
+        codes.append(Exit.USAGE)
+    if applied and (applied.stale or applied.changed):
+        codes.append(Exit.BASELINE)
+    if require_complete and not stream.complete:
+        codes.append(Exit.ADAPTER)
+    return worst(codes)
+
+
+def _code(event: CaseEvent, overlay: Overlay, stream: Stream, *, strict_class: bool) -> Exit:
+    match ROWS[event.verdict].gate:
+        case "suite":
+            return Exit.SUITE
+        case "adapter":
+            return Exit.ADAPTER
+    if not gates(event.verdict, event.level, hold=stream.run.level, strict_class=strict_class):
+        return Exit.CONFORMS
+    match overlay:
+        case "expected":
+            return Exit.CONFORMS
+        case "changed":
+            return Exit.BASELINE
+        case _:
+            return Exit.FAILS
+
+
+# --- writing it ---
+
+
+def write(stream: Stream, owner: str, reason: str, expires: date) -> str:
+    """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
+    owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
+    debts = (Debt(event.id, event.label, event.cls, reason, owner, expires) for event in owed)
+    return "\n".join(_block(debt) for debt in sorted(debts, key=lambda debt: debt.id))
+
+
+def _block(debt: Debt) -> str:
+    pairs = (debt.id, debt.kind, debt.cls, debt.reason, debt.owner)
+    lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
+    return "\n".join(("[[debt]]", *lines, f"expires = {debt.expires.isoformat()}", ""))
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
+
+
+def fix(text: str, stream: Stream, today: date) -> str:
+    """The file without its stale debts and with the changed ones as they fail now.
+
+    Comments, reasons, owners, days and order stay. Nothing is added: debts only shrink. Refused on a run that
+    is filtered or incomplete, which cannot know what is stale.
+    """
+    if stream.filtered or not stream.complete:
+        raise BaselineError(
+            "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
+        )
+    debts = parse(text)
+    applied = apply(stream, debts, today)
+    head, *blocks = _blocks(text)
+    if len(blocks) != len(debts):
+        raise BaselineError(
+            "the baseline holds debts in a form that cannot be rewritten; use [[debt]] tables"
+        )
+    pairs = zip(debts, blocks, strict=True)
+    return head + "".join(_fixed(debt, block, applied, stream) for debt, block in pairs)
+
+
+def _blocks(text: str) -> list[str]:
+    """The file cut before each entry and the comments that stand right above it."""
+    lines = text.splitlines(keepends=True)
+    starts = []
+    for number, line in enumerate(lines):
+        if line.partition("#")[0].strip() == "[[debt]]":
+            above = takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(number, 0, -1))
+            starts.append(number - sum(1 for _ in above))
+    return ["".join(lines[one:two]) for one, two in pairwise([0, *starts, len(lines)])]
+
+
+def _fixed(debt: Debt, block: str, applied: Applied, stream: Stream) -> str:
+    if debt in applied.stale:
+        return ""
+    if debt not in applied.changed or debt.prefix:
+        return block
+    event = next(event for event in stream.cases if event.id == debt.id)
+    return _with(_with(block, "kind", event.label), "class", event.cls)
+
+
+def _with(block: str, name: str, value: str) -> str:
+    """The entry with one of its lines rewritten; a comment behind it stays."""
+    was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
+    return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
+
+
+def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str, ...]:
+    """What is wrong with a baseline without a run: ids of no case, days that are past; one line each."""
+    ids = set(known)
+    problems = []
+    for debt in debts:
+        if debt.id.partition("~")[0] not in ids:
+            problems.append(f"{debt.id}: no such case")
+        if debt.expires < today:
+            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, owner {debt.owner}")
+    return tuple(problems)

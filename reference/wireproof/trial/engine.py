@@ -1,0 +1,315 @@
+"""Asks one adapter a sequence of cases and gives what came of each, in the order of the plan.
+
+Design, section 4. Every wait has an owner and a limit: the hello is waited for by the controller, a
+case by this engine, an end by the controller again.
+
+A window of requests is in flight at a time. When the adapter dies, breaks the contract or falls silent
+for longer than any case in flight may take, each case in flight is asked again, alone, in a fresh
+process, until one of them does it again: that one is guilty, and the others are asked as if nothing
+had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
+Nothing is in flight while a result is handed out, so a slow reader of the results costs no case its time.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from attrs import evolve, frozen
+
+from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.controller import Broken, Controller
+from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.registry import open_adapter
+from wireproof.cases.case import Case
+from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
+from wireproof.trial.deaths import Deaths
+from wireproof.trial.plan import BLOCK, SLOW_BLOCK, Draw, blocks, planned, request_for
+
+WIDEST: Final = 256
+"""Requests in flight at most, whatever the adapter offers."""
+
+HEAVIEST: Final = 4 * MIB
+"""Bytes of input in flight, over which no further request is sent."""
+
+
+@frozen
+class Ran:
+    """A case as it was asked (lifted where that was needed), what came of it, and the nanoseconds it took.
+
+    With one request in flight the time is exact; with more it is the share of the case in the time
+    between two arrivals of answers.
+    """
+
+    case: Case
+    outcome: Outcome
+    ns: int
+
+
+@frozen
+class _Asked:
+    """A case on its way: its place in the block, its request, the milliseconds that it may take."""
+
+    place: int
+    case: Case
+    request: Request
+    ms: int
+
+    @property
+    def weight(self) -> int:
+        return len(self.request.data) + sum(map(len, self.request.chunks))
+
+
+@frozen
+class _End:
+    """How the adapter ended while something was in flight."""
+
+    outcome: Crashed | TimedOut | Exhausted | Faulty
+    how: str
+
+
+class Engine:
+    """Runs cases on one adapter; a context manager that holds its process.
+
+    Attributes:
+        hello: who the adapter is and what it claims.
+        deaths: what it died of.
+        notes: one line for each thing that a user should know and no case tells.
+    """
+
+    hello: Hello
+
+    def __init__(
+        self,
+        spec: str,
+        *,
+        in_process: bool = False,
+        seed: int = 0,
+        timeout_scale: float = 1.0,
+        hello_seconds: float = HELLO_SECONDS,
+        memory: int | None = MEMORY,
+        digest: bool = False,
+    ) -> None:
+        """Remember what to start.
+
+        Args:
+            spec: as `registry` reads it.
+            in_process: call a Python object here, without timeouts.
+            seed: of the order and the ids.
+            timeout_scale: by which each case's `limits.ms` is multiplied.
+            hello_seconds: the wait for the hello, not scaled.
+            memory: bytes, as `registry.open_adapter` has it.
+            digest: ask for digests in place of values.
+        """
+        self._spec = spec
+        self._in_process = in_process
+        self._draw = Draw(seed)
+        self._scale = timeout_scale
+        self._hello_seconds = hello_seconds
+        self._memory = memory
+        self._answer: Literal["value", "digest"] = "digest" if digest else "value"
+        self._controller: Controller | None = None
+        self._results: dict[int, Ran] = {}
+        self.deaths = Deaths()
+        self.notes: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
+        self.hello = self._running().hello
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self._drop()
+
+    def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
+        """What came of each case, in their order; raises nothing of the adapter's."""
+        return self._run(cases, self.hello)
+
+    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """The same without regard to the claims: nothing is held back, nothing lifted. For `probe`."""
+        unclaimed = evolve(self.hello, revisions={})
+        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed))
+
+    def _run(self, cases: Iterable[Case], hello: Hello) -> Iterator[Ran]:
+        size = SLOW_BLOCK if hello.cost == "slow" else BLOCK
+        for block in blocks(cases, size):
+            self._results = {}
+            self._run_block(block, hello)
+            yield from (self._results[place] for place in range(len(block)))
+
+    # --- the running adapter ---
+
+    def _running(self) -> Controller:
+        if self._controller is None:
+            self._controller = open_adapter(
+                self._spec,
+                in_process=self._in_process,
+                hello_seconds=self._hello_seconds,
+                memory=self._memory,
+            )
+        return self._controller
+
+    def _drop(self) -> None:
+        if self._controller is not None:
+            self._controller.close()
+        self._controller = None
+
+    # --- a block ---
+
+    def _run_block(self, block: list[Case], hello: Hello) -> None:
+        queue: deque[_Asked] = deque()
+        measured: deque[_Asked] = deque()
+        for place in self._draw.order(len(block)):
+            case = planned(block[place], hello)
+            if not isinstance(case, Case):
+                self._results[place] = Ran(block[place], case, 0)
+                continue
+            request = request_for(case, self._draw.name(), self._answer)
+            asked = _Asked(place, case, request, round(case.limits.ms * self._scale))
+            (queue if case.limits.rss_mb is None else measured).append(asked)
+        try:
+            self._windowed(queue)
+            self._measured(measured)
+        except AdapterStartError as error:
+            self.deaths.stop(f"it did not start again: {error}")
+        for place, case in enumerate(block):
+            if place not in self._results:
+                self._results[place] = Ran(case, NotRun(self.deaths.verdict(case)), 0)
+
+    def _windowed(self, queue: deque[_Asked]) -> None:
+        """Ask everything in `queue`, a window at a time."""
+        while queue:
+            flight: dict[str, _Asked] = {}
+            end = self._converse(queue, flight)
+            if end is not None:
+                queue.extendleft(reversed(self._blame(list(flight.values()), end)))
+
+    def _converse(self, queue: deque[_Asked], flight: dict[str, _Asked]) -> _End | None:
+        """Ask until `queue` and `flight` are empty, or the adapter ends: then `flight` holds the suspects."""
+        controller = self._running()
+        before = time.perf_counter_ns()
+        while queue or flight:
+            self._top_up(controller, queue, flight)
+            if not flight:
+                continue
+            ms = max(asked.ms for asked in flight.values())
+            try:
+                answers = controller.receive(ms / 1000)
+            except Broken as broken:
+                return _End(broken.outcome, broken.how)
+            if not answers:
+                return _End(TimedOut(ms, controller.progress()), "timeout")
+            now = time.perf_counter_ns()
+            for name, outcome in answers:
+                self._keep(flight.pop(name), outcome, (now - before) // len(answers))
+            before = now
+        return None
+
+    def _top_up(self, controller: Controller, queue: deque[_Asked], flight: dict[str, _Asked]) -> None:
+        """Fill the window, once it is half empty: many requests go in one write."""
+        window = min(self.hello.window, WIDEST)
+        if len(flight) > window // 2:
+            return
+        batch: list[_Asked] = []
+        weight = sum(asked.weight for asked in flight.values())
+        while queue and len(flight) + len(batch) < window and weight < HEAVIEST:
+            asked = queue.popleft()
+            if why := self.deaths.verdict(asked.case):
+                self._keep(asked, NotRun(why), 0)
+                continue
+            weight += asked.weight
+            batch.append(asked)
+        flight.update(self._sent(controller, batch))
+
+    def _sent(self, controller: Controller, batch: list[_Asked]) -> dict[str, _Asked]:
+        """Send; what is too large to be sent is not run, and does not hold up the others."""
+        if not batch:
+            return {}
+        try:
+            controller.send([asked.request for asked in batch])
+        except MessageError as error:
+            if len(batch) == 1:
+                self._keep(batch[0], NotRun(str(error)), 0)
+                return {}
+            return {key: one for asked in batch for key, one in self._sent(controller, [asked]).items()}
+        return {asked.request.id: asked for asked in batch}
+
+    def _keep(self, asked: _Asked, outcome: Outcome, ns: int) -> None:
+        if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
+            given = "a value or digest" if outcome.data is None else "bytes"
+            outcome = Faulty(f"{asked.case.op} was answered with {given}")
+        self._results[asked.place] = Ran(asked.case, outcome, ns)
+
+    # --- deaths ---
+
+    def _blame(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
+        """Ask each suspect alone in a fresh process until one is guilty; gives those not yet asked."""
+        for number, asked in enumerate(suspects):
+            if why := self.deaths.verdict(asked.case):
+                self._keep(asked, NotRun(why), 0)
+                continue
+            self._drop()
+            again = self._alone(asked)
+            if again is not None:
+                self.deaths.add(asked.case, again.outcome, again.how)
+                self._drop()
+                return suspects[number + 1 :]
+        self._drop()
+        if suspects:
+            self._nobody(suspects, end)
+        return []
+
+    def _alone(self, asked: _Asked) -> _End | None:
+        """Ask one case with nothing else in flight and keep its outcome; an end, if the adapter did."""
+        controller = self._running()
+        start = time.perf_counter_ns()
+        if not self._sent(controller, [asked]):
+            return None
+        end: _End | None = None
+        try:
+            answers = controller.receive(asked.ms / 1000)
+        except Broken as broken:
+            end = _End(broken.outcome, broken.how)
+        else:
+            if not answers:
+                end = _End(TimedOut(asked.ms, controller.progress()), "timeout")
+        outcome = end.outcome if end is not None else answers[0][1]
+        self._keep(asked, outcome, time.perf_counter_ns() - start)
+        return end
+
+    def _nobody(self, suspects: list[_Asked], end: _End) -> None:
+        """No suspect does it alone. A death or breach stays with the oldest; mere slowness with nobody."""
+        oldest = suspects[0]
+        what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
+        self.notes.append(f"{oldest.case.id}: {end.outcome.text}; {what}")
+        self.deaths.add(oldest.case, end.outcome, f"nobody alone: {end.how}", alone=False)
+        if not isinstance(end.outcome, TimedOut):
+            self._keep(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
+
+    # --- memory ---
+
+    def _measured(self, queue: deque[_Asked]) -> None:
+        """Ask each case that has a limit of memory with nothing else in flight, and look at the peak."""
+        while queue:
+            asked = queue.popleft()
+            if why := self.deaths.verdict(asked.case):
+                self._keep(asked, NotRun(why), 0)
+                continue
+            self._running().mark_memory()
+            end = self._alone(asked)
+            if end is not None:
+                self._blame([asked], end)
+            else:
+                self._judge_memory(asked)
+
+    def _judge_memory(self, asked: _Asked) -> None:
+        limit, grown = asked.case.limits.rss_mb, self._running().memory_grown()
+        if limit is not None and grown is not None and grown > limit * MIB:
+            ran = self._results[asked.place]
+            text = f"{grown // MIB} MiB for one case, over its limit of {limit} MiB"
+            self._results[asked.place] = evolve(ran, outcome=Exhausted("memory", text))

@@ -1,0 +1,239 @@
+"""The one thing that a run writes: a stream of JSON lines. Design, section 5.
+
+`run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
+run without a footer is incomplete. `streams` writes, reads and merges whole files.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+import cattrs
+from attrs import field, fields, frozen, has
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Case, Level, Op
+from wireproof.trial.signature import Signature, without_indices
+from wireproof.trial.verdicts import Name, Verdict
+from wireproof.wire.rejected import At
+
+SCHEMA: Final = 1
+
+LONGEST: Final = 1024 * 1024
+"""Characters of a line; a token longer than 2 KiB is a file, so an honest line is far shorter."""
+
+
+class EventError(ValueError):
+    """A stream cannot be read; the message names file, line and what is wrong there."""
+
+
+@frozen
+class Run:
+    """The manifest of one run.
+
+    Attributes:
+        suite: the version of wireproof.
+        fixtures: the hash of the fixture files.
+        spec: the adapter as it was asked for: a name, `py:…`, `exec:…`.
+        adapter, version: as its hello says.
+        hello: the rest of its hello, in the JSON of the contract.
+        seed: of the shuffled ids and the samples.
+        platform, python: where it ran.
+        level: the level that the run holds the adapter to.
+        filters: the patterns of a selection; empty for the whole plan.
+        shard: `2/8`, or empty.
+        started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
+    """
+
+    suite: str
+    fixtures: str
+    spec: str
+    adapter: str
+    version: str = ""
+    hello: Mapping[str, Any] = field(factory=dict)
+    seed: int = 0
+    platform: str = ""
+    python: str = ""
+    level: Level = "must"
+    filters: tuple[str, ...] = ()
+    shard: str = ""
+    started: str = ""
+    schema: int = SCHEMA
+
+
+@frozen
+class CaseEvent:
+    """The verdict on one case.
+
+    Attributes:
+        seq: its place in the plan, whichever shard ran it.
+        verdict, kind, cls, path, at, text, want, got: the verdict.
+        ns: nanoseconds from request to answer.
+        token: replays the case; empty where its id does.
+        title, rules, twin: of the case, for those who have only the stream.
+    """
+
+    seq: int
+    id: str
+    format: str
+    revision: str
+    op: Op
+    level: Level
+    verdict: Name
+    kind: str = ""
+    cls: str = ""
+    path: str = ""
+    at: At | None = None
+    text: str = ""
+    want: str = ""
+    got: str = ""
+    ns: int = 0
+    token: str = ""
+    title: str = ""
+    rules: tuple[str, ...] = ()
+    twin: str = ""
+
+    @property
+    def label(self) -> str:
+        """`fail:wrong-value`, or the bare name."""
+        return f"{self.verdict}:{self.kind}" if self.kind else self.verdict
+
+    @property
+    def joined(self) -> str:
+        """`kafka.batch/v2`."""
+        return f"{self.format}/{self.revision}"
+
+    @property
+    def suite(self) -> str:
+        """Format, revision and topic: what reports group cases by."""
+        return "/".join(self.id.split("~", 1)[0].split("/")[:3])
+
+    def signature(self, implementation: str) -> Signature:
+        """How findings are grouped."""
+        kind = self.verdict if self.verdict == "blocked" else self.label
+        return Signature(implementation, self.joined, self.op, kind, self.cls, without_indices(self.path))
+
+
+@frozen
+class Footer:
+    """The end of a run: how many cases by verdict name, and whether all that were planned are there."""
+
+    counts: Mapping[str, int]
+    complete: bool = True
+
+
+Event: TypeAlias = Run | CaseEvent | Footer
+
+
+def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str = "") -> CaseEvent:
+    """The event of one judged case."""
+    return CaseEvent(
+        seq,
+        case.id,
+        case.format,
+        case.revision,
+        case.op,
+        case.level,
+        verdict.name,
+        verdict.kind,
+        verdict.cls,
+        verdict.path,
+        verdict.at,
+        verdict.text,
+        verdict.want,
+        verdict.got,
+        ns,
+        token,
+        case.title,
+        case.rules,
+        case.twin or "",
+    )
+
+
+def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
+    """The manifest of a run of the adapter that said `hello`."""
+    tree = _CONVERTER.unstructure(hello)
+    return Run(adapter=hello.name, version=hello.version, hello=tree, **fields)
+
+
+def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
+    """The footer that counts `cases`."""
+    counts: dict[str, int] = {}
+    for case in cases:
+        counts[case.verdict] = counts.get(case.verdict, 0) + 1
+    return Footer(dict(sorted(counts.items())), complete)
+
+
+# --- lines ---
+
+_KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Footer}
+NAMES: Final = {kind: name for name, kind in _KINDS.items()}
+"""What `event` says of each class."""
+
+_RENAMED: Final = {"cls": "class"}
+
+
+def _exactly(kind: type, said: str) -> Any:  # noqa: ANN401 - a hook of cattrs
+    def hook(value: object, _: object) -> object:
+        if type(value) is not kind:
+            raise ValueError(f"want {said}")
+        return value
+
+    return hook
+
+
+def _at(value: object, _: object) -> object:
+    if value is None or isinstance(value, str) or type(value) is int:
+        return value
+    raise ValueError("want a position: a number, `61>12` or null")
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for kind, said in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
+        converter.register_structure_hook(kind, _exactly(kind, said))
+    converter.register_structure_hook_func(lambda kind: kind == At | None, _at)
+    converter.register_structure_hook_factory(
+        has,
+        lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)),
+    )
+    converter.register_unstructure_hook_factory(
+        has, lambda cls: make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True, **_names(cls))
+    )
+    return converter
+
+
+def _names(cls: type) -> dict[str, Any]:
+    return {a.name: override(rename=_RENAMED.get(a.name, a.name)) for a in fields(cls)}
+
+
+_CONVERTER: Final = _converter()
+
+
+def to_line(event: Event) -> str:
+    """An event as one line, without its newline; fields that say nothing are left out."""
+    row = {"event": NAMES[type(event)], **_CONVERTER.unstructure(event)}
+    return json.dumps(row, separators=(",", ":"), default=list)
+
+
+def from_line(line: str) -> Event:
+    """The event of a line; raises `EventError` in one line."""
+    if len(line) > LONGEST:
+        raise EventError(f"a line of {len(line)} characters, at most {LONGEST} are read")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise EventError(f"is no JSON: {error}") from None
+    name = row.pop("event", None) if isinstance(row, dict) else None
+    if not isinstance(name, str) or name not in _KINDS:
+        raise EventError(f'wants "event" to be one of {", ".join(_KINDS)}, not {name!r}')
+    return _structured(row, _KINDS[name])
+
+
+def _structured(row: object, kind: type) -> Event:
+    try:
+        event: Event = _CONVERTER.structure(row, kind)
+    except (cattrs.BaseValidationError, LookupError, TypeError, ValueError) as error:
+        raise EventError("; ".join(cattrs.transform_error(error, path=kind.__name__))) from None
+    return event

@@ -1,0 +1,139 @@
+"""What is asked of an adapter, in which order, under which names. Design, section 4.
+
+Claims decide: a case outside them is not asked but `unsupported`; a case of an entry is lifted to the
+stream that the adapter claims instead. Without any claim, everything is asked. The order within a
+block and the ids are drawn from the seed, so that an adapter can tell nothing from either.
+"""
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
+from random import Random
+from typing import Final, Literal, TypeVar
+
+from attrs import define, evolve
+
+from wireproof.adapters.contract import Claim, Hello, Request
+from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.lift import lift
+from wireproof.cases.outcome import Unsupported
+from wireproof.formats import FORMATS
+
+BLOCK: Final = 512
+"""Cases that are shuffled among themselves, and whose results are held until they can be given in order."""
+
+SLOW_BLOCK: Final = 32
+"""The same for an adapter that says it is slow, so that its results show while it runs."""
+
+SLOW_SHARE: Final = 16
+"""Of the derived cases, a slow adapter gets one in so many."""
+
+T = TypeVar("T")
+
+
+def blocks(cases: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The cases in runs of `size`."""
+    source = iter(cases)
+    while block := list(islice(source, size)):
+        yield block
+
+
+class Draw:
+    """The seeded source of orders and ids of one run."""
+
+    def __init__(self, seed: int) -> None:
+        """Begin; the same seed draws the same."""
+        self._random = Random(seed)  # noqa: S311 - order, not secrecy
+        self._used: set[int] = set()
+
+    def order(self, size: int) -> list[int]:
+        """The numbers below `size`, shuffled."""
+        order = list(range(size))
+        self._random.shuffle(order)
+        return order
+
+    def name(self) -> str:
+        """An id that this run did not use yet."""
+        while (number := self._random.getrandbits(48)) in self._used:
+            pass
+        self._used.add(number)
+        return f"{number:x}"
+
+
+def planned(case: Case, hello: Hello) -> Case | Unsupported:
+    """The case as it is asked of this adapter, or why it is not."""
+    if not hello.revisions:
+        return case
+    claim = hello.revisions.get(case.joined)
+    if claim is None or not _does(claim, case.op):
+        lifted = _lifted(case, hello)
+        if lifted is None:
+            return Unsupported(f"claims no {case.op} of {case.joined}")
+        case, claim = lifted
+    lack = lacking(case, claim)
+    return Unsupported(f"claims no {lack} for {case.joined}") if lack else case
+
+
+def _does(claim: Claim, op: str) -> bool:
+    return claim.ops is None or op in claim.ops
+
+
+def _lifted(case: Case, hello: Hello) -> tuple[Case, Claim] | None:
+    row = FORMATS.get(case.joined)
+    if row is None or row.lifts_to is None or case.op != "decode":
+        return None
+    claim = hello.revisions.get(f"{row.lifts_to[0]}/{row.lifts_to[1]}")
+    return (lift(case, row), claim) if claim is not None and _does(claim, "decode") else None
+
+
+def lacking(case: Case, claim: Claim) -> str:
+    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked."""
+    if claim.profiles is not None and case.profile not in claim.profiles:
+        return f"profile:{case.profile}"
+    claimed = {"codec": claim.codecs, "feature": claim.features}
+    for atom in case.needs:
+        kind, _, name = atom.partition(":")
+        names = claimed.get(kind)
+        if names is not None and name not in names:
+            return atom
+    return ""
+
+
+def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
+    """The question: bytes and options of the case, nothing of what is expected."""
+    options = case.options
+    if options.profile != case.profile:
+        options = evolve(options, profile=case.profile)
+    request = Request(name, case.op, case.format, case.revision, options=options, limits=case.limits)
+    match case.input:
+        case Data(data):
+            return evolve(request, data=data, answer=answer)
+        case Value(value):
+            return evolve(request, value=value)
+        case Chunks(chunks):
+            return evolve(request, chunks=chunks, answer=answer)
+
+
+@define
+class Sample:
+    """A deterministic part of the derived cases, for an adapter that says it is slow.
+
+    Attributes:
+        share: one derived case in so many is kept; golden cases are all kept.
+        kept, seen: how many derived cases so far, to be printed.
+    """
+
+    share: int = SLOW_SHARE
+    kept: int = 0
+    seen: int = 0
+
+    def of(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """The cases that are kept; which they are depends on their ids alone."""
+        for case in cases:
+            if case.family is None:
+                yield case
+                continue
+            self.seen += 1
+            if int.from_bytes(blake2b(case.id.encode(), digest_size=4).digest()) % self.share == 0:
+                self.kept += 1
+                yield case

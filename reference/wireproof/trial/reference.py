@@ -1,0 +1,89 @@
+"""The reference's own answer to a case: what the judge holds fixtures and open places against.
+
+Design, section 3: the reference answers any bytes, so the judge can rule on bytes that nobody wrote a
+case for.
+"""
+
+from collections.abc import Sequence
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.adapters.objects import refused
+from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.formats import Format
+from wireproof.wire.items import Item
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Budget, Reader
+from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.values import Json, to_json
+
+
+@frozen
+class Answer:
+    """An outcome, and the places on the way to it that the format leaves open."""
+
+    outcome: Accepted | Refused
+    remarks: tuple[Remark, ...] = ()
+
+
+def answer(case: Case) -> Answer:
+    """What the reference does with `case`; raises `UnknownFormat` for a format that it does not have."""
+    row = formats.get(case.format, case.revision)
+    options = evolve(case.options, profile=case.profile)
+    match case.input:
+        case Data(data):
+            return decoded(row, data, options)
+        case Value(value):
+            return _encoded(row, value, options)
+        case Chunks(chunks):
+            return _scanned(row, chunks, options)
+
+
+def decoded(row: Format, data: bytes, options: Options) -> Answer:
+    """Decode as `formats.decode` does, but keep the remarks of a refusal too."""
+    reader = Reader(data, budget=Budget(options.max_output))
+    try:
+        value = to_json(row.decode(reader, options))
+    except Rejected as rejected:
+        return Answer(refused(rejected), tuple(reader.remarks))
+    return Answer(Accepted(value, reader.pos, remarks=_classes(reader.remarks)), tuple(reader.remarks))
+
+
+def _encoded(row: Format, value: Json, options: Options) -> Answer:
+    try:
+        return Answer(Accepted(data=formats.encode(row, value, options)))
+    except Rejected as rejected:
+        return Answer(refused(rejected))
+
+
+def _scanned(row: Format, chunks: tuple[bytes, ...], options: Options) -> Answer:
+    try:
+        items = tuple(formats.scan(row, chunks, options))
+    except Rejected as rejected:
+        return Answer(refused(rejected))
+    remarks = tuple(_item_remarks(items))
+    consumed = sum(item.length for item in items)
+    return Answer(Accepted(formats.items_json(items), consumed, remarks=_classes(remarks)), remarks)
+
+
+def _item_remarks(items: tuple[Item, ...]) -> list[Remark]:
+    return [
+        remark.under(f"items[{number}].value.")
+        for number, item in enumerate(items)
+        for remark in item.remarks
+    ]
+
+
+def _classes(remarks: Sequence[Remark]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(remark.cls for remark in remarks))
+
+
+def expectation(case: Case) -> Expect:
+    """What to expect of bytes that nobody wrote an expectation for: what the reference does with them."""
+    match answer(case).outcome:
+        case Accepted(value, consumed, data, remarks):
+            return Accept(value, consumed, remarks, (data,) if data is not None else ())
+        case Refused(cls=cls, at=at, before=before):
+            return Reject(cls, (), at, before)

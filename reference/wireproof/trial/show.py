@@ -1,0 +1,72 @@
+"""Expectations and outcomes in a few words, for the `want` and `got` of a verdict."""
+
+from json import JSONEncoder
+from typing import Final
+
+from wireproof.cases.case import Accept, Either, Expect, Reject
+from wireproof.cases.outcome import Accepted, Outcome, Refused, TimedOut
+from wireproof.trial.compare import MISSING, Difference
+
+MOST: Final = 120
+"""Characters of one answer in a report."""
+
+LINE: Final = 400
+"""Characters of what a dead process or its adapter left to read."""
+
+
+def cut(text: str, most: int = MOST) -> str:
+    """`text` on one line of at most `most` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def short_expect(expect: Expect) -> str:
+    """What must happen."""
+    match expect:
+        case Accept(consumed=None):
+            return "accept"
+        case Accept(consumed=consumed):
+            return f"accept, {consumed} bytes consumed"
+        case Reject(cls, also, at):
+            where = "" if at is None else f" at {at}"
+            return f"refuse {' or '.join((cls, *also))}{where}"
+        case Either(behaviours):
+            return cut("one of " + ", ".join(known.id for known in behaviours))
+
+
+def short_outcome(outcome: Outcome) -> str:
+    """What happened."""
+    match outcome:
+        case Accepted(data=bytes(data)):
+            return cut(f"accept: {len(data)} bytes {data.hex()}")
+        case Accepted(value, consumed):
+            used = "" if consumed is None else f", {consumed} bytes consumed"
+            return cut(f"accept{used}: {short_value(value)}")
+        case Refused(cls, at, path, detail, text):
+            where = "" if at is None else f" at {at}"
+            return cut(f"refuse {cls}{where} {path} {detail} {text}")
+        case TimedOut(ms):
+            return f"no answer in {ms} ms"
+        case _:
+            return cut(f"{type(outcome).__name__.lower()} {outcome.text}")
+
+
+_ENCODER: Final = JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+def short_value(value: object) -> str:
+    """A value, or the absence of one. It is spelled piece by piece: an adapter's value may be endless."""
+    if value is MISSING:
+        return repr(value)
+    text = ""
+    for piece in _ENCODER.iterencode(value):
+        text += piece
+        if len(text) > MOST:
+            break
+    return cut(text)
+
+
+def short_field(found: Difference) -> tuple[str, str]:
+    """Both sides of a difference, with the field's name."""
+    name = found.path or "value"
+    return f"{name} = {short_value(found.want)}", f"{name} = {short_value(found.got)}"

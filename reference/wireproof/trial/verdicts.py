@@ -1,0 +1,139 @@
+"""The table of verdicts: the judge's word on one case and one outcome. Design, section 3, "Verdicts"."""
+
+from typing import Final, Literal
+
+from attrs import field, frozen
+
+from wireproof.cases.case import Level
+from wireproof.wire.rejected import At
+
+Name = Literal[
+    "pass",
+    "pass-unclassified",
+    "lenient",
+    "info",
+    "fail",
+    "crash",
+    "timeout",
+    "resource",
+    "stalled",
+    "unsupported",
+    "blocked",
+    "adapter-error",
+    "suite-bug",
+    "not-run",
+]
+
+Gate = Literal["level", "should", "strict-class", "adapter", "suite", "never"]
+"""When a verdict ends a run with a code of its own.
+
+`level`: at the levels that the run holds the adapter to. `should`: likewise, but never at `must`, where
+it cannot occur. `strict-class`: as `level`, if the run asks for classes. `adapter`, `suite`: always, with
+exit codes 4 and 5.
+"""
+
+
+@frozen
+class Row:
+    """One verdict: its name, the closed list of its kinds (`*`: any name), what it gates, and its meaning."""
+
+    name: Name
+    kinds: tuple[str, ...]
+    gate: Gate
+    meaning: str
+
+
+FAIL_KINDS: Final = (
+    "wrong-value",
+    "wrong-accept",
+    "wrong-reject",
+    "wrong-reason",
+    "wrong-bytes",
+    "not-round-trip",
+    "over-read",
+    "under-read",
+    "prefix-lost",
+    "nondeterministic",
+    "undeclared-skip",
+)
+
+TABLE: Final[tuple[Row, ...]] = (
+    Row("pass", ("canonical", "alternate", "semantic"), "never", "right"),
+    Row("pass-unclassified", (), "strict-class", "refused as it should be, for a reason not told"),
+    Row("lenient", (), "should", "accepted what a should or may case says to refuse"),
+    Row("info", ("*",), "never", "one of the answers that the format leaves open"),
+    Row("fail", FAIL_KINDS, "level", "wrong"),
+    Row("crash", (), "level", "its process died"),
+    Row("timeout", (), "level", "no answer in time"),
+    Row("resource", ("memory", "output"), "level", "over a limit of memory or output"),
+    Row("stalled", (), "level", "delivered nothing and said nothing"),
+    Row("unsupported", (), "never", "outside its claims; counted apart"),
+    Row("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
+    Row("adapter-error", (), "adapter", "the adapter broke its contract"),
+    Row("suite-bug", (), "suite", "the reference disagrees with the fixture"),
+    Row("not-run", (), "never", "was not asked; the run is incomplete"),
+)
+
+ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
+
+PASSING: Final = frozenset({"pass", "pass-unclassified", "lenient", "info"})
+"""The verdicts of a case that was answered as it may be; a refused case leans on such a twin only."""
+
+_LEVELS: Final[dict[Level, tuple[Level, ...]]] = {"must": ("must",), "should": ("must", "should")}
+"""The levels that a run holds an adapter to, by its `--level`; `may` and `info` never gate."""
+
+
+@frozen
+class Verdict:
+    """What the judge says.
+
+    Attributes:
+        name: a row of `TABLE`.
+        kind: its sub-label: the kind of a failure, the open behaviour, the twin that blocks.
+        cls: the refusal class that it is about.
+        path: the field that it is about, with indices.
+        at: where that field stands in the input.
+        text: one line for a person.
+        want, got: the two answers, short.
+    """
+
+    name: Name
+    kind: str = ""
+    cls: str = ""
+    path: str = ""
+    at: At | None = None
+    text: str = ""
+    want: str = ""
+    got: str = ""
+    row: Row = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Look up the row and refuse a kind that it does not have."""
+        object.__setattr__(self, "row", ROWS[self.name])
+        if self.kind and "*" not in self.row.kinds and self.kind not in self.row.kinds:
+            raise ValueError(f"verdict {self.name} has no kind {self.kind}")
+
+    @property
+    def label(self) -> str:
+        """`fail:wrong-value`, `info:<class>`, or the bare name."""
+        return f"{self.name}:{self.kind}" if self.kind else self.name
+
+    @property
+    def passing(self) -> bool:
+        """Whether a refused case may lean on this verdict of its twin."""
+        return self.name in PASSING
+
+
+def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:
+    """Whether a verdict on a case of `level` means that the adapter does not conform (exit code 1)."""
+    if level not in _LEVELS.get(hold, _LEVELS["must"]):
+        return False
+    match ROWS[name].gate:
+        case "level":
+            return True
+        case "should":
+            return level == "should"
+        case "strict-class":
+            return strict_class
+        case _:
+            return False

@@ -1,0 +1,201 @@
+"""The LZ4 frame as Kafka's consumer reads it: kafka.md, sections 2.3 and 3, column lz4.
+
+Only the blocks are cramjam's. The frame stands under `lz4`, its blocks under `lz4.blocks[n]`.
+"""
+
+from struct import pack as pack_struct
+from typing import Final
+
+import cramjam
+import xxhash
+from attrs import frozen
+
+from wireproof.wire.checksums import lz4_header_byte, xxh32
+from wireproof.wire.reader import Reader
+from wireproof.wire.unpacking import Unpacking, failed
+
+MAGIC: Final = 0x184D2204
+STORED: Final = 0x8000_0000
+
+# FLG
+VERSION_BITS: Final = 0xC0
+VERSION_1: Final = 0x40
+INDEPENDENT: Final = 0x20
+BLOCK_CHECKSUM: Final = 0x10
+CONTENT_SIZE: Final = 0x08
+CONTENT_CHECKSUM: Final = 0x04
+FLG_RESERVED: Final = 0x03
+"""Bit 1 is reserved and bit 0 says "dictionary id", which Kafka's reader counts as reserved (Z30, Z31)."""
+
+# BD
+BD_RESERVED: Final = 0x8F
+LEAST_SIZE_CODE: Final = 4
+
+MOST_RATIO: Final = 255
+"""A block grows by at most 255 bytes for one."""
+SLACK: Final = 64
+"""Room behind a block's output, so that liblz4's rules for the end of its buffer do not decide."""
+
+END_MARK: Final = bytes(4)
+
+
+def _head(descriptor: bytes, *, kip57: bool = False) -> bytes:
+    """Magic, descriptor and HC; `kip57` as in v0, where HC covers the magic too."""
+    magic = MAGIC.to_bytes(4, "little")
+    return magic + descriptor + bytes((lz4_header_byte(magic + descriptor if kip57 else descriptor),))
+
+
+def _most(code: int) -> int:
+    """The block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
+    return 1 << 8 + 2 * code
+
+
+HEADS: Final = tuple(
+    (_most(code), _head(bytes((VERSION_1 | INDEPENDENT, code << 4)))) for code in range(4, 8)
+)
+"""Block size and frame header of the plainest frame of each size, the least first."""
+
+WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
+BLOCK: Final = _most(LEAST_SIZE_CODE)
+
+
+@frozen
+class Descriptor:
+    """What the frame's header says: sizes in bytes, `content_size` None where it does not tell."""
+
+    flags: int
+    most: int
+    content_size: int | None
+    size_at: int
+
+
+def unpack(reader: Reader, out: Unpacking, *, kip57: bool = False) -> None:
+    """Unpack the one frame of the window; what is behind it is ignored (Z37, Z38).
+
+    Args:
+        reader: the compressed region.
+        out: takes what comes out.
+        kip57: the region of a v0 message, whose header checksum may cover the magic number too.
+
+    Raises:
+        Rejected: `decompress-failed`, `limit-exceeded`; what was unpacked before stays in `out`.
+    """
+    reader.enter("lz4")
+    frame = _header(reader, kip57=kip57)
+    content, index = xxhash.xxh32(), 0
+    while True:
+        reader.enter("blocks", index)
+        piece = _block(reader, out, frame)
+        reader.leave()
+        if piece is None:
+            break
+        content.update(piece)
+        index += 1
+    _content(reader, frame, out.size, content.intdigest())
+    if reader.left:
+        reader.remark("lz4-after-endmark", "trailing")
+        reader.region("trailing", "garbage", reader.pos, reader.end)
+    reader.leave()
+
+
+def _header(reader: Reader, *, kip57: bool) -> Descriptor:
+    """Magic, FLG, BD, content size, HC. Z20 to Z24, Z28, Z30 to Z35, Z39 to Z41."""
+    magic_at = reader.pos
+    if reader.uint32le("magic") != MAGIC:
+        raise failed(reader, "magic", "no LZ4 frame", magic_at)
+    start = reader.pos
+    flags, sizes = reader.uint8("flg"), reader.uint8("bd")
+    for wrong, name, text in (
+        (flags & FLG_RESERVED, "flg", "reserved bit set"),
+        (flags & VERSION_BITS != VERSION_1, "flg", "version other than 01"),
+        (not flags & INDEPENDENT, "flg", "linked blocks"),
+        (sizes & BD_RESERVED, "bd", "reserved bit set"),
+        (sizes >> 4 < LEAST_SIZE_CODE, "bd", "block size code below 4"),
+    ):
+        if wrong:
+            raise failed(reader, name, text, start if name == "flg" else start + 1)
+    size_at = reader.pos
+    size = reader.uint64le("contentSize") if flags & CONTENT_SIZE else None
+    _header_checksum(reader, magic_at, start, kip57=kip57)
+    return Descriptor(flags, _most(sizes >> 4), size, size_at)
+
+
+def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) -> None:
+    """Section 2.3: v1 and v2 demand the right byte; v0 takes any, and writers made one over the magic too."""
+    stop = reader.pos
+    right, broken = (lz4_header_byte(reader.data[at:stop]) for at in (start, magic_at))
+    given = reader.uint8("hc")
+    if given == right or not kip57:
+        reader.cover("hc", "xxh32-hc", start, stop)
+    else:
+        reader.cover("hc", "xxh32-hc", magic_at, stop)
+    if not kip57 and given != right:
+        raise failed(reader, "hc", f"want {right:#04x}", stop)
+    if kip57 and given != broken:
+        reader.remark("lz4-v0-hc-good" if given == right else "lz4-v0-hc-neither", "hc", at=stop)
+
+
+def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
+    """The next block, or None at the EndMark. Z29, Z36, Z42, Z43, X10."""
+    at = reader.pos
+    word = reader.uint32le("length")
+    length = word & ~STORED
+    if not length:
+        if word:  # X10: a stored block of nothing counts as EndMark
+            reader.remark("lz4-endmark-stored", "length", at=at)
+        return None
+    if length > frame.most:
+        raise failed(reader, "length", f"{length} bytes in a block, {frame.most} allowed", at)
+    start, stored = reader.pos, bool(word & STORED)
+    reader.skip("data", length)
+    reader.cover("length", "length", start, reader.pos, word & STORED)
+    reader.region("data", "stored" if stored else "lz4-block", start, reader.pos)
+    block = memoryview(reader.data)[start : reader.pos]
+    if frame.flags & BLOCK_CHECKSUM:
+        _block_checksum(reader, block, start)
+    piece = bytes(block) if stored else _decoded(reader, block, frame.most, start)
+    out.add("data", piece, start)
+    return piece
+
+
+def _block_checksum(reader: Reader, block: memoryview, start: int) -> None:
+    """Over the bytes as they are stored, compressed or not: Z29, W40."""
+    stop, want = reader.pos, xxh32(block)
+    if reader.uint32le("checksum") != want:
+        raise failed(reader, "checksum", f"want {want:#010x}", stop)
+    reader.cover("checksum", "xxh32", start, stop)
+
+
+def _decoded(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
+    """A compressed block, which must not grow over the frame's block size (X14).
+
+    It is handed on in a frame of its own, with the smallest block size that decides nothing: cramjam's
+    function for bare blocks reads one that fails a second time, as if it began with its size.
+    """
+    room = min(most, MOST_RATIO * len(block) + SLACK)
+    head = next(head for size, head in HEADS if size >= room)
+    try:
+        return bytes(cramjam.lz4.decompress(b"".join((head, pack_struct("<I", len(block)), block, END_MARK))))
+    except cramjam.DecompressionError as error:
+        raise failed(reader, "data", str(error), start) from None
+
+
+def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> None:
+    """What the frame says of its content: read, not verified (Z26, Z44), but it must be there (Z27)."""
+    if frame.flags & CONTENT_CHECKSUM:
+        at = reader.pos
+        if reader.uint32le("contentChecksum") != checksum:
+            reader.remark("lz4-content-checksum", "contentChecksum", at=at)
+    if frame.content_size not in (None, size):
+        reader.remark("lz4-content-size", "contentSize", at=frame.size_at)
+
+
+def pack(data: bytes, *, kip57: bool = False) -> bytes:
+    """A frame as Kafka's writer makes it: FLG 60, BD 40, blocks of 64 KiB, stored where that is no longer."""
+    parts = [_head(WRITTEN, kip57=kip57)]
+    for start in range(0, len(data), BLOCK):
+        piece = data[start : start + BLOCK]
+        block = bytes(cramjam.lz4.compress_block(piece, store_size=False))
+        small = len(block) < len(piece)
+        parts += [pack_struct("<I", len(block) if small else len(piece) | STORED), block if small else piece]
+    return b"".join((*parts, END_MARK))

@@ -1,0 +1,24 @@
+"""Writes the golden cases of Kafka. Run: `python tests/authoring/kafka.py`.
+
+Each case names the vector of kafka.md §7 that it builds; where §6 prints the bytes of that vector, they
+are compared with the printed ones (`WORKED`), so that the builder itself is held to the rule book.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import kafka_encode
+import kafka_legacy
+import kafka_log
+import kafka_v2
+import kafka_worked
+from book import Book
+
+if __name__ == "__main__":
+    book = Book()
+    for chapter in (kafka_v2, kafka_legacy, kafka_log, kafka_worked, kafka_encode):
+        chapter.write(book)
+    book.write()
+    print(len(book.cases), "cases")

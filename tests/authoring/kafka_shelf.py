@@ -1,0 +1,73 @@
+"""One format and revision of Kafka cases: `ok` and `no` add an accepted and a refused case."""
+
+from typing import Any
+
+from book import Book
+
+
+class Shelf:
+    """Adds cases under `<format>/<revision>/`."""
+
+    def __init__(self, book: Book, form: str, revision: str) -> None:
+        self.book = book
+        self.prefix = f"{form}/{revision}/"
+
+    def ok(  # noqa: PLR0913 - the fields of a case
+        self,
+        name: str,
+        title: str,
+        data: bytes,
+        value: Any,
+        *,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...] = (),
+        consumed: int | None = None,
+        remarks: tuple[str, ...] = (),
+        **more: Any,
+    ) -> str:
+        accept = {"value": value, "consumed": len(data) if consumed is None else consumed}
+        if remarks:
+            accept["remarks"] = sorted(remarks)
+        return self._add(name, title, data, {"accept": accept}, doc=doc, why=why, rules=rules, **more)
+
+    def no(  # noqa: PLR0913 - the fields of a case
+        self,
+        name: str,
+        title: str,
+        data: bytes,
+        cls: str,
+        *,
+        twin: str,
+        doc: str,
+        why: str,
+        rules: tuple[str, ...] = (),
+        also: tuple[str, ...] = (),
+        at: int | str | None = None,
+        before: Any = None,
+        **more: Any,
+    ) -> str:
+        reject: dict[str, Any] = {"class": cls}
+        reject |= {"also": list(also)} if also else {}
+        reject |= {} if at is None else {"at": at}
+        reject |= {} if before is None else {"before": before}
+        whole = twin if twin.count("/") == 3 else self.prefix + twin
+        return self._add(name, title, data, {"reject": reject}, doc=doc, why=why, rules=rules, twin=whole, **more)
+
+    def _add(  # noqa: PLR0913 - the fields of a case
+        self, name: str, title: str, data: bytes, expect: Any, *, doc: str, why: str, rules: Any, **more: Any
+    ) -> str:
+        origin = more.pop("origin", "builder")
+        case = {
+            "id": self.prefix + name,
+            "title": title,
+            "why": why,
+            "op": "decode",
+            "level": more.pop("level", "must"),
+            "rules": list(rules),
+            "input": {"hex": data.hex()},
+            "expect": expect,
+            "source": {"origin": origin, "document": doc},
+            **more,
+        }
+        return self.book.add(case)

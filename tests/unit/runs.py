@@ -1,0 +1,34 @@
+"""Small runs for the tests of streams, baselines and reports."""
+
+from wireproof.trial.events import CaseEvent, Run
+from wireproof.trial.streams import Stream, footer_of
+
+RUN = Run("0.1.0", "ab12", "py:some:thing", "some", "1.2", seed=7, platform="test", python="3.11")
+
+
+def event(seq: int, name: str, verdict: str = "pass", kind: str = "", **more: object) -> CaseEvent:
+    base = {"format": "toy.frame", "revision": "v1", "op": "decode", "level": "must"}
+    return CaseEvent(seq=seq, id=f"toy.frame/v1/{name}", verdict=verdict, kind=kind, **{**base, **more})
+
+
+def stream(*cases: CaseEvent, run: Run = RUN, complete: bool = True) -> Stream:
+    return Stream(run, cases, footer_of(cases) if complete else None)
+
+
+PASS = event(0, "basic/good", "pass", "canonical", ns=1000)
+FAIL = event(
+    1,
+    "sum/wrong",
+    "fail",
+    "wrong-accept",
+    cls="crc-mismatch",
+    path="sum",
+    at=4,
+    title="The sum is wrong by one",
+    rules=("toy.sum",),
+    want="refuse crc-mismatch at 4",
+    got="accept, 5 bytes consumed",
+    twin="toy.frame/v1/basic/good",
+    ns=2000,
+)
+SKIP = event(2, "codec/lz4", "unsupported", text="claims no codec:lz4")

@@ -1,0 +1,292 @@
+"""The engine against adapters that misbehave, as real processes (`faulty.py`)."""
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wireproof.adapters.errors import AdapterStartError
+from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Value
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    TimedOut,
+    Unsupported,
+)
+from wireproof.trial.engine import Engine
+
+FAULTY = Path(__file__).with_name("faulty.py")
+GOOD = [b"a", b"bb", b"ccc"]
+
+
+def spec(fault: str = "obeys-bytes") -> str:
+    return f"exec:{sys.executable} -S -E {FAULTY} {fault}"
+
+
+def case(data: bytes, number: int = 0, **more: Any) -> Case:
+    return Case(f"toy/v1/basic/c{number}", "toy", "v1", Data(data), Accept({"hex": data.hex()}), **more)
+
+
+def cases(*parts: bytes, ms: int = 700) -> list[Case]:
+    return [case(part, number, limits=Limits(ms=ms)) for number, part in enumerate(parts)]
+
+
+def run(plan: list[Case], fault: str = "obeys-bytes", **options: Any) -> tuple[list[Any], Engine]:
+    with Engine(spec(fault), **options) as engine:
+        return [ran.outcome for ran in engine.run(plan)], engine
+
+
+def good(data: bytes) -> Accepted:
+    return Accepted({"hex": data.hex()}, len(data))
+
+
+def around(fault: str, **options: Any) -> tuple[Any, Engine]:
+    """The outcome of the faulty case, after a check that its neighbours kept their results."""
+    outcomes, engine = run(cases(*GOOD, fault.encode(), *GOOD), **options)
+    assert outcomes[:3] == outcomes[4:] == [good(data) for data in GOOD]
+    return outcomes[3], engine
+
+
+def test_a_sound_adapter_answers_in_plan_order() -> None:
+    parts = [b"%d" % number for number in range(1500)]
+    outcomes, engine = run(cases(*parts))
+    assert outcomes == [good(part) for part in parts]
+    assert engine.deaths.count == 0
+    assert engine.hello.name == "faulty"
+
+
+def test_one_seed_asks_in_one_order_and_another_in_another() -> None:
+    plan = cases(*[b"count"] * 40)
+    first, second, third = (run(plan, seed=seed)[0] for seed in (7, 7, 8))
+    assert first == second
+    assert first != third
+    assert sorted(int(bytes.fromhex(one.value["hex"])) for one in first) == list(range(40))
+
+
+def test_a_hang_is_timed_out_and_says_how_far_it_got() -> None:
+    outcome, engine = around("hang")
+    assert outcome == TimedOut(700, "read 0 of 4 bytes of a frame's length")
+    assert engine.deaths.count == 1
+
+
+def test_half_an_answer_is_timed_out_and_says_how_far_it_got() -> None:
+    outcome, _ = around("half-a-frame")
+    assert isinstance(outcome, TimedOut)
+    assert re.fullmatch(r"read 16 of \d+ bytes of a header", outcome.text)
+
+
+def test_a_segfault_is_a_crash_of_the_guilty_case_alone() -> None:
+    outcome, _ = around("segfault")
+    assert outcome == Crashed("died with SIGSEGV; stderr ends: about to fall")
+
+
+def test_an_exit_midway_is_a_crash_even_with_code_0() -> None:
+    outcome, _ = around("exit-0")
+    assert outcome == Crashed("died with exit code 0")
+
+
+def test_noise_on_stdout_breaks_the_contract_and_is_shown() -> None:
+    outcome, _ = around("noise")
+    assert isinstance(outcome, Faulty)
+    assert "64 65 62 75 67 3a 20" in outcome.text
+    assert "|debug: got 5 bytes" in outcome.text
+
+
+@pytest.mark.parametrize(("fault", "text"), [("wrong-id", "'no-such-id', which"), ("no-id", "None, which")])
+def test_an_answer_to_nobody_breaks_the_contract(fault: str, text: str) -> None:
+    outcome, _ = around(fault)
+    assert isinstance(outcome, Faulty)
+    assert text in outcome.text
+
+
+@pytest.mark.parametrize("fault", ["repeated-id", "noise-after"])
+def test_a_breach_after_the_answer_is_laid_at_a_door_and_noted(fault: str) -> None:
+    outcomes, engine = run(cases(fault.encode(), *[b"x"] * 40))
+    faults = [outcome for outcome in outcomes if isinstance(outcome, Faulty)]
+    assert len(faults) == 1
+    assert "none of which does it alone" in faults[0].text
+    assert outcomes.count(good(b"x")) >= 39
+    assert len(engine.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ("unknown-class", "unknown class 'crc-mismtach'; nearest: crc-mismatch"),
+        ("float-value", "1.5 is a float"),
+        ("unknown-outcome", "outcome wants one of accepted"),
+        ("huge-frame", "its length would be 2147483647"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named(fault: str, text: str) -> None:
+    outcome, _ = around(fault)
+    assert isinstance(outcome, Faulty)
+    assert text in outcome.text
+
+
+def test_split_writes_are_put_together() -> None:
+    outcome, engine = around("split-writes")
+    assert outcome == good(b"split-writes")
+    assert engine.deaths.count == 0
+
+
+def test_a_flood_on_stderr_blocks_nobody() -> None:
+    outcome, engine = around("floods-stderr")
+    assert outcome == good(b"floods-stderr")
+    assert engine.deaths.count == 0
+
+
+@pytest.mark.parametrize("fault", ["eats-memory", "child-eats-memory"])
+def test_memory_of_the_whole_tree_is_bounded(fault: str) -> None:
+    outcomes, _ = run(cases(b"a", fault.encode(), ms=5000), memory=200 << 20)
+    assert outcomes[0] == good(b"a")
+    assert isinstance(outcomes[1], Exhausted)
+    assert re.search(r"\d+ MiB resident, over the limit of 200 MiB", outcomes[1].text)
+
+
+def test_the_memory_limit_of_a_case_is_held_against_its_own_peak() -> None:
+    limits = Limits(ms=5000, rss_mb=32)
+    plan = [case(b"needs-memory", 0, limits=limits), case(b"small", 1, limits=limits)]
+    outcomes, engine = run(plan)
+    assert isinstance(outcomes[0], Exhausted)
+    # 64 MiB of bytes, and as many in the bytearray that they are copied to.
+    assert re.match(r"12\d MiB for one case, over its limit of 32 MiB", outcomes[0].text)
+    assert outcomes[1] == good(b"small")
+    assert engine.deaths.count == 0
+
+
+def test_a_child_left_behind_holds_up_nobody_and_is_ended() -> None:
+    outcome, _ = around("leaves-a-child")
+    assert isinstance(outcome, Crashed)
+    found = re.search(r"exit code 3; stderr ends: child (\d+)", outcome.text)
+    assert found
+    pid = int(found[1])
+    deadline = time.monotonic() + 5
+    while _lives(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _lives(pid)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_closed_stdout_breaks_the_contract() -> None:
+    outcome, _ = around("closes-stdout", timeout_scale=3)
+    assert isinstance(outcome, Faulty)
+    assert "closed, though the process lives" in outcome.text
+
+
+def test_three_deaths_of_one_kind_end_a_family_but_not_its_neighbours() -> None:
+    family = [case(b"segfault", n, parent="toy/v1/basic/mother") for n in range(9)]
+    outcomes, engine = run([*family, *cases(b"ok")])
+    crashed = [n for n, outcome in enumerate(outcomes) if isinstance(outcome, Crashed)]
+    rest = [outcome for outcome in outcomes if isinstance(outcome, NotRun)]
+    assert (len(crashed), len(rest), engine.deaths.count) == (3, 6, 3)
+    assert rest[0].text in {f"same as toy/v1/basic/c{n}" for n in crashed}
+    assert outcomes[-1] == good(b"ok")
+
+
+def test_deaths_that_no_case_causes_alone_are_told_and_bounded() -> None:
+    outcomes, engine = run(cases(*[b"x"] * 200), "exits-after-three")
+    told = [outcome for outcome in outcomes if isinstance(outcome, Crashed)]
+    assert len(told) == 10
+    assert all("none of which does it alone" in outcome.text for outcome in told)
+    assert set(map(type, outcomes)) == {Accepted, Crashed, NotRun}
+    assert len(engine.notes) == 10
+
+
+def test_answers_may_come_in_any_order() -> None:
+    parts = [b"%d" % number for number in range(8)]
+    outcomes, _ = run(cases(*parts), "backwards")
+    assert outcomes == [good(part) for part in parts]
+
+
+def test_an_adapter_that_stops_reading_blocks_nobody() -> None:
+    outcomes, _ = run(cases(b"x" * 400_000, ms=300), "deaf")
+    assert isinstance(outcomes[0], TimedOut)
+
+
+def test_what_is_not_claimed_is_not_asked_and_what_is_claimed_is() -> None:
+    plan = [
+        case(b"a", 0),
+        case(b"b", 1, needs=("codec:lz4",)),
+        case(b"c", 2, needs=("codec:zstd",)),
+        Case("toy/v1/x/e", "toy", "v1", Value(None), Accept(), op="encode"),
+        Case("toy/v2/x/e", "toy", "v2", Data(b""), Accept()),
+        Case("toy/v1/x/s", "toy", "v1", Chunks((b"",)), Accept(), op="scan"),
+    ]
+    outcomes, engine = run(plan, "claims-wrongly")
+    assert outcomes == [
+        Unsupported("not built in"),
+        Unsupported("not built in"),
+        Unsupported("claims no codec:zstd for toy/v1"),
+        Unsupported("claims no encode of toy/v1"),
+        Unsupported("claims no decode of toy/v2"),
+        Unsupported("claims no scan of toy/v1"),
+    ]
+    assert engine.hello.revisions["toy/v1"].observes == ("hex",)
+
+
+def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
+    outcomes, _ = run([Case("toy/v1/x/e", "toy", "v1", Value({"a": "1"}), Accept(), op="encode")])
+    assert outcomes == [Faulty("encode was answered with a value or digest")]
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
+        ("slow-hello", "said no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
+        ("noisy-hello", "|Welcome!.|"),
+        ("bad-hello", "its hello version wants a text, got None"),
+        ("future", "speaks protocol 2; this suite speaks 1"),
+    ],
+)
+def test_a_start_that_fails_is_one_line(fault: str, text: str) -> None:
+    with pytest.raises(AdapterStartError) as caught, Engine(spec(fault), hello_seconds=0.7):
+        pass
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_program_that_is_not_there_is_one_line() -> None:
+    with (
+        pytest.raises(AdapterStartError, match=r"cannot be started: .*no-such-program"),
+        Engine("exec:no-such-program"),
+    ):
+        pass
+
+
+def test_a_case_too_large_for_a_message_is_not_run_and_holds_up_nobody() -> None:
+    outcomes, _ = run(cases(b"a", bytes(17 << 20), b"b"))
+    assert outcomes[::2] == [good(b"a"), good(b"b")]
+    assert isinstance(outcomes[1], NotRun)
+    assert "over the limit" in outcomes[1].text
+
+
+def test_no_process_is_left_behind() -> None:
+    before = _processes()
+    run(cases(b"hang", ms=300))
+    assert [name for name in _processes() - before if _is_ours(name)] == []
+
+
+def _processes() -> set[str]:
+    return {path.name for path in Path("/proc").iterdir() if path.name.isdigit()}
+
+
+def _is_ours(name: str) -> bool:
+    try:
+        return f"PPid:\t{os.getpid()}\n" in Path(f"/proc/{name}/status").read_text()
+    except FileNotFoundError:
+        return False

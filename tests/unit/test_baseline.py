@@ -1,0 +1,176 @@
+"""Baselines as debts: design, section 5."""
+
+from datetime import date
+
+import pytest
+from attrs import evolve
+from runs import FAIL, PASS, RUN, SKIP, event, stream
+
+from wireproof.trial import baseline
+from wireproof.trial.baseline import BaselineError, apply, exit_code, fix, parse, write
+from wireproof.trial.events import CaseEvent
+
+TODAY = date(2026, 11, 21)
+LATER = date(2027, 6, 30)
+
+TEXT = """\
+# debts of some
+
+# why it is so
+# in two lines
+[[debt]]
+id = "toy.frame/v1/sum/wrong"
+kind = "fail:wrong-accept"  # seen in 1.2
+class = "crc-mismatch"
+reason = "checks sums only on request"
+owner = "somebody"
+expires = 2027-06-30
+
+# another
+[[debt]]
+id = "toy.frame/v1/other/one"
+kind = "crash"
+class = ""
+reason = 'a "quoted" one'
+owner = "somebody"
+expires = 2027-06-30
+"""
+
+OTHER = event(3, "other/one", "crash")
+
+
+def code(*cases: CaseEvent, text: str = TEXT, today: date = TODAY, **run: object) -> int:
+    seen = stream(*cases, run=evolve(RUN, **run))
+    return exit_code(seen, apply(seen, parse(text), today))
+
+
+def test_without_a_baseline_a_failure_fails() -> None:
+    assert exit_code(stream(PASS, FAIL)) == 1
+    assert exit_code(stream(PASS, SKIP)) == 0
+
+
+def test_expected_failures_conform() -> None:
+    assert code(PASS, FAIL, OTHER) == 0
+
+
+def test_a_debt_that_is_paid_is_stale() -> None:
+    assert code(event(1, "sum/wrong", "pass"), OTHER) == 3
+
+
+def test_a_debt_whose_case_is_skipped_is_stale() -> None:
+    assert code(event(1, "sum/wrong", "unsupported"), OTHER) == 3
+
+
+def test_a_debt_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
+    assert code(PASS, FAIL) == 3
+    assert code(PASS, FAIL, filters=("toy.frame/**",)) == 0
+    assert code(PASS, FAIL, shard="1/2") == 0
+
+
+def test_a_debt_whose_case_was_not_run_is_not_stale() -> None:
+    assert code(FAIL, event(3, "other/one", "not-run")) == 0
+
+
+@pytest.mark.parametrize("now", [evolve(FAIL, kind="wrong-value"), evolve(FAIL, cls="bad-magic")])
+def test_a_debt_that_fails_otherwise_is_changed(now: CaseEvent) -> None:
+    assert code(now, OTHER) == 3
+
+
+def test_a_new_failure_outweighs_a_stale_debt() -> None:
+    assert code(event(1, "sum/wrong", "pass"), OTHER, event(5, "new/one", "crash")) == 1
+
+
+def test_an_expired_debt_counts_no_more() -> None:
+    assert code(FAIL, OTHER, today=date(2027, 7, 1)) == 1
+    assert apply(stream(FAIL, OTHER), parse(TEXT), date(2027, 7, 1)).overlays[FAIL.id] == "expired"
+
+
+@pytest.mark.parametrize(("verdict", "expected"), [("adapter-error", 4), ("suite-bug", 5)])
+def test_no_baseline_hides_a_broken_adapter_or_suite(verdict: str, expected: int) -> None:
+    text = TEXT.replace('"crash"', f'"{verdict}"')
+    assert code(FAIL, event(3, "other/one", verdict), text=text) == expected
+
+
+def test_an_empty_run_is_a_usage_error_and_an_incomplete_one_can_be_refused() -> None:
+    assert exit_code(stream()) == 2
+    assert exit_code(stream(PASS, complete=False)) == 0
+    assert exit_code(stream(PASS, complete=False), require_complete=True) == 4
+
+
+def test_should_gates_when_the_run_holds_to_it() -> None:
+    soft = evolve(FAIL, level="should")
+    assert exit_code(stream(soft)) == 0
+    assert exit_code(stream(soft, run=evolve(RUN, level="should"))) == 1
+
+
+def test_one_debt_can_cover_a_family_of_one_fixture() -> None:
+    text = TEXT.replace("sum/wrong", "sum/wrong~flip:*")
+    flips = [evolve(FAIL, id=f"{FAIL.id}~flip:{n}", seq=n) for n in range(3)]
+    assert code(*flips, OTHER, text=text) == 0
+    assert code(*flips, OTHER, evolve(FAIL, id=f"{FAIL.id}~truncate:1"), text=text) == 1
+
+
+def test_a_written_baseline_makes_the_next_run_green() -> None:
+    text = write(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
+    assert [debt.id for debt in parse(text)] == [OTHER.id, FAIL.id]
+    assert parse(text)[0].reason == 'a "reason"\twith \\ signs'
+    assert code(PASS, FAIL, OTHER, SKIP, text=text) == 0
+
+
+def test_fix_drops_stale_debts_and_keeps_everything_else() -> None:
+    fixed = fix(TEXT, stream(FAIL, event(3, "other/one", "pass")), TODAY)
+    assert fixed == TEXT[: TEXT.index("# another")]
+    assert fix(TEXT, stream(FAIL, OTHER), TODAY) == TEXT
+
+
+def test_fix_rewrites_what_changed_and_keeps_comments() -> None:
+    fixed = fix(TEXT, stream(evolve(FAIL, kind="wrong-value", cls=""), OTHER), TODAY)
+    assert 'kind = "fail:wrong-value"  # seen in 1.2\nclass = ""\n' in fixed
+    assert "# why it is so\n# in two lines\n[[debt]]\n" in fixed
+    assert (
+        fixed.replace("wrong-value", "wrong-accept").replace('class = ""', 'class = "crc-mismatch"', 1)
+        == TEXT
+    )
+
+
+def test_fix_adds_no_debt() -> None:
+    assert fix(TEXT, stream(FAIL, OTHER, event(5, "new/one", "crash")), TODAY) == TEXT
+
+
+@pytest.mark.parametrize("run", [{"filters": ("a",)}, {"shard": "1/2"}])
+def test_fix_is_refused_on_a_filtered_run(run: dict[str, object]) -> None:
+    with pytest.raises(BaselineError, match="whole run"):
+        fix(TEXT, stream(FAIL, run=evolve(RUN, **run)), TODAY)
+
+
+def test_fix_is_refused_on_an_incomplete_run() -> None:
+    with pytest.raises(BaselineError, match="whole run"):
+        fix(TEXT, stream(FAIL, complete=False), TODAY)
+
+
+def test_check_names_unknown_cases_and_past_days() -> None:
+    problems = baseline.check(parse(TEXT), [FAIL.id], date(2028, 1, 1))
+    assert problems == (
+        f"{FAIL.id}: expired on 2027-06-30, owner somebody",
+        f"{OTHER.id}: no such case",
+        f"{OTHER.id}: expired on 2027-06-30, owner somebody",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("debt = 1", "nothing else"),
+        ("x = 1", "nothing else, not x"),
+        ("[[debt]]\nid = 'a'", "wants exactly"),
+        (TEXT + "more = 1\n", "look at more"),
+        (TEXT.replace('owner = "somebody"', 'owner = ""', 1), "owner is not filled in"),
+        (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
+        (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),
+        (TEXT + TEXT, "written twice"),
+        ("[[debt", "baseline: "),
+    ],
+)
+def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> None:
+    with pytest.raises(BaselineError, match=says):
+        parse(text)

@@ -1,0 +1,26 @@
+"""The exit codes, row by row: design, section 3, "Exit codes"."""
+
+import itertools
+
+import pytest
+
+from wireproof.trial.exit_codes import MEANINGS, PRECEDENCE, Exit, worst
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [(0, "CONFORMS"), (1, "FAILS"), (2, "USAGE"), (3, "BASELINE"), (4, "ADAPTER"), (5, "SUITE")],
+)
+def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
+    assert Exit(code).name == name
+    assert MEANINGS[Exit(code)]
+
+
+@pytest.mark.parametrize(("one", "two"), list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
+def test_of_two_codes_the_one_that_stands_first_wins(one: int, two: int) -> None:
+    assert worst([Exit(two), Exit(one)]) == worst([Exit(one), Exit(two)]) == one
+
+
+def test_the_precedence_names_every_code_once() -> None:
+    assert sorted(PRECEDENCE) == sorted(Exit)
+    assert worst([]) == 0
