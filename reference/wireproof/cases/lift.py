@@ -9,7 +9,8 @@ cut off where the case knows `consumed`.
 from attrs import evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
-from wireproof.formats import Format
+from wireproof.cases.derived import OPEN, reference
+from wireproof.formats import FORMATS, Format
 from wireproof.wire.values import Json
 
 TORN = "truncated"
@@ -20,11 +21,15 @@ def lift(case: Case, row: Format) -> Case:
     """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
 
     It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
-    comes back as it is.
+    comes back as it is. What only the reference answers is asked of the stream's reference again: its magic
+    is each entry's own.
     """
     if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
     name, revision, entries = row.lifts_to
+    if case.source.origin == OPEN:
+        open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
+        return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
         case,
         format=name,
