@@ -9,6 +9,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.heka import message as heka_message
+from wireproof.heka import scan as heka_scan
+from wireproof.heka import stream as heka_stream
+from wireproof.heka.message import Message
+from wireproof.heka.stream import Stream
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -73,7 +78,25 @@ _KAFKA: Final[tuple[Format, ...]] = ()
 
 _IGGY: Final[tuple[Format, ...]] = ()
 
-_HEKA: Final[tuple[Format, ...]] = ()
+_HEKA: Final[tuple[Format, ...]] = (
+    Format(
+        "heka.message",
+        "0.10",
+        Message,
+        heka_message.decode,
+        heka_message.encode,
+        atoms=("codec:snappy",),
+    ),
+    Format(
+        "heka.stream",
+        "0.10",
+        Stream,
+        heka_stream.decode,
+        heka_stream.encode,
+        heka_scan.scan,
+        atoms=("codec:snappy",),
+    ),
+)
 
 FORMATS: Final[dict[str, Format]] = {row.joined: row for row in (*_KAFKA, *_IGGY, *_HEKA)}
 """Every format and revision, by its joined name."""
