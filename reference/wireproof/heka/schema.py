@@ -28,7 +28,7 @@ class Slot:
 
 @frozen
 class Collected:
-    """The fields of one message by name; `at`: where each stood first; `order`: all numbers, as they stood."""
+    """The fields of one message by name; `at`: where each stood first; `order`: all numbers as they stood."""
 
     values: dict[str, Any] = field(factory=dict)
     at: dict[str, int] = field(factory=dict)
