@@ -10,6 +10,11 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.heka import message as heka_message
+from wireproof.heka import scan as heka_scan
+from wireproof.heka import stream as heka_stream
+from wireproof.heka.message import Message as HekaMessage
+from wireproof.heka.stream import Stream
 from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
@@ -163,7 +168,25 @@ _IGGY: Final[tuple[Format, ...]] = (
     ),
 )
 
-_HEKA: Final[tuple[Format, ...]] = ()
+_HEKA: Final[tuple[Format, ...]] = (
+    Format(
+        "heka.message",
+        "0.10",
+        HekaMessage,
+        heka_message.decode,
+        heka_message.encode,
+        atoms=("codec:snappy",),
+    ),
+    Format(
+        "heka.stream",
+        "0.10",
+        Stream,
+        heka_stream.decode,
+        heka_stream.encode,
+        heka_scan.scan,
+        atoms=("codec:snappy",),
+    ),
+)
 
 FORMATS: Final[dict[str, Format]] = {row.joined: row for row in (*_KAFKA, *_IGGY, *_HEKA)}
 """Every format and revision, by its joined name."""
