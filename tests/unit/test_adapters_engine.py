@@ -260,6 +260,24 @@ def test_a_start_that_fails_is_one_line(fault: str, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_restart_that_fails_once_costs_nothing(tmp_path: Path) -> None:
+    outcomes, engine = run(cases(b"a", b"segfault", b"b"), f"fails-to-start {tmp_path / 'log'} 2")
+    assert isinstance(outcomes[1], Crashed)
+    assert outcomes[::2] == [good(b"a"), good(b"b")]
+    assert len(engine.notes) == 1
+    assert "port in use" in engine.notes[0]
+
+
+def test_a_restart_that_fails_twice_ends_the_run_and_keeps_its_results(tmp_path: Path) -> None:
+    plan = cases(*[b"x"] * 600, b"segfault", *[b"y"] * 600)
+    outcomes, _ = run(plan, f"fails-to-start {tmp_path / 'log'} 3 4")
+    assert outcomes[:512] == [good(b"x")] * 512
+    assert isinstance(outcomes[600], Crashed)
+    assert isinstance(outcomes[-1], NotRun)
+    assert "it did not start again" in outcomes[-1].text
+    assert "port in use" in outcomes[-1].text
+
+
 def test_a_program_that_is_not_there_is_one_line() -> None:
     with (
         pytest.raises(AdapterStartError, match=r"cannot be started: .*no-such-program"),

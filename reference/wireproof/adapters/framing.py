@@ -69,19 +69,20 @@ def _no_float(text: str) -> NoReturn:
 
 
 _dump: Final[Callable[[Any], str]] = json.JSONEncoder(separators=(",", ":")).encode
-_load: Final[Callable[[str], Any]] = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).decode
+_load: Final = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).raw_decode
 
 
 def _object(data: bytes) -> Head:
     try:
-        head = _load(data.decode())
+        text = data.decode()
+        head, end = _load(text)
     except RecursionError:
         raise MessageError("JSON nested too deeply") from None
     except MessageError:
         raise
     except ValueError as error:
         raise MessageError(f"no JSON ({error}): {hexdump(data)}") from None
-    if not isinstance(head, dict):
+    if not isinstance(head, dict) or (end < len(text) and text[end:].strip()):
         raise MessageError(f"no JSON object: {hexdump(data)}")
     return head
 
