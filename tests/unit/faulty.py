@@ -227,6 +227,7 @@ CLAIM = {"ops": ["decode"], "codecs": ["none", "lz4"], "observes": ["hex"]}
 HELLOS = {
     "claims-wrongly": HELLO | {"revisions": {"toy/v1": CLAIM}},
     "bad-hello": {"name": "faulty"},
+    "slow-and-steady": HELLO | {"cost": "slow"},
     "future": HELLO | {"protocol": 2},
 }
 MAINS = {

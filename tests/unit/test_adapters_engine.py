@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from wireproof.cases.outcome import (
     Unsupported,
 )
 from wireproof.trial.engine import Engine
+from wireproof.wire.values import digest
 
 FAULTY = Path(__file__).with_name("faulty.py")
 GOOD = [b"a", b"bb", b"ccc"]
@@ -284,6 +286,47 @@ def test_a_program_that_is_not_there_is_one_line() -> None:
         Engine("exec:no-such-program"),
     ):
         pass
+
+
+SHELL = r"""
+while read -r line; do
+  case $line in
+    *hello*) echo '{"hello": {"name": "in a shell", "version": "1"}}' ;;
+    *) id=${line#*'"id":"'}; id=${id%%'"'*}; hex=${line#*'"hex":"'}; hex=${hex%%'"'*}
+       echo "{\"id\": \"$id\", \"outcome\": \"accepted\", \"value\": {\"hex\": \"$hex\"}}" ;;
+  esac
+done
+"""
+
+
+def test_a_few_lines_of_shell_are_an_adapter(tmp_path: Path) -> None:
+    script = tmp_path / "adapter.sh"
+    script.write_text(SHELL)
+    with Engine(f"jsonl:sh {script}") as engine:
+        outcomes = [ran.outcome for ran in engine.run(cases(*GOOD))]
+        assert engine.hello.window == 1
+    assert outcomes == [Accepted({"hex": data.hex()}) for data in GOOD]
+
+
+def test_a_run_may_ask_for_digests() -> None:
+    plan = [Case("toy/v1/t/c", "toy", "v1", Data(b"value"), Accept())]
+    for in_process in (False, True):
+        with Engine("py:toys:Toy", digest=True, in_process=in_process) as engine:
+            (ran,) = engine.run(plan)
+        assert ran.outcome == Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+
+
+def test_a_slow_adapter_shows_its_results_as_it_goes() -> None:
+    seen: list[bytes] = []
+
+    def asked() -> Iterator[Case]:
+        for number in range(100):
+            seen.append(b"%d" % number)
+            yield case(seen[-1], number)
+
+    with Engine(spec("slow-and-steady")) as engine:
+        next(engine.run(asked()))
+    assert len(seen) < 100
 
 
 def test_a_case_too_large_for_a_message_is_not_run_and_holds_up_nobody() -> None:
