@@ -250,7 +250,7 @@ def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
     [
         ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
         ("slow-hello", "said no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
-        ("noisy-hello", "|Welcome!.|"),
+        ("noisy-hello", "|Welcome!."),
         ("bad-hello", "its hello version wants a text, got None"),
         ("future", "speaks protocol 2; this suite speaks 1"),
     ],
