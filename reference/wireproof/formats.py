@@ -112,6 +112,7 @@ def _kafka_batch(revision: str, magic: int, value: type, atoms: tuple[str, ...])
         decode=partial(kafka_entry.decode, magic=magic),
         encode=partial(kafka_entry.encode, magic=magic),
         lifts_to=("kafka.log", "mixed", "batches"),
+        delimited=True,
         atoms=atoms,
     )
 
