@@ -381,6 +381,7 @@ def test_the_table_above_meets_every_verdict_but_those_with_a_test_of_their_own(
     [
         (PASSED, "pass:canonical"),
         (Verdict("info", "some"), "pass:canonical"),
+        (Verdict("info", "refused-where-open", "bad-kind"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("lenient"), "pass:canonical"),
         (Verdict("fail", "wrong-reject"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("crash"), f"blocked:{GOOD_CASE.id}"),

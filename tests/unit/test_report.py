@@ -174,6 +174,9 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
     assert "None of 23 cases passes; 20 end as fail:wrong-reject" in all_fail(run)
     assert printed(run).count("\n  replay") == 1
     assert all_fail(stream(PASS, *many(20))) == ""
+    opened = [event(n, f"open/{n}", "info", "some") for n in range(90, 97)]
+    assert "20 end as" in all_fail(stream(*opened, *many(20)))
+    assert all_fail(stream(*opened)) == ""
 
 
 def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:

@@ -163,7 +163,7 @@ def _among(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict
 
 def _behind_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
     """A refusal says something only of a codec that accepts the twin."""
-    if case.twin is None or (twin is not None and twin.passing):
+    if case.twin is None or (twin is not None and twin.accepts):
         return verdict
     if twin is not None and twin.name in ("unsupported", "not-run"):
         return Verdict(twin.name, text=f"its twin {case.twin} is {twin.name}")
