@@ -10,6 +10,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
+from wireproof.iggy import log as iggy_log
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.partitioning import Partitioning
 from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
@@ -124,7 +128,40 @@ _KAFKA: Final[tuple[Format, ...]] = (
     Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
 )
 
-_IGGY: Final[tuple[Format, ...]] = ()
+_IGGY: Final[tuple[Format, ...]] = (
+    Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode, delimited=True),
+    Format(
+        "iggy.partitioning", "0.0.30", Partitioning, partitioning.decode, partitioning.encode, delimited=True
+    ),
+    Format("iggy.headers", "0.0.30", headers.Headers, headers.decode, headers.encode),
+    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode),
+    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode),
+    *(
+        Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
+        for revision, row in poll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.json.poll",
+            revision,
+            row.value,
+            partial(jsonpoll.decode, row),
+            partial(jsonpoll.encode, row),
+        )
+        for revision, row in jsonpoll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.log",
+            revision,
+            row.value,
+            partial(iggy_log.decode, row),
+            partial(iggy_log.encode, row),
+            partial(iggy_log.scan, row),
+        )
+        for revision, row in iggy_log.EDITIONS.items()
+    ),
+)
 
 _HEKA: Final[tuple[Format, ...]] = ()
 

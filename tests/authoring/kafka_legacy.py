@@ -162,6 +162,6 @@ def _wrapper_refused(s: Shelf) -> None:
     bad = message(1, b"a", b"1", crc=5) + message(1, b"b", b"2", offset=1)
     no("inner-crc-wrong", "An inner CRC is wrong", gzip(bad), "crc-mismatch", "L28", "inner-crc", "KAFKA-8722: the broker did not look; aiokafka does not.")
     no("inner-trailing-zeros", "Twelve zero bytes after the inner set", gzip(inner + bytes(12)), "bad-length", "L26", "inner-size", "Four clients ignore them.", also=("negative-length", "trailing-data", "bad-magic"))
-    loop = i64(0) + i32(-12) + bytes(10)
+    loop = i64(0) + i32(-12) + bytes(22)
     no("inner-size-minus-12", "An inner size of −12", gzip(loop), "bad-length", "§1.4 step 2", "inner-size",
        "A step of size + 12 is a step of nothing: kafka-python reads the same message for ever.", also=("negative-length",), limits={"ms": 2000, "rss_mb": 512}, flags=["security", "resource"])

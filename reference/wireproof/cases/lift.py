@@ -49,14 +49,17 @@ def _lifted(expect: Expect, entries: str) -> Expect:
 
 
 def _lifted_reject(reject: Reject, entries: str) -> Expect:
-    """A truncation becomes a tail; where it is one of several classes, both answers are right."""
+    """A truncation becomes a tail; if it may be refused for another reason too, both answers are right.
+
+    A case that is refused for another reason in the first place is no tail: all its bytes are there.
+    """
     tail = Accept({entries: _before(reject)}, 0)
     others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TORN)
     if not others:
         return tail
     before: Json = None if reject.before is None else {entries: [reject.before]}
     refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
-    if len(others) == len(reject.also) + 1:
+    if reject.cls != TORN:
         return refusal
     return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
 

@@ -77,6 +77,19 @@ REMARKS: Final[dict[str, RemarkClass]] = {
         "RFC 8878, section 3.1.1.3, wants 2 bytes; zstandard takes 0 when it streams", refusable=True
     ),
     # --- iggy: rulebook iggy.md, sections 9 to 11 ---
+    "iggy-duplicate-header": RemarkClass("iggy.md §10.1", refusable=True, others=("first-wins", "last-wins")),
+    "iggy-header-size": RemarkClass("iggy.md §10.3, int32_3bytes", refusable=True),
+    "iggy-header-bool": RemarkClass("iggy.md §10.3, bool_is_2", refusable=True),
+    "iggy-header-utf8": RemarkClass("iggy.md §0 and §2.3, kind string", refusable=True),
+    "iggy-message-count": RemarkClass("iggy.md §3.3, R9", refusable=True),
+    "iggy-message-order": RemarkClass("iggy.md §3.3, §5", refusable=False, others=("sorted-by-offset",)),
+    "iggy-empty-payload": RemarkClass("iggy.md §3.3, R10", refusable=True),
+    "iggy-payload-checksum": RemarkClass("iggy.md §3.3, checksum", refusable=True),
+    "iggy-balanced-value": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
+    "iggy-bare-balanced": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
+    "iggy-lowered-limit": RemarkClass("iggy.md §9, 0.0.30 and 0.0.116", refusable=True),
+    "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
+    "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
     "varint-nonminimal": RemarkClass("heka.md section 4, M12, M13", refusable=False),
 }
