@@ -116,7 +116,8 @@ class IggyPy:
 
     async def _poll(self, server: IggyServer) -> Outcome:
         client = await self._connected(server)
-        messages = await client.poll_messages(1, 1, 1, iggy_py.PollingStrategy.Next(), MANY, False)  # noqa: FBT003 - its signature
+        first = iggy_py.PollingStrategy.Next()  # type: ignore[operator] # its stub shows an enum of values
+        messages = await client.poll_messages(1, 1, 1, first, MANY, False)  # noqa: FBT003 - its signature
         return Accepted(value={"messages": [_message(message) for message in messages]})
 
     async def _send(self, server: IggyServer, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
