@@ -62,7 +62,7 @@ TOLD: Final = (
         for name in ("attributes", "timestampDelta", "offsetDelta", *RECORD_FIELDS, "headers")
     ),
 )
-"""What their builders write of a v2 batch as told; the leader epoch, 0 or -1, is their own until a broker's."""
+"""What their builders write of a v2 batch as told; the leader epoch (0 or -1) is theirs to choose."""
 
 
 def writes(codecs: dict[str, tuple[str, ...]]) -> tuple[tuple[str, Claim], ...]:
