@@ -13,21 +13,21 @@ TABLE: Final[tuple[Entry, ...]] = (
     ),
     Entry(
         "kafka-python",
-        "kafka-python's record classes, driven as its fetcher drives them",
+        "the record classes of kafka-python, as its fetcher drives them",
         object="wireproof.adapters.bindings.kafka_python:adapter",
         extra="peers",
         formats=("kafka",),
     ),
     Entry(
         "aiokafka",
-        "aiokafka's record classes in Cython, driven as its fetcher drives them",
+        "the record classes of aiokafka, its C extension",
         object="wireproof.adapters.bindings.aiokafka:adapter",
         extra="peers",
         formats=("kafka",),
     ),
     Entry(
         "aiokafka-pure",
-        "the same classes in Python",
+        "the record classes of aiokafka, plain Python",
         object="wireproof.adapters.bindings.aiokafka:adapter",
         environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
         extra="peers",
@@ -35,7 +35,7 @@ TABLE: Final[tuple[Entry, ...]] = (
     ),
     Entry(
         "kio",
-        "kio: one uncompressed v2 batch at a time",
+        "kio.records: one uncompressed v2 batch",
         object="wireproof.adapters.bindings.kio:adapter",
         extra="peers",
         formats=("kafka",),
