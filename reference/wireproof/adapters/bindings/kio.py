@@ -69,7 +69,7 @@ class Kio:
         try:
             batch, size = read_batch(request.data, 0)
             return Accepted(value=_shown(batch), consumed=size)
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
@@ -82,7 +82,7 @@ class Kio:
             out = io.BytesIO()
             write_new_batch(out, _asked(request.value))
             return Accepted(data=out.getvalue())
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
             return REFUSALS.outcome(error)
 
 

@@ -137,6 +137,8 @@ def _json(kind: str, part: Any) -> Json:  # noqa: ANN401 - of the library
             return bool(part)
         case "message":
             return _shown(part, FIELD)
+        case "enum":
+            return VALUE_TYPES[part]
         case _:
             return str(int(part))
 
@@ -163,6 +165,8 @@ def _plain(kind: str, part: Any) -> object:  # noqa: ANN401 - JSON
             return unpack(">d", bytes.fromhex(part))[0]
         case "bool":
             return part
+        case "enum":
+            return VALUE_TYPES.index(part)
         case _:
             return int(part)
 

@@ -55,16 +55,25 @@ READS: Final = (
 """What both read. Aborted transactions are left out by their fetchers, not by their codecs."""
 
 
+TOLD: Final = (
+    *("baseOffset", "magic", "attributes", *BATCH_FIELDS[1:]),
+    *(
+        f"records[].{name}"
+        for name in ("attributes", "timestampDelta", "offsetDelta", *RECORD_FIELDS, "headers")
+    ),
+)
+"""What their builders write of a v2 batch as told; the leader epoch (0 or -1) is theirs to choose."""
+
+
 def writes(codecs: dict[str, tuple[str, ...]]) -> tuple[tuple[str, Claim], ...]:
     """What both write, with the codecs of each revision; wrappers only as a producer sends them."""
-    features = {"v0": (), "v1": (), "v2": ("headers", "idempotent")}
-    return tuple(
-        (
-            f"kafka.batch/{revision}",
-            Claim(ops=("encode",), codecs=names, profiles=("reader",), features=features[revision]),
-        )
-        for revision, names in codecs.items()
-    )
+    further: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {"v2": (("headers", "idempotent"), TOLD)}
+    claims = []
+    for revision, names in codecs.items():
+        features, told = further.get(revision, ((), ()))
+        claim = Claim(("encode",), names, ("reader",), observes=told, features=features)
+        claims.append((f"kafka.batch/{revision}", claim))
+    return tuple(claims)
 
 
 @frozen
@@ -261,7 +270,6 @@ def _beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     stamps = [base + int(record["timestampDelta"]) for record in records]
     set_by_builder: tuple[tuple[str, object, object], ...] = (
         ("baseOffset", value["baseOffset"], "0"),
-        ("partitionLeaderEpoch", value["partitionLeaderEpoch"], "0"),
         ("attributes", int(value["attributes"]) & ~(CODEC_BITS | TRANSACTIONAL), 0),
         ("lastOffsetDelta", value["lastOffsetDelta"], records[-1]["offsetDelta"] if records else "0"),
         ("baseTimestamp", base, stamps[0] if stamps else 0),
