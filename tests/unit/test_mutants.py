@@ -26,9 +26,7 @@ from wireproof.trial.verdicts import Verdict, gates
 RESOURCE = ("length-trusted-for-allocation", "count-trusted-for-allocation")
 """Die in a process of their own only, where memory is measured."""
 
-NEEDS_A_CASE = {"aborted-forever": "no golden case commits with a producer that aborted before"}
-
-KAFKA = [name for name in kafka.MUTANTS if name not in (*RESOURCE, *NEEDS_A_CASE)]
+KAFKA = [name for name in kafka.MUTANTS if name not in RESOURCE]
 
 
 class Faultless(ReferenceCodec):
@@ -76,11 +74,6 @@ def killers(made: type[ReferenceCodec]) -> list[str]:
 @pytest.mark.parametrize("name", [*common.MUTANTS, *KAFKA])
 def test_a_mutant_dies_by_a_golden_case(name: str) -> None:
     assert killers({**common.MUTANTS, **kafka.MUTANTS}[name])
-
-
-@pytest.mark.parametrize("name", NEEDS_A_CASE)
-def test_a_mutant_that_needs_a_case_still_lives(name: str) -> None:
-    assert killers(kafka.MUTANTS[name]) == []
 
 
 @pytest.mark.parametrize("name", RESOURCE)
