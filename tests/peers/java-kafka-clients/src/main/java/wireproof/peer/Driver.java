@@ -33,6 +33,7 @@ public final class Driver {
         {"smaller than minimum record overhead", "bad-length"},
         {"is less than the minimum record overhead", "bad-length"},
         {"Invalid magic found in record", "bad-magic"},
+        {"an entry of magic", "bad-magic"},
         {"Unknown compression type id", "unknown-codec"},
         {"ZStandard compression is not supported", "unknown-codec"},
         {"Found invalid wrapper compressionType", "unknown-codec"},
@@ -126,10 +127,9 @@ public final class Driver {
 
     private void answer(JsonObject head, byte[] blob) throws IOException {
         String op = head.get("op").getAsString();
-        boolean whole = head.get("format").getAsString().equals("kafka.log");
         JsonObject reply = new JsonObject();
         reply.add("id", head.get("id"));
-        Reading reading = new Reading(whole);
+        Reading reading = new Reading(head.get("revision").getAsString());
         try {
             switch (op) {
                 case "decode" -> {
