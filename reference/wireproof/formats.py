@@ -5,6 +5,7 @@ Design, section 2, floor 2. Everything above asks this table and no codec direct
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from attrs import frozen
@@ -12,8 +13,14 @@ from attrs import frozen
 from wireproof.heka import message as heka_message
 from wireproof.heka import scan as heka_scan
 from wireproof.heka import stream as heka_stream
-from wireproof.heka.message import Message
-from wireproof.heka.stream import Stream
+from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
+from wireproof.iggy import log as iggy_log
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.partitioning import Partitioning
+from wireproof.kafka import entry as kafka_entry
+from wireproof.kafka import log as kafka_log
+from wireproof.kafka import scan as kafka_scan
+from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -34,6 +41,7 @@ class Format:
         encode: writes a value.
         scan: for streams, the items of a sequence of chunks; None elsewhere.
         lifts_to: the stream format whose decode holds values of this one, with the name of their list.
+        delimited: whether a value tells its own length: a prefix of it is refused, what follows is not its own.
         atoms: the capability atoms that its cases may need.
     """
 
@@ -44,6 +52,7 @@ class Format:
     encode: Callable[[Writer, Any, Options], None]
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
     lifts_to: tuple[str, str, str] | None = None
+    delimited: bool = False
     atoms: tuple[str, ...] = ()
 
     @property
@@ -74,15 +83,94 @@ class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
     """No such format or revision; the message names the nearest."""
 
 
-_KAFKA: Final[tuple[Format, ...]] = ()
+_CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
 
-_IGGY: Final[tuple[Format, ...]] = ()
+_MESSAGE: Final = (*_CODECS, "feature:wrapper")
+
+_V1: Final = (*_MESSAGE, "feature:log-append-time")
+
+_V2: Final = (
+    *_CODECS,
+    "codec:zstd",
+    "feature:control-batch",
+    "feature:delete-horizon",
+    "feature:empty-batch",
+    "feature:headers",
+    "feature:idempotent",
+    "feature:log-append-time",
+    "feature:transactional",
+)
+
+_LOG: Final = (
+    *_V2,
+    "feature:fetch-offset",
+    "feature:mixed-magic",
+    "feature:partial-tail",
+    "feature:read-committed",
+    "feature:wrapper",
+)
+
+
+def _kafka_batch(revision: str, magic: int, value: type, atoms: tuple[str, ...]) -> Format:
+    return Format(
+        "kafka.batch",
+        revision,
+        value,
+        decode=partial(kafka_entry.decode, magic=magic),
+        encode=partial(kafka_entry.encode, magic=magic),
+        lifts_to=("kafka.log", "mixed", "batches"),
+        delimited=True,
+        atoms=atoms,
+    )
+
+
+_KAFKA: Final[tuple[Format, ...]] = (
+    _kafka_batch("v0", 0, Message, _MESSAGE),
+    _kafka_batch("v1", 1, Message, _V1),
+    _kafka_batch("v2", 2, RecordBatch, _V2),
+    Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
+)
+
+_IGGY: Final[tuple[Format, ...]] = (
+    Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode, delimited=True),
+    Format(
+        "iggy.partitioning", "0.0.30", Partitioning, partitioning.decode, partitioning.encode, delimited=True
+    ),
+    Format("iggy.headers", "0.0.30", headers.Headers, headers.decode, headers.encode),
+    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode),
+    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode),
+    *(
+        Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
+        for revision, row in poll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.json.poll",
+            revision,
+            row.value,
+            partial(jsonpoll.decode, row),
+            partial(jsonpoll.encode, row),
+        )
+        for revision, row in jsonpoll.EDITIONS.items()
+    ),
+    *(
+        Format(
+            "iggy.log",
+            revision,
+            row.value,
+            partial(iggy_log.decode, row),
+            partial(iggy_log.encode, row),
+            partial(iggy_log.scan, row),
+        )
+        for revision, row in iggy_log.EDITIONS.items()
+    ),
+)
 
 _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.message",
         "0.10",
-        Message,
+        heka_message.Message,
         heka_message.decode,
         heka_message.encode,
         atoms=("codec:snappy",),
@@ -90,11 +178,11 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.stream",
         "0.10",
-        Stream,
+        heka_stream.Stream,
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=("codec:snappy",),
+        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go"),
     ),
 )
 

@@ -40,7 +40,7 @@ def _joined(s: Shelf) -> None:
     def ok(name, title, entries, doc, why, rules=("kafka.log.join",), **more):
         s.ok(f"entries/{name}", title, b"".join(data for data, _ in entries), log(*(value for _, value in entries)), doc=doc, why=why, rules=rules, **more)
     s.ok("entries/none", "No bytes, no entries", b"", log(), doc="kafka.md §7 I01", rules=("kafka.log.join",), why="A fetch at the end of a log.")
-    ok("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.size"))
+    ok("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.size", "kafka.log.magic.range", "kafka.log.before"))
     ok("three", "Three batches", [one(0), one(1, b"l"), one(2, b"m")], "kafka.md §7 I26", "IBM/sarama #1022, platformatic/kafka #97: only the first was read.")
     ok("v0-v1-v2", "A message of each format", [old(0, 0), old(1, 1), one(2)], "kafka.md §6 E29 W39", "The magic stands in each entry: aiokafka takes the first one's for all.",
        rules=("kafka.log.magic",), needs=["feature:mixed-magic"])

@@ -11,4 +11,33 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.reference:Reference",
         formats=("kafka", "iggy", "heka"),
     ),
+    Entry(
+        "kafka-python",
+        "the record classes of kafka-python, as its fetcher drives them",
+        object="wireproof.adapters.bindings.kafka_python:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "aiokafka",
+        "the record classes of aiokafka, its C extension",
+        object="wireproof.adapters.bindings.aiokafka:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "aiokafka-pure",
+        "the record classes of aiokafka, plain Python",
+        object="wireproof.adapters.bindings.aiokafka:adapter",
+        environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "kio",
+        "kio.records: one uncompressed v2 batch",
+        object="wireproof.adapters.bindings.kio:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
 )

@@ -140,17 +140,27 @@ class Reader(Cursor):
     def varint(self, name: str) -> int:
         """Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
         pos = self.pos
-        if pos < self.end and (byte := self.data[pos]) < 0x80:
-            self.pos = pos + 1
-            return (byte >> 1) ^ -(byte & 1)
+        if pos < self.end:
+            byte = self.data[pos]
+            if byte < 0x80:
+                self.pos = pos + 1
+                return (byte >> 1) ^ -(byte & 1)
+            if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
+                self.pos = pos + 2
+                return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
         return self._zigzag(name, 32)
 
     def varlong(self, name: str) -> int:
         """Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
         pos = self.pos
-        if pos < self.end and (byte := self.data[pos]) < 0x80:
-            self.pos = pos + 1
-            return (byte >> 1) ^ -(byte & 1)
+        if pos < self.end:
+            byte = self.data[pos]
+            if byte < 0x80:
+                self.pos = pos + 1
+                return (byte >> 1) ^ -(byte & 1)
+            if pos + 1 < self.end and 0 < (high := self.data[pos + 1]) < 0x80:  # two bytes, and not overlong
+                self.pos = pos + 2
+                return (high << 6 | (byte & 0x7F) >> 1) ^ -(byte & 1)
         return self._zigzag(name, 64)
 
     def uvarint(self, name: str) -> int:

@@ -21,6 +21,43 @@ class RemarkClass:
 
 REMARKS: Final[dict[str, RemarkClass]] = {
     # --- kafka: rulebook kafka.md, section 5, "IMPL class" ---
+    # Sections 1 and 2: what Kafka's reader does not check, or answers in one of several ways.
+    "size-overflow": RemarkClass(
+        "kafka.md section 1.4 step 7, I14, I25: an entry no log holds", refusable=True
+    ),
+    "unknown-attr-bits": RemarkClass("kafka.md sections 1.2, 2.1, C08 to C10, L08 to L10", refusable=True),
+    "record-attrs": RemarkClass("kafka.md section 1.11, R09, R10, R45", refusable=True),
+    "varint-overlong": RemarkClass("kafka.md section 4, T01, T02, T10, T15", refusable=True),
+    "varint-dropped-bits": RemarkClass(
+        "kafka.md section 4, T04, T05, T13, T14", refusable=True, others=("kept-bits",)
+    ),
+    "length-below-minus1": RemarkClass("kafka.md sections 1.3, 2.1, R11 to R13, R23, L04", refusable=True),
+    "header-key-utf8": RemarkClass("kafka.md section 1.3, R24", refusable=True, others=("replaced",)),
+    "offset-delta": RemarkClass("kafka.md section 1.5, R26 to R30, R33", refusable=True),
+    "last-offset-delta": RemarkClass("kafka.md section 1.5, C17, C18, S01", refusable=True),
+    "offset-negative": RemarkClass("kafka.md section 1.5, C15, L40", refusable=True),
+    "offset-overflow": RemarkClass("kafka.md section 1.10, C16", refusable=True),
+    "offsets-not-monotonic": RemarkClass("kafka.md section 1.5, I31", refusable=True),
+    "max-timestamp": RemarkClass("kafka.md section 1.5, C19", refusable=True),
+    "producer-fields": RemarkClass("kafka.md section 1.5, C20 to C25", refusable=True),
+    "negative-timestamp": RemarkClass("kafka.md sections 1.8, 2, C26, C27, R32, L11", refusable=True),
+    "timestamp-overflow": RemarkClass("kafka.md section 1.10, R31", refusable=True),
+    "count-zero-with-bytes": RemarkClass("kafka.md section 1.5, N02, N16", refusable=True),
+    "compressed-empty-batch": RemarkClass("kafka.md section 1.5, N08, N09, N18 to N21", refusable=True),
+    "lat-and-horizon": RemarkClass("kafka.md section 1.8, X03", refusable=True),
+    "control-record-count": RemarkClass("kafka.md section 1.5, K09", refusable=True),
+    "control-not-transactional": RemarkClass("kafka.md section 5, K10", refusable=True),
+    "control-compressed": RemarkClass("kafka.md section 5, K11", refusable=True),
+    "control-value": RemarkClass(
+        "kafka.md section 1.9: KRaft values are opaque to consumers", refusable=True
+    ),
+    "legacy-extra-bytes": RemarkClass("kafka.md section 2.1, L07", refusable=True),
+    "wrapper-key": RemarkClass("kafka.md section 2.2, L15", refusable=True),
+    "wrapper-crc": RemarkClass("kafka.md section 2.2, L27", refusable=True),
+    "inner-magic": RemarkClass("kafka.md section 2.2, L20, L21", refusable=True),
+    "inner-truncated": RemarkClass("kafka.md section 2.2, L24, L25", refusable=True),
+    "inner-offsets": RemarkClass("kafka.md section 2.2, L30, L31", refusable=True),
+    "inner-ts-type": RemarkClass("kafka.md section 2.2, L29", refusable=True),
     # Section 3: what Kafka's reader takes though no conforming writer makes it; a strict reader refuses.
     "gzip-trailing-garbage": RemarkClass("kafka.md section 3, N13", refusable=True),
     "gzip-reserved-flags": RemarkClass("kafka.md section 3, X07", refusable=True),
@@ -40,6 +77,19 @@ REMARKS: Final[dict[str, RemarkClass]] = {
         "RFC 8878, section 3.1.1.3, wants 2 bytes; zstandard takes 0 when it streams", refusable=True
     ),
     # --- iggy: rulebook iggy.md, sections 9 to 11 ---
+    "iggy-duplicate-header": RemarkClass("iggy.md §10.1", refusable=True, others=("first-wins", "last-wins")),
+    "iggy-header-size": RemarkClass("iggy.md §10.3, int32_3bytes", refusable=True),
+    "iggy-header-bool": RemarkClass("iggy.md §10.3, bool_is_2", refusable=True),
+    "iggy-header-utf8": RemarkClass("iggy.md §0 and §2.3, kind string", refusable=True),
+    "iggy-message-count": RemarkClass("iggy.md §3.3, R9", refusable=True),
+    "iggy-message-order": RemarkClass("iggy.md §3.3, §5", refusable=False, others=("sorted-by-offset",)),
+    "iggy-empty-payload": RemarkClass("iggy.md §3.3, R10", refusable=True),
+    "iggy-payload-checksum": RemarkClass("iggy.md §3.3, checksum", refusable=True),
+    "iggy-balanced-value": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
+    "iggy-bare-balanced": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
+    "iggy-lowered-limit": RemarkClass("iggy.md §9, 0.0.30 and 0.0.116", refusable=True),
+    "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
+    "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
     # Warnings of the strict column: every reader answers, so a refusal is allowed only where one refuses.
     "varint-nonminimal": RemarkClass("heka.md section 4, M12, M13", refusable=False),

@@ -1,0 +1,278 @@
+"""Fixture files as cases: the loader. Design, section 3, the table of the fixture file.
+
+Reading is strict: an unknown key, a wrong type or a missing file is a `FixtureError` of one line that
+names the file, the case and what to mend.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import cattrs
+from attrs import evolve, field, frozen
+
+import wireproof
+from wireproof.cases.case import (
+    Accept, Behaviour, Case, Chunks, Data, Either, Expect, Input, Limits, Reject, Source, Value, Witness,
+)  # fmt: skip
+from wireproof.cases.rules import Rule, read_rules
+from wireproof.wire.classes import CLASSES
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.values import Json
+
+SCHEMA: Final = 1
+
+REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
+OPTIONAL: Final = ("aliases", "profile", "options", "flags", "twin", "needs", "limits")
+
+
+class FixtureError(ValueError):
+    """A fixture file cannot be read; the message names the file, the case and what is wrong."""
+
+
+@frozen
+class Suite:
+    """All the fixtures that were loaded.
+
+    Attributes:
+        cases: sorted by id.
+        rules: by id.
+        files: of each case's id, the file that it stands in.
+        hash: blake2b over every fixture file, in hex.
+    """
+
+    cases: tuple[Case, ...]
+    rules: Mapping[str, Rule]
+    files: Mapping[str, Path]
+    hash: str
+    aliases: Mapping[str, str] = field(factory=dict)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Case]:
+        """Every case by its id."""
+        return {case.id: case for case in self.cases}
+
+    def get(self, name: str) -> Case | None:
+        """The case of an id or an alias."""
+        return self.by_id.get(self.aliases.get(name, name))
+
+
+def folder() -> Path:
+    """The fixtures of this package: inside the wheel if they are there, else those of the checkout."""
+    package = Path(wireproof.__file__).parent
+    packaged = package / "_fixtures"
+    return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
+
+
+def load(further: Sequence[Path] = ()) -> Suite:
+    """The fixtures of the package and of further folders; raises `FixtureError`."""
+    cases: dict[str, Case] = {}
+    files: dict[str, Path] = {}
+    rules: dict[str, Rule] = {}
+    seal = hashlib.blake2b(digest_size=16)
+    for root in (folder(), *further):
+        for path in sorted(root.glob("*/rules.toml")):
+            rules |= {rule.id: rule for rule in _rules(path)}
+        for path in sorted(root.glob("*/*/*.json")):
+            seal.update(path.read_bytes())
+            for case in read(path):
+                if case.id in cases:
+                    raise FixtureError(f"{path}: {case.id} stands in {files[case.id]} too")
+                cases[case.id], files[case.id] = case, path
+    ordered = tuple(cases[name] for name in sorted(cases))
+    aliases = {alias: case.id for case in ordered for alias in case.aliases}
+    return Suite(ordered, rules, files, seal.hexdigest(), aliases)
+
+
+def _rules(path: Path) -> Iterator[Rule]:
+    try:
+        yield from read_rules(path)
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+
+
+def read(path: Path) -> list[Case]:
+    """The cases of one file; raises `FixtureError`."""
+    try:
+        page = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
+        raise FixtureError(f"{path}: wants schema, format, revision and cases, and nothing else")
+    if page["schema"] != SCHEMA or not isinstance(page["cases"], list):
+        raise FixtureError(f"{path}: wants schema {SCHEMA} and a list of cases")
+    return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
+
+
+def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  # noqa: ANN401 - JSON
+    name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
+    try:
+        return case_of(row, str(page["format"]), str(page["revision"]), path.parent)
+    except (cattrs.BaseValidationError, LookupError, OSError, TypeError, ValueError) as error:
+        said = "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
+        raise FixtureError(f"{path}: {name}: {said}") from None
+
+
+def _gathered(error: Exception) -> bool:
+    return isinstance(error, cattrs.BaseValidationError)
+
+
+def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path) -> Case:
+    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors."""
+    _keys("case", row, REQUIRED, OPTIONAL)
+    case = Case(
+        id=row["id"],
+        format=form,
+        revision=revision,
+        input=_input(row["input"], here),
+        expect=expect_of(row["expect"]),
+        **_read(_Texts, {key: row[key] for key in row if key in _TEXTS}),
+    )
+    extra: dict[str, Any] = {
+        "options": evolve(options_of(row.get("options", {})), profile=case.profile),
+        "source": _CONVERTER.structure(row["source"], Source),
+        "limits": _CONVERTER.structure(row.get("limits", {}), Limits),
+    }
+    return evolve(case, **extra)
+
+
+@frozen
+class _Texts:
+    """The keys that stand in a case as they are."""
+
+    title: str
+    why: str
+    op: str
+    level: str
+    rules: tuple[str, ...]
+    profile: str = "reader"
+    flags: tuple[str, ...] = ()
+    twin: str | None = None
+    needs: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+
+_TEXTS: Final = ("title", "why", "op", "level", "rules", "profile", "flags", "twin", "needs", "aliases")
+
+_WORDS: Final = {
+    "op": ("decode", "encode", "scan"),
+    "level": ("must", "should", "may", "info"),
+    "profile": ("reader", "produce"),
+}
+
+
+def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    texts: Any = _CONVERTER.structure(row, cls)
+    for name, words in _WORDS.items():
+        if getattr(texts, name) not in words:
+            raise ValueError(f"{name} wants one of {', '.join(words)}, not {getattr(texts, name)}")
+    return {name: getattr(texts, name) for name in _TEXTS}
+
+
+def _keys(what: str, row: Mapping[str, Any], required: Iterable[str], optional: Iterable[str] = ()) -> None:
+    """Every required key is there, and no unknown one."""
+    if not isinstance(row, dict):
+        raise TypeError(f"{what} wants an object")
+    missing, unknown = set(required) - set(row), set(row) - {*required, *optional}
+    if missing or unknown:
+        parts = [f"misses {', '.join(sorted(missing))}"] * bool(missing)
+        parts += [f"has the unknown {', '.join(sorted(unknown))}"] * bool(unknown)
+        raise ValueError(f"{what} {' and '.join(parts)}")
+
+
+def _input(row: Mapping[str, Any], here: Path) -> Input:
+    match dict(row):
+        case {"hex": str(text), **rest} if not rest:
+            return Data(bytes.fromhex(text))
+        case {"file": str(name), "sha256": str(seal), **rest} if not rest:
+            data = (here / name).read_bytes()
+            if hashlib.sha256(data).hexdigest() != seal:
+                raise ValueError(f"{name} has another sha256 than the case says")
+            return Data(data)
+        case {"value": value, **rest} if not rest:
+            return Value(value)
+        case {"chunks": list(chunks), **rest} if not rest:
+            return Chunks(tuple(bytes.fromhex(chunk) for chunk in chunks))
+    raise ValueError("input wants exactly one of hex, file with sha256, value, chunks")
+
+
+def expect_of(row: Mapping[str, Any]) -> Expect:
+    """What must happen, from JSON."""
+    match dict(row):
+        case {"accept": dict(body), **rest} if not rest:
+            return _accept(body)
+        case {"reject": dict(body), **rest} if not rest:
+            return _reject(body)
+        case {"either": {"behaviours": list(behaviours)}, **rest} if not rest:
+            return Either(tuple(_behaviour(behaviour) for behaviour in behaviours))
+    raise ValueError("expect wants exactly one of accept, reject, either")
+
+
+def _accept(row: dict[str, Any]) -> Accept:
+    _keys("accept", row, (), ("value", "consumed", "remarks", "bytes"))
+    data = tuple(bytes.fromhex(text) for text in row.get("bytes", ()))
+    return Accept(row.get("value"), row.get("consumed"), tuple(row.get("remarks", ())), data)
+
+
+def _reject(row: dict[str, Any]) -> Reject:
+    _keys("reject", row, ("class",), ("also", "at", "before"))
+    for name in (row["class"], *row.get("also", ())):
+        if name not in CLASSES:
+            raise ValueError(f"{name} is no class")
+    return Reject(row["class"], tuple(row.get("also", ())), row.get("at"), row.get("before"))
+
+
+def _behaviour(row: dict[str, Any]) -> Behaviour:
+    rest = {key: row[key] for key in row if key != "id"}
+    expect = expect_of(rest)
+    if isinstance(expect, Either):
+        raise TypeError("a behaviour is an accept or a reject")
+    return Behaviour(row["id"], expect)
+
+
+def options_of(row: Mapping[str, Any]) -> Options:
+    """Options from the JSON of design, section 4."""
+    _keys(
+        "options",
+        row,
+        (),
+        ("keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"),
+    )
+    fields: dict[str, Any] = dict(row)
+    if "keys" in fields:
+        fields["keys"] = {name: bytes.fromhex(key) for name, key in fields["keys"].items()}
+    if "aborted" in fields:
+        fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
+    return evolve(DEFAULT, **fields)
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for kind in (str, int):
+        converter.register_structure_hook(kind, _exactly)
+    return converter
+
+
+def _exactly(value: object, kind: type) -> object:
+    if type(value) is not kind:
+        raise ValueError(f"want {'a text' if kind is str else 'a whole number'}")
+    return value
+
+
+_CONVERTER: Final = _converter()
+
+__all__ = [
+    "FixtureError",
+    "Json",
+    "Suite",
+    "Witness",
+    "case_of",
+    "expect_of",
+    "folder",
+    "load",
+    "options_of",
+    "read",
+]

@@ -1,0 +1,277 @@
+"""What must be true of the fixtures themselves: design, section 3, and the rules of section 7.
+
+Pure checks over a loaded suite; each gives problems of one line. The last of them holds the reference to
+every expectation, so that a fixture that the reference contradicts is found before any adapter is blamed.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
+from wireproof.cases.fixtures import Suite
+from wireproof.formats import FORMATS, Format
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.remarks import REMARKS
+from wireproof.wire.values import Json, from_json, to_json
+
+ID: Final = re.compile(r"[a-z.]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
+
+FLAGS: Final = ("security", "resource")
+"""What a flag may say: see the report's order, and the limits of the case."""
+
+INLINE: Final = 512
+"""Bytes of an input that may stand in the JSON itself."""
+
+
+@frozen
+class Problem:
+    """A line of the linter."""
+
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        """`id: what is wrong`."""
+        return f"{self.where}: {self.text}"
+
+
+def lint(suite: Suite) -> list[Problem]:
+    """Every problem of the fixtures."""
+    return [problem for check in CHECKS for problem in check(suite)]
+
+
+# --- the files ---
+
+
+def _ids(suite: Suite) -> Iterator[Problem]:
+    """Ids have four parts, the first three of which are the place of their file."""
+    for case in suite.cases:
+        path = suite.files[case.id]
+        place = f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
+        if not ID.fullmatch(case.id) or case.id.rpartition("/")[0] != place:
+            yield Problem(case.id, f"its id does not fit its file, {place}")
+    for alias in suite.aliases.keys() & suite.by_id.keys():
+        yield Problem(alias, "is an id and an alias")
+
+
+def _files(suite: Suite) -> Iterator[Problem]:
+    """Cases are sorted, long bytes lie in files, and no file lies there for nothing."""
+    used: set[Path] = set()
+    for path in sorted(set(suite.files.values())):
+        rows = json.loads(path.read_text(encoding="utf-8"))["cases"]
+        ids = [row["id"] for row in rows]
+        if ids != sorted(ids):
+            yield Problem(str(path), "its cases are not sorted by id")
+        for row in rows:
+            used |= {path.parent / row["input"]["file"]} if "file" in row["input"] else set()
+            if len(row["input"].get("hex", "")) > 2 * INLINE:
+                yield Problem(row["id"], f"over {INLINE} bytes belong into a file")
+    for folder in {path.parent for path in suite.files.values()}:
+        for stray in set(folder.glob("*.bin")) - used:
+            yield Problem(str(stray), "no case names this file")
+
+
+# --- what a case says ---
+
+
+def _words(suite: Suite) -> Iterator[Problem]:
+    """Formats, rules, flags, remarks and capability atoms exist."""
+    for case in suite.cases:
+        row = FORMATS.get(case.joined)
+        if row is None:
+            yield Problem(case.id, f"{case.joined} is no format")
+            continue
+        for name, known, words in (
+            ("rule", suite.rules, case.rules),
+            ("flag", FLAGS, case.flags),
+            ("remark", REMARKS, _remarks(case.expect)),
+            ("need", row.atoms, case.needs),
+        ):
+            for word in words:
+                if word not in known:
+                    yield Problem(case.id, f"the {name} {word} is unknown")
+        if not case.rules:
+            yield Problem(case.id, "it tests no rule")
+
+
+def _remarks(expect: Expect) -> tuple[str, ...]:
+    match expect:
+        case Accept():
+            return expect.remarks
+        case Either(behaviours):
+            return tuple(name for one in behaviours for name in _remarks(one.expect))
+        case _:
+            return ()
+
+
+def _twins(suite: Suite) -> Iterator[Problem]:
+    """A refused case names an accepted one of its own system, op and profile."""
+    for case in suite.cases:
+        if not isinstance(case.expect, Reject):
+            continue
+        twin = suite.get(case.twin or "")
+        if twin is None:
+            yield Problem(case.id, f"its twin {case.twin or '(none)'} does not exist")
+        elif isinstance(twin.expect, Reject):
+            yield Problem(case.id, f"its twin {twin.id} is refused too")
+        elif (twin.op, twin.format.split(".")[0]) != (case.op, case.format.split(".")[0]):
+            yield Problem(case.id, f"its twin {twin.id} is another op or system")
+
+
+def _values(suite: Suite) -> Iterator[Problem]:
+    """Expected values are values of their format."""
+    for case in suite.cases:
+        row = FORMATS.get(case.joined)
+        if (
+            row is None
+            or not isinstance(case.expect, Accept)
+            or case.op == "scan"
+            or case.expect.value is None
+        ):
+            continue
+        try:
+            again = to_json(from_json(row.value, case.expect.value))
+        except Rejected as rejected:
+            yield Problem(case.id, f"its value is none of {case.joined}: {rejected.path} {rejected.text}")
+            continue
+        if again != case.expect.value:
+            yield Problem(case.id, "its value leaves out or misspells what is computed")
+
+
+# --- rules ---
+
+
+def _covered(suite: Suite) -> Iterator[Problem]:
+    """A refusing rule has both kinds of case, a value rule two accepted ones, or an exclusion."""
+    kinds = [(case, isinstance(case.expect, Reject)) for case in suite.cases]
+    for rule in suite.rules.values():
+        refused = sum(1 for case, refuses in kinds if refuses and rule.id in case.rules)
+        accepted = sum(1 for case, refuses in kinds if not refuses and rule.id in case.rules)
+        lacks = {
+            "refusing": not (refused and accepted),
+            "value": accepted < 2,
+            "resource": not (refused or accepted),
+            "encode": not (refused or accepted),
+        }[rule.kind]
+        if lacks and not rule.exclusion:
+            yield Problem(
+                rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
+            )
+
+
+# --- the reference ---
+
+
+def _reference(suite: Suite) -> Iterator[Problem]:
+    """The reference does what every case expects."""
+    for case in suite.cases:
+        row = FORMATS.get(case.joined)
+        if row is not None and (text := disagreement(row, case)):
+            yield Problem(case.id, text)
+
+
+def disagreement(row: Format, case: Case) -> str:
+    """How the reference departs from a case; empty if it does not."""
+    try:
+        return _accepted(row, case)
+    except Rejected as rejected:
+        return _refused(case.expect, rejected)
+
+
+def _accepted(row: Format, case: Case) -> str:
+    match case.input:
+        case Value(value):
+            data = formats.encode(row, value, case.options)
+            return _encoded(row, case, data)
+        case Chunks(chunks):
+            got: Json = formats.items_json(formats.scan(row, chunks, case.options))
+            return _same(case.expect, got, None, None)
+        case Data(data):
+            decoded = formats.decode(row, data, case.options)
+            remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
+            return _same(case.expect, to_json(decoded.value), decoded.consumed, remarks)
+
+
+def _encoded(row: Format, case: Case, data: bytes) -> str:
+    if not isinstance(case.expect, Accept):
+        return f"the reference encodes it: {data.hex()[:80]}" if isinstance(case.expect, Reject) else ""
+    if case.expect.data and data not in case.expect.data:
+        return f"the reference encodes {data.hex()[:160]}"
+    for option in case.expect.data or (data,):
+        again = to_json(formats.decode(row, option, case.options).value)
+        if case.expect.value is not None and again != case.expect.value:
+            return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again)}"
+    return ""
+
+
+def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str, ...] | None) -> str:
+    match expect:
+        case Reject(cls):
+            return f"the reference accepts what should be refused as {cls}"
+        case Either(behaviours):
+            texts = [_same(one.expect, value, consumed, remarks) for one in behaviours]
+            return "" if "" in texts else texts[0]
+        case Accept():
+            pass
+    if expect.value != value:
+        return f"the reference reads another value: {_where(expect.value, value)}"
+    if consumed is not None and expect.consumed not in (None, consumed):
+        return f"the reference consumes {consumed}, not {expect.consumed}"
+    if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
+        return f"the reference remarks {', '.join(remarks) or 'nothing'}, not {', '.join(expect.remarks) or 'nothing'}"
+    return ""
+
+
+def _refused(expect: Expect, rejected: Rejected) -> str:
+    match expect:
+        case Accept():
+            return f"the reference refuses it: {rejected}"
+        case Either(behaviours):
+            texts = [_refused(one.expect, rejected) for one in behaviours]
+            return "" if "" in texts else texts[0]
+        case Reject(cls, also, at, before):
+            if rejected.cls not in (cls, *also):
+                return f"the reference refuses it as {rejected.cls}, not {cls}: {rejected}"
+            if at is not None and rejected.at != at:
+                return f"the reference refuses it at {rejected.at}, not {at}: {rejected}"
+            got = None if rejected.before is None else to_json(rejected.before)
+            if before is not None and not begins(got, before):
+                return f"the reference delivers {_where(before, got)} before it refuses"
+    return ""
+
+
+def begins(got: Json, want: Json) -> bool:
+    """Whether `got` holds at least what `want` does: equal, but for more elements behind those of a list."""
+    match got, want:
+        case dict(), dict():
+            return got.keys() >= want.keys() and all(begins(got[key], part) for key, part in want.items())
+        case list(), list():
+            return len(got) >= len(want) and all(
+                begins(one, two) for one, two in zip(got, want, strict=False)
+            )
+        case _:
+            return got == want
+
+
+def _where(want: Json, got: Json, path: str = "value") -> str:
+    """The first place where two values differ."""
+    match want, got:
+        case dict(), dict() if want.keys() == got.keys():
+            pairs = ((f"{path}.{key}", want[key], got[key]) for key in want)
+        case list(), list() if len(want) == len(got):
+            pairs = ((f"{path}[{at}]", one, two) for at, (one, two) in enumerate(zip(want, got, strict=True)))
+        case _:
+            return f"{path} want {json.dumps(want)[:90]} got {json.dumps(got)[:90]}"
+    return next((_where(one, two, where) for where, one, two in pairs if one != two), "")
+
+
+CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
+    _ids, _files, _words, _twins, _values, _covered, _reference,
+)  # fmt: skip
+"""Every check, in the order of its problems."""

@@ -1,0 +1,62 @@
+"""What names a stream, a topic or a consumer: iggy.md, section 2.2."""
+
+from typing import Final, Literal, cast
+
+from attrs import frozen
+
+from wireproof.iggy.kinds import is_utf8
+from wireproof.iggy.tagged import Tag, read_tag, read_value, rows, write
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.writer import Writer
+
+IdentifierKind = Literal["numeric", "string"]
+
+TAGS: Final = rows(Tag(1, "numeric", range(4, 5)), Tag(2, "string", range(1, 256)))
+"""Numeric: a u32. String: UTF-8."""
+
+
+@frozen
+class Identifier:
+    """A kind and its bytes as they stand on the wire: four little-endian ones, or UTF-8."""
+
+    kind: IdentifierKind
+    value: bytes
+
+    def as_uint32(self) -> int:
+        """The number; `Rejected` (`type-mismatch`) if it is a name."""
+        if self.kind != "numeric":
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as numeric")
+        return int.from_bytes(self.value, "little")
+
+    def as_str(self) -> str:
+        """The name; `Rejected` (`type-mismatch`) if it is a number."""
+        if self.kind != "string":
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as string")
+        return self.value.decode()
+
+
+def decode(reader: Reader, _: Options) -> Identifier:
+    """Read one identifier; what follows is not its own."""
+    tag = read_tag(reader, TAGS)
+    value = read_value(reader, tag)
+    fault = _fault(tag.name, value)
+    if fault == "zero":  # up to 0.7.x; legal from 0.8.0
+        raise reader.reject("invalid-value", "value", "0", at=reader.pos - 4, detail="InvalidIdentifier")
+    if fault == "utf8":
+        raise reader.reject("bad-utf8", "value", at=reader.pos - len(value), detail="InvalidCommand")
+    return Identifier(cast("IdentifierKind", tag.name), value)
+
+
+def encode(writer: Writer, value: Identifier, _: Options) -> None:
+    """Write one identifier."""
+    if fault := _fault(value.kind, value.value):
+        raise writer.invalid("value", f"{value.kind}: {fault}")
+    write(writer, TAGS, value.kind, value.value)
+
+
+def _fault(kind: str, value: bytes) -> str | None:
+    if kind == "numeric":
+        return None if any(value) else "zero"
+    return None if is_utf8(value) else "utf8"

@@ -1,0 +1,211 @@
+"""The fifteen kinds of a header value: iggy.md, section 2.3. They never changed.
+
+A `HeaderValue` that was read may hold a number of the wrong size, for the binary and JSON readers do
+not look (iggy.md, section 10.3, `int32_3bytes`); it is refused when it is asked for its number, and
+when it is to be written.
+"""
+
+import struct
+from typing import Final, Literal
+
+from attrs import Attribute, field, frozen
+
+from wireproof.wire.rejected import Rejected
+
+KindName = Literal[
+    "raw",
+    "string",
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int128",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint128",
+    "float32",
+    "float64",
+]
+"""The names that the JSON form uses."""
+
+SIZES: Final = range(1, 256)
+"""Bytes that a key or a value may have: iggy.md, section 9."""
+
+
+@frozen
+class Kind:
+    """A row of the table: code on the wire, JSON name, bytes of a value (None: any of `SIZES`)."""
+
+    code: int
+    name: KindName
+    size: int | None
+
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(1, "raw", None),
+    Kind(2, "string", None),
+    Kind(3, "bool", 1),
+    Kind(4, "int8", 1),
+    Kind(5, "int16", 2),
+    Kind(6, "int32", 4),
+    Kind(7, "int64", 8),
+    Kind(8, "int128", 16),
+    Kind(9, "uint8", 1),
+    Kind(10, "uint16", 2),
+    Kind(11, "uint32", 4),
+    Kind(12, "uint64", 8),
+    Kind(13, "uint128", 16),
+    Kind(14, "float32", 4),
+    Kind(15, "float64", 8),
+)
+"""iggy.md, section 2.3. Codes 0 and 16 to 255 are invalid."""
+
+BY_CODE: Final[dict[int, Kind]] = {kind.code: kind for kind in KINDS}
+BY_NAME: Final[dict[str, Kind]] = {kind.name: kind for kind in KINDS}
+
+_FLOATS: Final = {"float32": "<f", "float64": "<d"}
+
+
+def _known(_: object, attribute: "Attribute[str]", name: str) -> None:
+    if name not in BY_NAME:
+        raise Rejected("invalid-value", -1, attribute.name, f"no kind is called {name!r}")
+
+
+def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
+    if len(value) not in SIZES:
+        raise Rejected("invalid-value", -1, attribute.name, f"{len(value)} bytes, not 1 to 255")
+
+
+@frozen
+class HeaderValue:
+    """A kind and its bytes, as they stand on the wire; `Rejected` (`invalid-value`) if they cannot."""
+
+    kind: KindName = field(validator=_known)
+    value: bytes = field(validator=_sized)
+
+    @classmethod
+    def of(cls, kind: KindName, native: float | str | bytes) -> "HeaderValue":
+        """The header value of a Python one: bytes, text, bool, int or float, as its kind has it.
+
+        Raises `Rejected` (`invalid-value`) where the number does not fit or the type is another.
+        """
+        try:
+            return cls(kind, _packed(BY_NAME[kind], native))
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError, struct.error) as error:
+            raise Rejected("invalid-value", -1, "value", f"{kind}: {error}") from None
+
+    def fault(self) -> str | None:
+        """The remark class of a value that its kind does not allow; None for a sound one.
+
+        iggy.md, section 10.3: the readers take all three and fail, or not, in the accessor.
+        """
+        kind = BY_NAME[self.kind]
+        if kind.size not in (None, len(self.value)):
+            return "iggy-header-size"
+        if self.kind == "bool" and self.value[0] > 1:
+            return "iggy-header-bool"
+        if self.kind == "string" and not is_utf8(self.value):
+            return "iggy-header-utf8"
+        return None
+
+    def as_raw(self) -> bytes:
+        """The bytes of kind raw."""
+        return self._of_kind("raw")
+
+    def as_str(self) -> str:
+        """The text of kind string."""
+        return self._of_kind("string").decode()
+
+    def as_bool(self) -> bool:
+        """The truth of kind bool: 0 or 1 and nothing else."""
+        return self._of_kind("bool") == b"\x01"
+
+    def as_int8(self) -> int:
+        """The number of kind int8."""
+        return self._integer("int8")
+
+    def as_int16(self) -> int:
+        """The number of kind int16."""
+        return self._integer("int16")
+
+    def as_int32(self) -> int:
+        """The number of kind int32."""
+        return self._integer("int32")
+
+    def as_int64(self) -> int:
+        """The number of kind int64."""
+        return self._integer("int64")
+
+    def as_int128(self) -> int:
+        """The number of kind int128."""
+        return self._integer("int128")
+
+    def as_uint8(self) -> int:
+        """The number of kind uint8."""
+        return self._integer("uint8")
+
+    def as_uint16(self) -> int:
+        """The number of kind uint16."""
+        return self._integer("uint16")
+
+    def as_uint32(self) -> int:
+        """The number of kind uint32."""
+        return self._integer("uint32")
+
+    def as_uint64(self) -> int:
+        """The number of kind uint64."""
+        return self._integer("uint64")
+
+    def as_uint128(self) -> int:
+        """The number of kind uint128."""
+        return self._integer("uint128")
+
+    def as_float32(self) -> float:
+        """The number of kind float32."""
+        return self._float("float32")
+
+    def as_float64(self) -> float:
+        """The number of kind float64."""
+        return self._float("float64")
+
+    def _of_kind(self, kind: KindName) -> bytes:
+        if self.kind != kind:
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as {kind}")
+        if fault := self.fault():
+            raise Rejected("invalid-value", -1, "value", f"not a {kind}: {fault}")
+        return self.value
+
+    def _integer(self, kind: KindName) -> int:
+        return int.from_bytes(self._of_kind(kind), "little", signed=kind.startswith("int"))
+
+    def _float(self, kind: KindName) -> float:
+        number: float = struct.unpack(_FLOATS[kind], self._of_kind(kind))[0]
+        return number
+
+
+def _packed(kind: Kind, native: float | str | bytes) -> bytes:
+    match native:
+        case bytes() if kind.name == "raw":
+            return native
+        case str() if kind.name == "string":
+            return native.encode()
+        case bool() if kind.name == "bool":
+            return bytes([native])
+        case int() if not isinstance(native, bool) and "int" in kind.name and kind.size:
+            return native.to_bytes(kind.size, "little", signed=kind.name.startswith("int"))
+        case float() if kind.name in _FLOATS:
+            return struct.pack(_FLOATS[kind.name], native)
+        case _:
+            raise TypeError(f"a {type(native).__name__} is none")
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether `data` is UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,246 @@
+"""Format v2, the record batch: kafka.md §1.1, §1.2, §1.5, §1.6, §1.8.
+
+The reader is a Kafka consumer that checks CRCs. What it does not check (§1.5, last paragraphs) leaves a
+remark where no conforming writer makes it.
+"""
+
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.kafka import arithmetic, record
+from wireproof.kafka.frame import Frame
+from wireproof.kafka.notes import Notes
+from wireproof.kafka.record import Shape
+from wireproof.kafka.values import Record, RecordBatch
+from wireproof.wire.checksums import crc32c
+from wireproof.wire.compress import CODECS, compress, decompress_prefix
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.writer import Writer
+
+MAGIC: Final = 2
+
+LENGTH, CRC, ATTRIBUTES, LAST, BASE_TIME, MAX_TIME, PRODUCER, SEQUENCE, COUNT, RECORDS = (
+    8, 17, 21, 23, 27, 35, 43, 53, 57, 61,
+)  # fmt: skip
+"""Offsets of header fields: §1.1."""
+
+UNUSED: Final = ~0x7F
+"""Attribute bits 7 to 15: §1.2."""
+
+
+@frozen
+class Header:
+    """A header as read: the batch without its records, their count, and where the batch begins."""
+
+    batch: RecordBatch
+    count: int
+    start: int
+
+
+def read(reader: Reader, frame: Frame) -> RecordBatch:
+    """The whole batch that begins where `reader` stands, which steps over it.
+
+    Order of precedence (§1.5): size and magic (in `frame`), CRC, codec, count, records.
+
+    Raises:
+        Rejected: with the batch as far as its records were decoded in `before`, if any was.
+    """
+    entry = reader.window("batch", frame.total)
+    header = _header(entry)
+    codec = header.batch.attributes & arithmetic.CODEC
+    if codec and codec not in CODECS:  # C11, C12
+        at = header.start + ATTRIBUTES
+        raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
+    if header.count < 0:  # N01, N10
+        at, text = header.start + COUNT, f"{header.count} records"
+        raise entry.reject("negative-length", "recordsCount", text, at=at, detail="COUNT_NEGATIVE")
+    notes = Notes()
+    _remark_header(entry, header, notes)
+    try:
+        records = _records(entry, header, codec, notes)
+    except Rejected as refused:
+        raise _delivering(refused, header.batch) from None
+    _remark_records(entry, header, records, notes)
+    return _filled(header.batch, records)
+
+
+def _header(entry: Reader) -> Header:
+    """The 61 bytes, and the CRC over all that follows it: §1.1."""
+    start = entry.pos
+    base_offset = entry.int64("baseOffset")
+    entry.int32("batchLength")
+    entry.cover("batchLength", "length", entry.pos, entry.end)
+    epoch = entry.int32("partitionLeaderEpoch")
+    magic = entry.int8("magic")
+    crc = entry.uint32("crc")
+    entry.cover("crc", "crc32c", entry.pos, entry.end)
+    found = crc32c(entry.data[entry.pos : entry.end])
+    if crc != found:
+        text = f"{crc:08x} stored, {found:08x} computed"
+        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC, detail="CRC_MISMATCH")
+    batch = RecordBatch(
+        base_offset,
+        epoch,
+        magic,
+        attributes=entry.int16("attributes"),
+        last_offset_delta=entry.int32("lastOffsetDelta"),
+        base_timestamp=entry.int64("baseTimestamp"),
+        max_timestamp=entry.int64("maxTimestamp"),
+        producer_id=entry.int64("producerId"),
+        producer_epoch=entry.int16("producerEpoch"),
+        base_sequence=entry.int32("baseSequence"),
+        records=(),
+    )
+    count = entry.int32("recordsCount")
+    entry.cover("recordsCount", "count", entry.pos, entry.end)
+    return Header(batch, count, start)
+
+
+def _records(entry: Reader, header: Header, codec: int, notes: Notes) -> list[Record]:
+    """Bytes 61 to the end: raw, or one compressed stream."""
+    if header.count == 0:
+        _remark_empty(entry, codec, notes)
+        return []
+    batch = header.batch
+    inner, torn = decompress_prefix(entry, "records", codec) if codec else (entry, None)
+    shape = Shape(
+        batch.base_offset,
+        batch.base_timestamp,
+        append=batch.max_timestamp if batch.attributes & arithmetic.APPEND_TIME else None,
+        bounded=codec != 0,
+        control=bool(batch.attributes & arithmetic.CONTROL),
+        torn=torn,
+        notes=notes,
+    )
+    return record.read_all(inner, shape, header.count)
+
+
+def _remark_empty(entry: Reader, codec: int, notes: Notes) -> None:
+    """§1.5, count 0: no records, and the codec is not opened (path-dependent: N08, N09, N18 to N21)."""
+    if codec:
+        notes.once(entry, "compressed-empty-batch", "records", entry.pos)
+    elif entry.left:  # N02, N16
+        notes.once(entry, "count-zero-with-bytes", "records", entry.pos)
+    entry.region("records", "ignored", entry.pos, entry.end)
+
+
+def _filled(batch: RecordBatch, records: list[Record]) -> RecordBatch:
+    return evolve(batch, records=tuple(records)) if records else batch
+
+
+def _delivering(refused: Rejected, batch: RecordBatch) -> Rejected:
+    """The refusal with the batch as far as it was decoded: §5. No record, nothing delivered."""
+    return refused.delivering(_filled(batch, refused.before) if refused.before else None)
+
+
+# --- what the reader does not check: §1.5, §5 "IMPL" ---
+
+
+def _remark_header(entry: Reader, header: Header, notes: Notes) -> None:
+    batch, start = header.batch, header.start
+    attributes = batch.attributes
+    append, horizon = attributes & arithmetic.APPEND_TIME, attributes & arithmetic.HORIZON
+    rows = (
+        (attributes & UNUSED, "unknown-attr-bits", "attributes", ATTRIBUTES),
+        (batch.base_offset < 0, "offset-negative", "baseOffset", 0),
+        (batch.last_offset_delta < max(header.count - 1, 0), "last-offset-delta", "lastOffsetDelta", LAST),
+        (_odd_producer(batch), "producer-fields", "producerId", PRODUCER),
+        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES),  # X03
+        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME),  # C27
+        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME),  # C26
+    )
+    for open_, cls, name, offset in rows:
+        if open_:
+            notes.once(entry, cls, name, start + offset)
+    if attributes & arithmetic.CONTROL:
+        _remark_control(entry, header, notes)
+
+
+def _odd_producer(batch: RecordBatch) -> bool:
+    """Combinations of §1.1 that no writer makes: C20 to C25."""
+    producer, epoch, sequence = batch.producer_id, batch.producer_epoch, batch.base_sequence
+    control = batch.attributes & arithmetic.CONTROL
+    if producer == -1:
+        return epoch != -1 or sequence != -1 or bool(batch.attributes & arithmetic.TRANSACTIONAL)
+    return producer < -1 or epoch < 0 or sequence < -1 or (sequence == -1 and not control)
+
+
+def _remark_control(entry: Reader, header: Header, notes: Notes) -> None:
+    at = header.start + ATTRIBUTES
+    if header.batch.attributes & arithmetic.CODEC and header.count:  # K11
+        notes.once(entry, "control-compressed", "attributes", at)
+    if header.count > 1:  # K09
+        notes.once(entry, "control-record-count", "recordsCount", header.start + COUNT)
+
+
+def _remark_records(entry: Reader, header: Header, records: list[Record], notes: Notes) -> None:
+    if not records:
+        return
+    batch, start = header.batch, header.start
+    deltas = [record.offset_delta for record in records]
+    beyond = deltas[-1] > batch.last_offset_delta >= header.count - 1
+    if deltas[0] < 0 or beyond or deltas != sorted(set(deltas)):  # R26 to R30, R33
+        notes.once(entry, "offset-delta", "records", start + RECORDS)
+    control = records[0].control
+    if control and control.type < 2 and not batch.attributes & arithmetic.TRANSACTIONAL:  # K10
+        notes.once(entry, "control-not-transactional", "attributes", start + ATTRIBUTES)
+    if batch.attributes & arithmetic.APPEND_TIME:
+        return
+    stamps = [record.timestamp for record in records]
+    if min(stamps) < -1:  # R32
+        notes.once(entry, "negative-timestamp", "records", start + RECORDS)
+    elif max(stamps) != batch.max_timestamp:  # C19
+        notes.once(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME)
+
+
+# --- writing ---
+
+
+def write(writer: Writer, batch: RecordBatch) -> None:
+    """The batch as it is laid out; length, CRC and count are computed: §1.1.
+
+    Raises:
+        Rejected: `invalid-value` for another magic than 2, a codec of 5 to 7, or what a field cannot hold.
+    """
+    codec = batch.attributes & arithmetic.CODEC
+    if batch.magic != MAGIC:
+        raise writer.invalid("magic", f"magic {batch.magic}, a record batch has 2")
+    if codec and codec not in CODECS:
+        raise writer.invalid("attributes", f"codec {codec}")
+    start = len(writer.data)
+    writer.int64("baseOffset", batch.base_offset)
+    writer.int32("batchLength", 0)
+    writer.int32("partitionLeaderEpoch", batch.partition_leader_epoch)
+    writer.int8("magic", batch.magic)
+    writer.uint32("crc", 0)
+    writer.int16("attributes", batch.attributes)
+    writer.int32("lastOffsetDelta", batch.last_offset_delta)
+    writer.int64("baseTimestamp", batch.base_timestamp)
+    writer.int64("maxTimestamp", batch.max_timestamp)
+    writer.int64("producerId", batch.producer_id)
+    writer.int16("producerEpoch", batch.producer_epoch)
+    writer.int32("baseSequence", batch.base_sequence)
+    writer.int32("recordsCount", len(batch.records))
+    writer.cover("recordsCount", "count", len(writer.data), len(writer.data))
+    _write_records(writer, batch, codec)
+    _seal(writer, start)
+
+
+def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
+    if not codec:
+        record.write_all(writer, batch.records)
+        return
+    inner = Writer(scope=writer.scope)
+    record.write_all(inner, batch.records)
+    writer.put("records", compress(codec, bytes(inner.data)))
+
+
+def _seal(writer: Writer, start: int) -> None:
+    """Length and CRC, which speak of what follows them."""
+    end = len(writer.data)
+    writer.patch("batchLength", "int32", start + LENGTH, end - start - 12)
+    writer.cover("batchLength", "length", start + LENGTH + 4, end)
+    writer.patch("crc", "uint32", start + CRC, crc32c(bytes(writer.data[start + ATTRIBUTES :])))
+    writer.cover("crc", "crc32c", start + ATTRIBUTES, end)
