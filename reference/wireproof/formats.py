@@ -13,8 +13,6 @@ from attrs import frozen
 from wireproof.heka import message as heka_message
 from wireproof.heka import scan as heka_scan
 from wireproof.heka import stream as heka_stream
-from wireproof.heka.message import Message as HekaMessage
-from wireproof.heka.stream import Stream
 from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
@@ -172,7 +170,7 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.message",
         "0.10",
-        HekaMessage,
+        heka_message.Message,
         heka_message.decode,
         heka_message.encode,
         atoms=("codec:snappy",),
@@ -180,11 +178,11 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.stream",
         "0.10",
-        Stream,
+        heka_stream.Stream,
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=("codec:snappy",),
+        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go"),
     ),
 )
 
