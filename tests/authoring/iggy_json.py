@@ -54,8 +54,7 @@ def _shape(s: Shelf) -> None:
     s.ok("send/messages-key", "By key", text(body(message(0, HELLO), partitioning={"kind": "messages_key", "value": b64(b"order-7")})),
          value(sent_value(0, HELLO), partitioning=kind_value("messages_key", b"order-7")), doc=doc, rules=("iggy.json.send.partitioning",), why="The key is base64 like all bytes.")
     s.ok("send/two", "Two messages", text(body(message(1, HELLO), message(2, WORLD))), value(sent_value(1, HELLO), sent_value(2, WORLD)), doc=doc, rules=shape, why="In order.")
-    s.ok("send/unknown-field", "A field that nobody knows", text({**body(message(0, HELLO)), "note": {"a": [1, None, True]}}), one, doc=doc, level="may",
-         remarks=("iggy-json-unknown-field",), rules=(*fields, "iggy.json.depth"), why="The server ignores it; so do misspelt headers get lost.")
+    s.ok("send/unknown-field", "A field that nobody knows", text({**body(message(0, HELLO)), "note": {"a": [1, None, True]}}), one, doc=doc, remarks=("iggy-json-unknown-field",), rules=(*fields, "iggy.json.depth"), why="The server ignores it; so do misspelt headers get lost.")
     for label, tree in (
         ("partitioning", {"messages": [message(0, HELLO)]}), ("messages", {"partitioning": PID7}), ("payload", body({"id": 0})),
         ("partitioning-value", body(message(0, HELLO), partitioning={"kind": "balanced"})),
@@ -75,7 +74,7 @@ def _shape(s: Shelf) -> None:
         ("array", [PID7, [message(0, HELLO)]]), ("messages-object", {"partitioning": PID7, "messages": message(0, HELLO)}), ("payload-null", body({"id": 0, "payload": None})),
         ("payload-number", body({"id": 0, "payload": 1})), ("id-null", body({"id": None, "payload": b64(HELLO)})),
     ):  # fmt: skip
-        s.no(f"types/{label}", f"Another JSON type: {label.replace('-', ' ')}", text(tree), "type-mismatch", also=("bad-json", "missing-field"), twin=TWIN, doc=doc, level="should",
+        s.no(f"types/{label}", f"Another JSON type: {label.replace('-', ' ')}", text(tree), "type-mismatch", also=("bad-json", "missing-field"), twin=TWIN, doc=doc,
              rules=("iggy.json.types",), why="A value of another type has no meaning here.")
 
 
@@ -107,11 +106,9 @@ def _headers(s: Shelf) -> None:
     s.ok("headers/escaped-key", "A key of two escaped characters", escaped, value(sent_value(0, HELLO, ("é😀".encode(), "raw", b"a"))), doc="RFC 8259 §7", rules=rule,
          why="A surrogate pair is one character of four bytes.")
     twice = text(body(message(0, HELLO, headers=json_headers((b"k", "raw", b"a"), (b"j", "raw", b"b"))))).replace(b'"j":', b'"k":')
-    s.ok("headers/duplicate-key", "One key twice", twice, value(sent_value(0, HELLO, (b"k", "raw", b"a"), (b"k", "raw", b"b"))), doc="iggy.md §10.1", level="should",
-         remarks=("iggy-duplicate-header",), rules=rule, why="The server's map keeps the last.")
+    s.ok("headers/duplicate-key", "One key twice", twice, value(sent_value(0, HELLO, (b"k", "raw", b"a"), (b"k", "raw", b"b"))), doc="iggy.md §10.1", remarks=("iggy-duplicate-header",), rules=rule, why="The server's map keeps the last.")
     odd = (b"k", "int32", b"\x01\x02\x03")
-    s.ok("headers/int32-3-bytes", "An int32 of three bytes", text(body(message(0, HELLO, headers=json_headers(odd)))), value(sent_value(0, HELLO, odd)), doc="iggy.md §8.2", level="should",
-         remarks=("iggy-header-size",), rules=rule, why="JSON passes the constructors by.")
+    s.ok("headers/int32-3-bytes", "An int32 of three bytes", text(body(message(0, HELLO, headers=json_headers(odd)))), value(sent_value(0, HELLO, odd)), doc="iggy.md §8.2", remarks=("iggy-header-size",), rules=rule, why="JSON passes the constructors by.")
     kinds = ("iggy.json.headers.kind",)
     for kind in ("str", "String", "float", ""):
         tree = body(message(0, HELLO, headers={"k": {"kind": kind, "value": b64(b"a")}}))
@@ -142,8 +139,9 @@ def _text(s: Shelf) -> None:
         s.no(f"text/{label}", f"No JSON: {label.replace('-', ' ')}", data, cls, also=("bad-json", "truncated", "trailing-data", "bad-utf8", "bad-kind"), twin=TWIN, doc=doc, rules=rule,
              why="Where readers of JSON differ, one message becomes two.")
     deep = b'{"note":' + b"[" * 5000 + b"]" * 5000 + b"," + CAPTURE[1:]
-    s.no("text/deep", "Five thousand brackets in a field that nobody knows", deep, "bad-nesting", also=("bad-json", "limit-exceeded"), twin="send/unknown-field", doc="RFC 8259 §9",
-         rules=("iggy.json.depth",), flags=["security", "resource"], limits={"ms": 1000, "rss_mb": 512}, level="should", why="A parser that calls itself overflows its stack.")
+    followed = {"accept": {"value": one, "consumed": len(deep), "remarks": ["iggy-json-unknown-field"]}}
+    s.either("text/deep", "Five thousand brackets in a field that nobody knows", deep, {"refused": {"reject": {"class": "bad-nesting", "also": ["bad-json", "limit-exceeded"]}}, "ignored": followed},
+             doc="RFC 8259 §9", level="must", rules=("iggy.json.depth",), why="A parser that calls itself overflows its stack.")
 
 
 def _base64(s: Shelf) -> None:
@@ -158,8 +156,7 @@ def _base64(s: Shelf) -> None:
     ):  # fmt: skip
         s.no(f"base64/{label}", f"A payload of {letters}", CAPTURE.replace(b"aGVsbG8=", letters.encode()), "bad-json", also=("invalid-value", "type-mismatch", "bad-length"),
              twin="base64/payload-3", doc=doc, rules=rule, why="Standard base64 with padding and nothing else; a lax reader gives other bytes or none.")
-    s.ok("base64/bits-left-over", "The last letter holds bits that mean nothing", CAPTURE.replace(b"aGVsbG8=", b"aGVsbG9="), value(sent_value(0, HELLO)), doc="RFC 4648 §3.5", level="may",
-         remarks=("iggy-base64-bits",), rules=rule, why="A strict reader refuses it, a common one drops the bits.")
+    s.ok("base64/bits-left-over", "The last letter holds bits that mean nothing", CAPTURE.replace(b"aGVsbG8=", b"aGVsbG9="), value(sent_value(0, HELLO)), doc="RFC 4648 §3.5", remarks=("iggy-base64-bits",), rules=rule, why="A strict reader refuses it, a common one drops the bits.")
 
 
 def _written(s: Shelf) -> None:
@@ -207,9 +204,8 @@ def _poll(s: Shelf, revision: str) -> None:
          why="Ids are bare numbers of 128 bits; a double loses them.")
     s.ok("messages/offset-max", "Offset 2^64 − 1", page(row(0, HELLO, offset=(1 << 64) - 1)), held({**shown(0, HELLO), "offset": str((1 << 64) - 1)}), doc=doc, rules=("iggy.json.types",),
          why="Offsets are unsigned 64 bits; a double loses them.")
-    s.ok("messages/unordered", "Offset 1 before offset 0", page(row(1, WORLD), row(0, HELLO)), held(shown(1, WORLD), shown(0, HELLO)), doc="iggy.md §3.3", level="should",
-         remarks=("iggy-message-order",), rules=("iggy.json.poll.shape",), why="The order of the text, or of the offsets.")
-    s.ok("messages/empty-payload", "An empty payload", page(row(0, b"")), held(shown(0, b"")), doc="iggy.md §3.3", level="should", remarks=("iggy-empty-payload",),
+    s.ok("messages/unordered", "Offset 1 before offset 0", page(row(1, WORLD), row(0, HELLO)), held(shown(1, WORLD), shown(0, HELLO)), doc="iggy.md §3.3", remarks=("iggy-message-order",), rules=("iggy.json.poll.shape",), why="The order of the text, or of the offsets.")
+    s.ok("messages/empty-payload", "An empty payload", page(row(0, b"")), held(shown(0, b"")), doc="iggy.md §3.3", remarks=("iggy-empty-payload",),
          rules=("iggy.json.poll.shape",), why="No server writes it, no reader may drop it.")
     s.no("messages/offset-missing", "The offset is missing", page({key: part for key, part in row(0, HELLO).items() if key != "offset"}), "missing-field", twin=plain, doc=doc, rules=fields,
          why="An offset of 0 in its place is another message.")
@@ -230,8 +226,7 @@ def _poll(s: Shelf, revision: str) -> None:
          why="There is none.")
     s.no("state/code", "State 1", page(row(0, HELLO, state=1)), "type-mismatch", also=("bad-kind", "bad-json"), twin="state/available", doc=doc, rules=("iggy.json.poll.state",),
          why="The code belongs to the binary form.")
-    s.ok("checksum/wrong", "A checksum that does not match", page(row(0, HELLO, checksum=1)), held(polled40_value(0, HELLO, checksum=1)), doc="iggy.md §3.3", level="should",
-         remarks=("iggy-payload-checksum",), rules=("iggy.json.poll.shape",), why="No client verifies it.")
+    s.ok("checksum/wrong", "A checksum that does not match", page(row(0, HELLO, checksum=1)), held(polled40_value(0, HELLO, checksum=1)), doc="iggy.md §3.3", remarks=("iggy-payload-checksum",), rules=("iggy.json.poll.shape",), why="No client verifies it.")
     if wide:
         s.no("messages/current-offset-missing", "current_offset is missing", text({"partition_id": 1, "messages": []}), "missing-field", twin="messages/none", doc=doc, rules=fields,
              why="A consumer that takes 0 for it believes that it lags.")

@@ -48,7 +48,7 @@ def _records(s: Shelf, made: Any, shown: Any) -> None:
     s.ok("records/torn-first", "Half of the first record", a[:30], {"messages": []}, consumed=0, doc=doc, rules=tail, why="There is nothing whole.")
     s.ok("records/length-huge", "payload_len 2^32 − 1 in the second record", a + made(1, WORLD, payload_len=0xFFFFFFFF), {"messages": [shown(0, HELLO)]}, consumed=len(a), doc=doc,
          rules=tail, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="A tail as far as anybody can tell; no allocation of that size.")
-    s.ok("records/empty-payload", "An empty payload", made(0, b"") + c, {"messages": [shown(0, b""), shown(2, HELLO)]}, doc=doc, level="should", remarks=("iggy-empty-payload",),
+    s.ok("records/empty-payload", "An empty payload", made(0, b"") + c, {"messages": [shown(0, b""), shown(2, HELLO)]}, doc=doc, remarks=("iggy-empty-payload",),
          rules=("iggy.log.layout",), why="No server writes it, no reader may drop it.")
     bad = made(1, WORLD, checksum=1)
     s.no("records/checksum-wrong", "The second checksum does not match", a + bad + c, "crc-mismatch", before={"messages": [shown(0, HELLO)]}, twin=twin, doc=doc, rules=check,

@@ -20,7 +20,7 @@ W13 = unhex(
 )
 W14 = unhex("010000000100000000000000") + W13
 LOSS = "The Rust client stops here and drops what is left without a word."
-EMPTY = {"remarks": ("iggy-empty-payload",), "level": "should", "rules": ("iggy.poll.payload.empty",)}
+EMPTY = {"remarks": ("iggy-empty-payload",), "rules": ("iggy.poll.payload.empty",)}
 RUST = [{"name": "iggy", "version": "0.6.202"}]
 
 
@@ -53,14 +53,13 @@ def _shared(s: Shelf, head: bytes, top: dict[str, str], made: Any, shown: Any, f
     s.ok(twin, "Two messages without headers", head + count(2, a, b), two, doc=doc, rules=("iggy.poll.layout", *numbers, *torn), why="The common response.")
     s.ok("messages/none", "No messages", head + count(0), {**top, **messages()}, doc=doc, rules=numbers, why="The consumer is up to date.")
     s.ok("messages/one", "One message", head + count(1, a), one, doc=doc, rules=("iggy.poll.layout",), why="The smallest useful response.")
-    s.ok("count/zero-for-two", "Count 0, two messages", head + count(0, a, b), two, doc=doc + " [RUN-R06]", level="should", remarks=("iggy-message-count",), rules=numbers,
+    s.ok("count/zero-for-two", "Count 0, two messages", head + count(0, a, b), two, doc=doc + " [RUN-R06]", remarks=("iggy-message-count",), rules=numbers,
          why="No client looks at the count; one that did would lose both.")
     s.no("count/nine-for-two", "Count 9, two messages", head + count(9, a, b), "count-mismatch", also=("truncated",), at=len(head), twin=twin, doc=doc, level="should",
          rules=numbers, why="A body cut between two messages looks so; no client notices.")
     s.no("count/huge", "Count 2^32 − 1, two messages", head + count(0xFFFFFFFF, a, b), "count-mismatch", also=("truncated", "limit-exceeded"), at=len(head), twin=twin, doc=doc,
          level="should", rules=numbers, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="The count must not be trusted for an allocation.")
-    s.ok("messages/unordered", "Offset 1 before offset 0", head + count(2, b, a), {**top, **messages(shown(1, WORLD), shown(0, HELLO))}, doc=doc + " [RUN-R06]", level="should",
-         remarks=("iggy-message-order",), rules=("iggy.poll.order",), why="The Rust client of this edition sorts, the later ones do not.")
+    s.ok("messages/unordered", "Offset 1 before offset 0", head + count(2, b, a), {**top, **messages(shown(1, WORLD), shown(0, HELLO))}, doc=doc + " [RUN-R06]", remarks=("iggy-message-order",), rules=("iggy.poll.order",), why="The Rust client of this edition sorts, the later ones do not.")
     s.ok("messages/empty-payload-last", "The last payload is empty", head + count(2, a, made(1, b"")), {**top, **messages(shown(0, HELLO), shown(1, b""))},
          doc=doc + ", §11.1 R10", why=LOSS, **EMPTY)
     s.ok("messages/empty-payload-first", "The first payload is empty", head + count(2, made(0, b""), b), {**top, **messages(shown(0, b""), shown(1, WORLD))}, doc=doc,
@@ -98,7 +97,7 @@ def _headers(s: Shelf) -> None:
     rule, doc, twin = ("iggy.poll.headers",), "iggy.md §10.3", "messages/worked"
     twice = ((b"k", "string", b"a"), (b"k", "string", b"b"))
     s.ok("headers/duplicate-key", "One key twice, and a message behind it", count(2, polled30(0, HELLO, tlv(*twice)), polled30(1, WORLD)),
-         messages(polled30_value(0, HELLO, *twice), polled30_value(1, WORLD)), doc="iggy.md §10.1, §10.4", remarks=("iggy-duplicate-header",), level="should", rules=rule,
+         messages(polled30_value(0, HELLO, *twice), polled30_value(1, WORLD)), doc="iggy.md §10.1, §10.4", remarks=("iggy-duplicate-header",), rules=rule,
          why="The next message begins where the lengths say, not where a map of one entry would end.")
     for label, block, cls in (
         ("kind-0", entry(b"k", 0, b"v"), "bad-kind"),
@@ -122,7 +121,7 @@ def _second(s: Shelf) -> None:
     for code in (0, 2, 255):
         s.no(f"state/code-{code}", f"State {code}", count(1, polled40(0, HELLO, state=code)), "bad-kind", at=12, twin="state/available", doc=doc, rules=state, why="InvalidCommand.")
     s.ok("checksum/wrong", "A checksum that does not match", count(1, polled40(0, HELLO, checksum=1)), messages(polled40_value(0, HELLO, checksum=1)), doc=doc + " [RUN-R06]",
-         level="should", remarks=("iggy-payload-checksum",), rules=("iggy.poll.checksum",), why="With server-side encryption it covers the ciphertext; no client verifies it.")
+         remarks=("iggy-payload-checksum",), rules=("iggy.poll.checksum",), why="With server-side encryption it covers the ciphertext; no client verifies it.")
     s.ok("checksum/bytes", "The payload 123456789", count(1, polled40(0, b"123456789", checksum=0xCBF43926)), messages(polled40_value(0, b"123456789", checksum=0xCBF43926)), doc=doc,
          rules=("iggy.poll.checksum",), why="The check value of CRC-32 ISO-HDLC.")
     s.ok("checksum/headers-not-covered", "Headers lie outside the checksum", count(1, polled40(0, HELLO, tlv(KEY1), checksum=0x3610A686)),
