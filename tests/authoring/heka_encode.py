@@ -3,7 +3,26 @@
 from typing import Any
 
 from book import Book
-from heka_parts import KEYS, UUID, F, Heka, M, dbl, field, fld, frame, frame_value, frames, header_value, msg, num, signature, sub, value, vi
+from heka_parts import (
+    KEYS,
+    UUID,
+    F,
+    Heka,
+    M,
+    dbl,
+    field,
+    fld,
+    frame,
+    frame_value,
+    frames,
+    header_value,
+    msg,
+    num,
+    signature,
+    sub,
+    value,
+    vi,
+)
 
 R = "heka.encode."
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from book import Book
-from heka_parts import M, Heka, dbl, field, fld, msg, num, rule_bytes, sub, value, vi
+from heka_parts import Heka, M, dbl, field, fld, msg, num, rule_bytes, sub, value, vi
 
 R = "heka.message."
 BIG = 2**63 - 1
