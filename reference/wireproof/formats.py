@@ -10,6 +10,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.heka import message as heka_message
+from wireproof.heka import scan as heka_scan
+from wireproof.heka import stream as heka_stream
 from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
@@ -38,7 +41,7 @@ class Format:
         encode: writes a value.
         scan: for streams, the items of a sequence of chunks; None elsewhere.
         lifts_to: the stream format whose decode holds values of this one, with the name of their list.
-        delimited: whether a value tells its own length: a prefix of it is refused, what follows is not its own.
+        delimited: whether a value tells its own length: a prefix is refused, what follows is not its own.
         atoms: the capability atoms that its cases may need.
     """
 
@@ -116,6 +119,7 @@ def _kafka_batch(revision: str, magic: int, value: type, atoms: tuple[str, ...])
         decode=partial(kafka_entry.decode, magic=magic),
         encode=partial(kafka_entry.encode, magic=magic),
         lifts_to=("kafka.log", "mixed", "batches"),
+        delimited=True,
         atoms=atoms,
     )
 
@@ -162,7 +166,25 @@ _IGGY: Final[tuple[Format, ...]] = (
     ),
 )
 
-_HEKA: Final[tuple[Format, ...]] = ()
+_HEKA: Final[tuple[Format, ...]] = (
+    Format(
+        "heka.message",
+        "0.10",
+        heka_message.Message,
+        heka_message.decode,
+        heka_message.encode,
+        atoms=("codec:snappy",),
+    ),
+    Format(
+        "heka.stream",
+        "0.10",
+        heka_stream.Stream,
+        heka_stream.decode,
+        heka_stream.encode,
+        heka_scan.scan,
+        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go"),
+    ),
+)
 
 FORMATS: Final[dict[str, Format]] = {row.joined: row for row in (*_KAFKA, *_IGGY, *_HEKA)}
 """Every format and revision, by its joined name."""

@@ -30,7 +30,7 @@ def _message(s: Shelf, magic: int) -> None:
     rules = ("kafka.legacy.layout", "kafka.legacy.null")
     name = f"v{magic}"
     s.ok("message/key-and-value", f"{name}, k→v", *made(b"k", b"v"), doc="kafka.md §7 L36, §6 E20 W28",
-         rules=(*rules, "kafka.legacy.size", "kafka.legacy.crc", "kafka.legacy.codec"), why="The smallest useful message.")
+         rules=(*rules, "kafka.legacy.size", "kafka.legacy.crc", "kafka.legacy.codec", "kafka.legacy.truncated", "kafka.legacy.bounds", "kafka.legacy.zstd"), why="The smallest useful message.")
     s.ok("message/null-key", f"{name}, null key", *made(None, b"123"), doc="kafka.md §6 E19 W26", rules=rules, why="Most logs have no keys.")
     s.ok("message/tombstone", f"{name}, null value", *made(b"k", None), doc="kafka.md §7 W27", rules=rules, why="A tombstone.")
     s.ok("message/null-null", f"{name}, null key and value", *made(None, None), doc="kafka.md §7 L34, L35", rules=rules, why="The smallest message.")
@@ -53,7 +53,7 @@ def _message(s: Shelf, magic: int) -> None:
          why="An entry that is not all there holds nothing to deliver.")
     s.no("message/value-past-end", "valueLength one past the end", message(magic, raw=lengthed(b"k") + i32(2) + b"v"), "length-past-end", twin=twin,
          doc="kafka.md §7 L06", rules=("kafka.legacy.bounds",), also=("truncated",), why="kafka-python delivers what is there.")
-    s.no("message/key-past-end", "keyLength 2^31 − 1", message(magic, raw=i32((1 << 31) - 1) + b"k"), "length-past-end", twin=twin, doc="kafka.md §2.1",
+    s.no("message/key-past-end", "keyLength 2^31 − 1", message(magic, raw=i32((1 << 31) - 1) + b"kkkkkkkk"), "length-past-end", twin=twin, doc="kafka.md §2.1",
          rules=("kafka.legacy.bounds",), also=("truncated", "limit-exceeded"), limits={"ms": 1000, "rss_mb": 512}, flags=["resource"], why="The length must not be trusted for an allocation.")
     s.ok("message/key-length-minus-2", "keyLength −2 is null too", message(magic, raw=i32(-2) + lengthed(b"v")), message_value(magic, None, b"v"),
          doc="kafka.md §7 L04", rules=("kafka.legacy.null.negative",), remarks=("length-below-minus1",), why="kafka-python reads an empty key.")
@@ -138,6 +138,10 @@ def _wrapper_v1(s: Shelf) -> None:
     wrapped("key", "A wrapper with a key", "kafka.md §7 L15", "It means nothing.", key=b"k", rules=("kafka.legacy.unchecked",), remarks=("wrapper-key",))
     wrapped("inner-truncated", "The inner set is cut in its last message", "kafka.md §7 L24", "Kafka drops the cut message; most clients refuse.",
             packed=gzip(pair(1, (0, 1))[0] + message(1, b"c", b"3", offset=2)[:-1]), rules=("kafka.wrapper.inner-truncated",), remarks=("inner-truncated",))
+    odd = bytearray(message(1, b"c", b"3", offset=2)[:-1])
+    odd[16] = 5
+    wrapped("inner-truncated-magic-5", "The cut message of an inner set has magic 5", "kafka.md §2.2", "What is cut off is not looked at: kafka-clients 4.4.0 drops it like any other.",
+            packed=gzip(pair(1, (0, 1))[0] + bytes(odd)), rules=("kafka.wrapper.inner-truncated",), remarks=("inner-truncated",))
     inner_v0 = pair(0, (0, 1))[0]
     wrapped("inner-v0", "v0 messages in a v1 wrapper", "kafka.md §7 L20", "KAFKA-4298: conversion left such sets behind.", packed=gzip(inner_v0),
             values=pair_value(0, (10, 11)), rules=("kafka.wrapper.inner-magic",), remarks=("inner-magic",))
@@ -162,6 +166,6 @@ def _wrapper_refused(s: Shelf) -> None:
     bad = message(1, b"a", b"1", crc=5) + message(1, b"b", b"2", offset=1)
     no("inner-crc-wrong", "An inner CRC is wrong", gzip(bad), "crc-mismatch", "L28", "inner-crc", "KAFKA-8722: the broker did not look; aiokafka does not.")
     no("inner-trailing-zeros", "Twelve zero bytes after the inner set", gzip(inner + bytes(12)), "bad-length", "L26", "inner-size", "Four clients ignore them.", also=("negative-length", "trailing-data", "bad-magic"))
-    loop = i64(0) + i32(-12) + bytes(10)
+    loop = i64(0) + i32(-12) + bytes(22)
     no("inner-size-minus-12", "An inner size of −12", gzip(loop), "bad-length", "§1.4 step 2", "inner-size",
        "A step of size + 12 is a step of nothing: kafka-python reads the same message for ever.", also=("negative-length",), limits={"ms": 2000, "rss_mb": 512}, flags=["security", "resource"])

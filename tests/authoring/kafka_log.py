@@ -40,7 +40,7 @@ def _joined(s: Shelf) -> None:
     def ok(name, title, entries, doc, why, rules=("kafka.log.join",), **more):
         s.ok(f"entries/{name}", title, b"".join(data for data, _ in entries), log(*(value for _, value in entries)), doc=doc, why=why, rules=rules, **more)
     s.ok("entries/none", "No bytes, no entries", b"", log(), doc="kafka.md §7 I01", rules=("kafka.log.join",), why="A fetch at the end of a log.")
-    ok("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.size"))
+    ok("one", "One batch", [one(0)], "kafka.md §7 W01", "The accepted neighbour.", rules=("kafka.log.join", "kafka.log.crc", "kafka.log.size", "kafka.log.magic.range", "kafka.log.before"))
     ok("three", "Three batches", [one(0), one(1, b"l"), one(2, b"m")], "kafka.md §7 I26", "IBM/sarama #1022, platformatic/kafka #97: only the first was read.")
     ok("v0-v1-v2", "A message of each format", [old(0, 0), old(1, 1), one(2)], "kafka.md §6 E29 W39", "The magic stands in each entry: aiokafka takes the first one's for all.",
        rules=("kafka.log.magic",), needs=["feature:mixed-magic"])
@@ -96,6 +96,10 @@ def _delivered(s: Shelf) -> None:
     data = b"".join(d for d, _ in entries)
     s.ok("delivered/uncommitted", "Two transactions, as they stand", data, log(*(v for _, v in entries)), doc="kafka.md §6 E32 X02", rules=("kafka.log.join", "kafka.log.aborted"),
          needs=["feature:control-batch"], why="The log itself holds the aborted records.")
+    again = [txn(0, (b"a",), 1000), ctl(1, 0, 1000), txn(2, (b"b",), 1000), ctl(3, 1, 1000)]
+    s.ok("delivered/commits-after-abort", "One producer aborts, then commits", b"".join(d for d, _ in again), log(again[2][1]), doc="kafka.md §1.9",
+         rules=("kafka.log.committed",), needs=["feature:control-batch", "feature:read-committed"],
+         options={"isolation": "read_committed", "aborted": [["1000", "0"]]}, why="The ABORT marker ends the exclusion: a producer id that stays excluded loses committed records.")
 
 
 def _scan(s: Shelf) -> None:

@@ -33,7 +33,8 @@ def _batch(s: Shelf) -> None:
     rules = ("kafka.v2.layout",)
     one, one_v = record(b"k", b"v"), [record_value(b"k", b"v")]
     s.ok("batch/one-record", "One record k→v", batch(one, 1), batch_value(one_v), doc="kafka.md §6 E01 W01",
-         rules=(*rules, "kafka.v2.size", "kafka.v2.magic", "kafka.v2.crc", "kafka.v2.count.negative"),
+         rules=(*rules, "kafka.v2.size", "kafka.v2.magic", "kafka.v2.crc", "kafka.v2.count.negative", "kafka.v2.truncated",
+                "kafka.v2.record.length", "kafka.v2.field.bounds", "kafka.varint.limit"),
          why="The smallest useful batch; every reader must take it.")
     s.ok("batch/null-key-empty-value", "Null key, empty value", batch(record(None, b""), 1),
          batch_value([record_value(None, b"")]), doc="kafka.md §6 E02 W02", rules=("kafka.v2.null",),
@@ -440,7 +441,7 @@ def _compression(s: Shelf) -> None:
     s.ok("compression/gzip", "gzip", packed(gzip(TWO), 1), value(1), doc="kafka.md §7 W06", needs=["codec:gzip"],
          rules=("kafka.v2.compression", "kafka.gzip.frame", "kafka.v2.codec"), why=why)
     s.ok("compression/snappy-xerial", "snappy in xerial framing", packed(xerial(snappy_block(TWO)), 2), value(2), doc="kafka.md §6 E06 W07",
-         needs=["codec:snappy"], rules=("kafka.v2.compression", "kafka.snappy.frame"), why="platformatic/kafka #283: it read raw snappy only.")
+         needs=["codec:snappy"], rules=("kafka.v2.compression", "kafka.snappy.frame", "kafka.snappy.limit"), why="platformatic/kafka #283: it read raw snappy only.")
     s.ok("compression/snappy-two-blocks", "Two xerial blocks", packed(xerial(snappy_block(TWO[:7]), snappy_block(TWO[7:])), 2), value(2),
          doc="kafka.md §7 W08", needs=["codec:snappy"], rules=("kafka.snappy.frame",), why="kafkaex ee7be1c: snappy with several chunks.")
     s.ok("compression/snappy-raw", "snappy without framing", packed(snappy_block(TWO), 2), value(2), doc="kafka.md §6 E07 Z01", needs=["codec:snappy"],

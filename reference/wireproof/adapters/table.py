@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.entry import Build, Entry
 
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
@@ -10,5 +10,64 @@ TABLE: Final[tuple[Entry, ...]] = (
         "the reference codecs of this package",
         object="wireproof.adapters.reference:Reference",
         formats=("kafka", "iggy", "heka"),
+    ),
+    Entry(
+        "kafka-python",
+        "the record classes of kafka-python, as its fetcher drives them",
+        object="wireproof.adapters.bindings.kafka_python:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "aiokafka",
+        "the record classes of aiokafka, its C extension",
+        object="wireproof.adapters.bindings.aiokafka:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "aiokafka-pure",
+        "the record classes of aiokafka, plain Python",
+        object="wireproof.adapters.bindings.aiokafka:adapter",
+        environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "kio",
+        "kio.records: one uncompressed v2 batch",
+        object="wireproof.adapters.bindings.kio:adapter",
+        extra="peers",
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-clients",
+        "Apache Kafka's own record classes (Java), driven as a consumer drives them",
+        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "iggy-py",
+        "iggy-py 0.4 (Rust SDK 0.6) behind a server on the loopback",
+        object="wireproof.adapters.bindings.iggy_py:adapter",
+        extra="peers",
+        formats=("iggy",),
+    ),
+    Entry(
+        "protobuf-upb",
+        "Google's protobuf for Python (upb, in C) on Heka messages",
+        object="wireproof.adapters.bindings.protobuf:adapter",
+        environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
+        extra="peers",
+        formats=("heka",),
+    ),
+    Entry(
+        "protobuf-python",
+        "the same package's parser in Python",
+        object="wireproof.adapters.bindings.protobuf:adapter",
+        environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
+        extra="peers",
+        formats=("heka",),
     ),
 )

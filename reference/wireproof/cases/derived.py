@@ -15,6 +15,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Source
 from wireproof.cases.damage import CHECKSUMS, COUNTED, Damaged, encoded, replaced, resealed
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.options import Options
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span
 from wireproof.wire.values import Json, to_json
@@ -24,6 +25,10 @@ WHOLE: Final = 1024
 
 EDGE: Final = 64
 """Positions at either end of a longer input."""
+
+RELATION: Final = "derived"
+OPEN: Final = "reference"
+"""The origin of a derived case: its family's relation, or the reference where that leaves the answer open."""
 
 TAILS: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """What is appended."""
@@ -93,7 +98,7 @@ def _parent(case: Case) -> Parent | None:
 
 
 def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
-    expect = made.expect or reference(parent.row, parent.case, made.data)
+    expect = made.expect or reference(parent.row, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
     return evolve(
         parent.case,
@@ -105,14 +110,14 @@ def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
         parent=parent.case.id,
         family=family,
         aliases=(),
-        source=Source("derived", parent.case.id),
+        source=Source(RELATION if made.expect else OPEN, parent.case.id),
     )
 
 
-def reference(row: Format, case: Case, data: bytes) -> Expect:
+def reference(row: Format, data: bytes, options: Options) -> Expect:
     """What the reference makes of `data`, as an expectation."""
     try:
-        decoded = formats.decode(row, data, case.options)
+        decoded = formats.decode(row, data, options)
     except Rejected as rejected:
         return Reject(rejected.cls, (), rejected.at, None)
     remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
@@ -225,7 +230,7 @@ def _joined(parent: Parent) -> Iterator[Case]:
         both = {name: [*part, *part] for name, part in value.items() if isinstance(part, list)}
     else:
         return
-    remarks = reference(FORMATS[f"{form}/{revision}"], parent.case, parent.whole * 2)
+    remarks = reference(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
     seen = remarks.remarks if isinstance(remarks, Accept) else parent.accept.remarks
     made = Made(parent.whole * 2, Accept(both, len(parent.whole) * 2, seen), f"{parent.case.title}, twice")
     yield evolve(_case(parent, "join", 0, made), format=form, revision=revision)
@@ -257,7 +262,7 @@ def broken(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
         row = FORMATS[case.joined]
         if case.op != "decode" or not isinstance(case.input, Data):
             continue
-        seen = reference(row, case, case.input.data)
+        seen = reference(row, case.input.data, case.options)
         if not _agrees(case.expect, seen):
             yield case, seen
 

@@ -132,7 +132,7 @@ def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path) -> Cas
         **_read(_Texts, {key: row[key] for key in row if key in _TEXTS}),
     )
     extra: dict[str, Any] = {
-        "options": options_of(row.get("options", {})),
+        "options": evolve(options_of(row.get("options", {})), profile=case.profile),
         "source": _CONVERTER.structure(row["source"], Source),
         "limits": _CONVERTER.structure(row.get("limits", {}), Limits),
     }
@@ -165,7 +165,7 @@ _WORDS: Final = {
 
 
 def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
-    texts = _CONVERTER.structure(row, cls)
+    texts: Any = _CONVERTER.structure(row, cls)
     for name, words in _WORDS.items():
         if getattr(texts, name) not in words:
             raise ValueError(f"{name} wants one of {', '.join(words)}, not {getattr(texts, name)}")

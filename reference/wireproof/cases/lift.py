@@ -9,7 +9,8 @@ cut off where the case knows `consumed`.
 from attrs import evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
-from wireproof.formats import Format
+from wireproof.cases.derived import OPEN, reference
+from wireproof.formats import FORMATS, Format
 from wireproof.wire.values import Json
 
 TORN = "truncated"
@@ -20,11 +21,15 @@ def lift(case: Case, row: Format) -> Case:
     """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
 
     It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
-    comes back as it is.
+    comes back as it is. What only the reference answers is asked of the stream's reference again: its magic
+    is each entry's own.
     """
     if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
     name, revision, entries = row.lifts_to
+    if case.source.origin == OPEN:
+        open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
+        return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
         case,
         format=name,
@@ -49,14 +54,17 @@ def _lifted(expect: Expect, entries: str) -> Expect:
 
 
 def _lifted_reject(reject: Reject, entries: str) -> Expect:
-    """A truncation becomes a tail; where it is one of several classes, both answers are right."""
+    """A truncation becomes a tail; if it may be refused for another reason too, both answers are right.
+
+    A case that is refused for another reason in the first place is no tail: all its bytes are there.
+    """
     tail = Accept({entries: _before(reject)}, 0)
     others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TORN)
     if not others:
         return tail
     before: Json = None if reject.before is None else {entries: [reject.before]}
     refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
-    if len(others) == len(reject.also) + 1:
+    if reject.cls != TORN:
         return refusal
     return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
 

@@ -64,7 +64,7 @@ def main() -> None:
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.ClickException as error:
-        error.show()
+        click.echo(f"wireproof: {' '.join(error.format_message().split())}", err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted: what was judged so far is kept", err=True)

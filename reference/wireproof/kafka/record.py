@@ -6,14 +6,14 @@ does, but keeps scopes and bounds by assignment.
 
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from wireproof.kafka import control
 from wireproof.kafka.arithmetic import INT63, wrap64
 from wireproof.kafka.notes import Notes, named
 from wireproof.kafka.values import Header, Record
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejected import Other, Rejected
 from wireproof.wire.writer import Writer
 
 SMALLEST: Final = 6
@@ -60,6 +60,8 @@ def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
     except Rejected as refused:
         raise named(refused, "FIELD_PAST_END").delivering(records) from None
     reader.scope = scope
+    if reader.remarks:
+        _follow_deltas(reader, shape)
     if records and shape.torn is not None:
         raise shape.torn.delivering(records[:-1])
     if records and reader.pos < end:
@@ -103,6 +105,20 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
         if not -INT63 <= timestamp <= INT63:
             timestamp = _wrapped(reader, shape, "timestamp", timestamp, start)
     return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
+
+
+def _follow_deltas(reader: Reader, shape: Shape) -> None:
+    """Who keeps the bits that §4 drops from a delta has another offset or timestamp too (T04, T13)."""
+    bases = {"offsetDelta": ("offset", shape.base_offset)}
+    if shape.append is None:
+        bases["timestampDelta"] = ("timestamp", shape.base_timestamp)
+    for place, remark in enumerate(reader.remarks):
+        head, _, name = remark.path.rpartition(".")
+        if remark.cls == "varint-dropped-bits" and name in bases and len(remark.others) == 1:
+            absolute, base = bases[name]
+            follows = str(wrap64(base + int(remark.others[0].value)))
+            other = Other(remark.others[0].name, f"{head}.{absolute}", follows)
+            reader.remarks[place] = evolve(remark, others=(*remark.others, other))
 
 
 def _length(reader: Reader, shape: Shape, end: int) -> int:

@@ -14,10 +14,11 @@ beyond that are passed over, so that bytes made of nothing but beginnings of ent
 
 import re
 from collections.abc import Iterable, Iterator
+from struct import Struct
 from typing import Final
 
 from wireproof.kafka import entry
-from wireproof.kafka.frame import OVERHEAD, THROUGH_MAGIC, Frame, announced, measure
+from wireproof.kafka.frame import OVERHEAD, THROUGH_MAGIC, announced, measure
 from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.items import Item
@@ -27,6 +28,9 @@ from wireproof.wire.rejected import Rejected
 
 ENTRY_MOST: Final = 64 * 1024 * 1024
 CRC_WORK: Final = 8
+MAGIC_AT: Final = THROUGH_MAGIC - 1
+NONE: Final = -1
+SIZE: Final = Struct(">I")
 
 MAGIC: Final = re.compile(
     rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
@@ -100,46 +104,46 @@ def _taken(source: Source, kind: str, length: int, cls: RejectClass | None = Non
 
 def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
     """Drop bytes up to the next entry: at least one, since none begins here."""
-    start, spent = source.at, 0
-    source.drop(1)
-    while (frame := _candidate(source, most)) is not None:
-        allowed = most + CRC_WORK * (source.at - start)
-        if spent + frame.total <= allowed and source.need(frame.total):
-            spent += frame.total
-            if _sealed(source.data, frame):
-                break
-        source.drop(1)
+    start, spent, position = source.at, 0, 1
+    while (position := _candidate(source, position, most)) != NONE:
+        total = _size(source.data, position) + OVERHEAD
+        if spent + total <= most + CRC_WORK * (source.at + position - start):
+            source.drop(position)
+            position = 0
+            if source.need(total):
+                spent += total
+                if _sealed(source.data, total):
+                    break
+        position += 1
     return Item("garbage", start, source.at - start, cls=cls)
 
 
-def _candidate(source: Source, most: int) -> Frame | None:
-    """Drop bytes up to what may be the beginning of an entry; None, and all is dropped, if there is none."""
+def _candidate(source: Source, position: int, most: int) -> int:
+    """The next position in `source.data` where an entry may begin; `NONE`, and all is dropped, at the end."""
     while True:
-        found = MAGIC.search(source.data, THROUGH_MAGIC - 1)
-        if found is not None:
-            position = found.start() - (THROUGH_MAGIC - 1)
-            del found
-            source.drop(position)
-            frame = _plausible(source, most)
-            if frame is not None:
-                return frame
-            source.drop(1)
+        found = MAGIC.search(source.data, position + MAGIC_AT)
+        if found is None:
+            source.drop(max(len(source.data) - MAGIC_AT, position))
+            position = 0
+            if not source.need(THROUGH_MAGIC):
+                source.drop(len(source.data))
+                return NONE
             continue
-        source.drop(max(len(source.data) - (THROUGH_MAGIC - 1), 0))
-        if not source.need(THROUGH_MAGIC):
-            source.drop(len(source.data))
-            return None
+        position = found.start() - MAGIC_AT
+        if _size(source.data, position) <= most:
+            return position
+        position += 1
 
 
-def _plausible(source: Source, most: int) -> Frame | None:
-    size = int.from_bytes(source.data[8:OVERHEAD], "big")
-    reader = Reader(bytes(source.data[:THROUGH_MAGIC]))
-    return announced(reader, most) if size <= most else None
+def _size(data: bytearray, position: int) -> int:
+    size: int = SIZE.unpack_from(data, position + 8)[0]
+    return size
 
 
-def _sealed(data: bytearray, frame: Frame) -> bool:
+def _sealed(data: bytearray, total: int) -> bool:
     """Whether the CRC of the entry at the beginning of `data` holds: kafka.md §1.1, §2.1."""
-    at, first = (17, 21) if frame.magic == 2 else (12, 16)
+    batch = data[MAGIC_AT] == 2
+    at, first = (17, 21) if batch else (12, 16)
     stored = int.from_bytes(data[at : at + 4], "big")
-    covered = bytes(memoryview(data)[first : frame.total])
-    return stored == (crc32c(covered) if frame.magic == 2 else crc32(covered))
+    covered = bytes(memoryview(data)[first:total])
+    return stored == (crc32c(covered) if batch else crc32(covered))

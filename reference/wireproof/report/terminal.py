@@ -16,6 +16,7 @@ from wireproof.report.groups import Group, Lookup, counts, groups, nowhere
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
 from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import PASSING
 
 MOST: Final = 20
 """Findings that are shown whole; the rest is counted."""
@@ -119,14 +120,17 @@ def by_format(stream: Stream) -> dict[str, Stream]:
 
 
 def all_fail(stream: Stream) -> str:
-    """The one paragraph for a run in which nothing passes; empty for any other."""
+    """The one paragraph for a run in which nothing passes, open places aside; empty for any other."""
     seen = counts(stream)
     total = len(stream.cases)
-    if total < EVERYTHING or any(name in seen for name in ("pass", "pass-unclassified", "info", "lenient")):
+    if total < EVERYTHING or any(name in seen for name in ("pass", "pass-unclassified", "lenient")):
         return ""
     labels: dict[str, int] = {}
     for event in stream.cases:
-        labels[event.label] = labels.get(event.label, 0) + 1
+        if event.verdict not in PASSING:
+            labels[event.label] = labels.get(event.label, 0) + 1
+    if not labels:
+        return ""
     label = max(labels, key=lambda name: labels[name])
     first = next(event for event in stream.cases if event.label == label)
     cause = CAUSES.get(label, "")

@@ -14,10 +14,11 @@ from typing import Final, Literal, TypeVar
 from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.case import Case, Chunks, Data, Input, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
 from wireproof.formats import FORMATS
+from wireproof.wire.values import Json
 
 BLOCK: Final = 512
 """Cases that are shuffled among themselves, and whose results are held until they can be given in order."""
@@ -27,6 +28,9 @@ SLOW_BLOCK: Final = 32
 
 SLOW_SHARE: Final = 16
 """Of the derived cases, a slow adapter gets one in so many."""
+
+_ID_BITS: Final = 48
+_ID_MASK: Final = (1 << _ID_BITS) - 1
 
 T = TypeVar("T")
 
@@ -44,7 +48,8 @@ class Draw:
     def __init__(self, seed: int) -> None:
         """Begin; the same seed draws the same."""
         self._random = Random(seed)  # noqa: S311 - order, not secrecy
-        self._used: set[int] = set()
+        self._factor = self._random.getrandbits(_ID_BITS) | 1
+        self._number = self._random.getrandbits(_ID_BITS)
 
     def order(self, size: int) -> list[int]:
         """The numbers below `size`, shuffled."""
@@ -53,11 +58,9 @@ class Draw:
         return order
 
     def name(self) -> str:
-        """An id that this run did not use yet."""
-        while (number := self._random.getrandbits(48)) in self._used:
-            pass
-        self._used.add(number)
-        return f"{number:x}"
+        """An id that this run did not use yet: steps of an odd size reach every number once."""
+        self._number = (self._number + self._factor) & _ID_MASK
+        return f"{self._number:x}"
 
 
 def planned(case: Case, hello: Hello) -> Case | Unsupported:
@@ -104,14 +107,29 @@ def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "val
     options = case.options
     if options.profile != case.profile:
         options = evolve(options, profile=case.profile)
-    request = Request(name, case.op, case.format, case.revision, options=options, limits=case.limits)
-    match case.input:
+    data, value, chunks = _parts(case.input)
+    return Request(
+        name,
+        case.op,
+        case.format,
+        case.revision,
+        data,
+        value,
+        chunks,
+        options,
+        "value" if case.op == "encode" else answer,
+        case.limits,
+    )
+
+
+def _parts(given: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
+    match given:
         case Data(data):
-            return evolve(request, data=data, answer=answer)
+            return data, None, ()
         case Value(value):
-            return evolve(request, value=value)
+            return b"", value, ()
         case Chunks(chunks):
-            return evolve(request, chunks=chunks, answer=answer)
+            return b"", None, chunks
 
 
 @define

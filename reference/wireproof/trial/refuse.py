@@ -6,6 +6,7 @@ from wireproof.trial.bench import Bench
 from wireproof.trial.compare import allowing, difference, is_shorter
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome, short_value
 from wireproof.trial.verdicts import Verdict
+from wireproof.wire.values import Json
 
 
 def accepted(expect: Reject, outcome: Accepted, bench: Bench) -> Verdict:
@@ -90,11 +91,26 @@ def _misplaced(expect: Reject, outcome: Refused, bench: Bench) -> Verdict | None
     return _wrong_reason(expect, outcome)
 
 
+def _at_most(got: Json, want: Json) -> Json:
+    """`got` without what was delivered beyond `want`: a reader may come further before it refuses.
+
+    Further means whole entries, records or messages, which are objects; a header, a pair, is no such thing.
+    """
+    match got, want:
+        case dict(), dict():
+            return {key: _at_most(part, want[key]) if key in want else part for key, part in got.items()}
+        case list(), list() if all(isinstance(one, dict) for one in got):
+            return [_at_most(one, two) for one, two in zip(got, want, strict=False)]
+        case _:
+            return got
+
+
 def _delivered(expect: Reject, outcome: Refused, bench: Bench) -> Verdict | None:
     """What a reader must have delivered first; an adapter that does not say is not judged by it."""
     if expect.before is None or outcome.before is None:
         return None
-    want, got = bench.seen(expect.before), bench.seen(outcome.before)
+    want = bench.seen(expect.before)
+    got = _at_most(bench.seen(outcome.before), want)
     if want == got:
         return None
     want, taken = allowing(want, got, bench.remarks())

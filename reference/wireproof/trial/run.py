@@ -12,12 +12,13 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.derived import derived
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.outcome import Unsupported
 from wireproof.cases.token import dump
 from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.events import CaseEvent, case_event
 from wireproof.trial.judge import judge
-from wireproof.trial.plan import Sample
+from wireproof.trial.plan import Sample, planned
 from wireproof.trial.verdicts import ROWS, Verdict
 
 
@@ -86,13 +87,13 @@ def _golden(engine: Engine, cases: Sequence[Case]) -> dict[str, tuple[Verdict, R
 
 
 def _families(engine: Engine, plan: Plan, verdicts: Mapping[str, Verdict]) -> Iterator[CaseEvent]:
-    grown = _grown(plan, verdicts)
+    grown = (case for case in _grown(plan, verdicts) if _asks_no_more(engine.hello, case))
     sample = Sample()
     wanted = sample.of(grown) if engine.hello.cost == "slow" else grown
     for seq, ran in enumerate(engine.run(wanted), len(plan.golden)):
         twin = verdicts.get(ran.case.parent or "")
         verdict = judge(ran.case, ran.outcome, hello=engine.hello, twin=twin)
-        yield case_event(seq, ran.case, verdict, ran.ns, _token(ran.case, verdict))
+        yield case_event(seq, _named(ran.case), verdict, ran.ns, _token(ran.case, verdict))
     if sample.seen > sample.kept:
         engine.notes.append(f"a slow adapter: {sample.kept} of {sample.seen} derived cases were asked")
 
@@ -103,6 +104,18 @@ def _grown(plan: Plan, verdicts: Mapping[str, Verdict]) -> Iterator[Case]:
             yield from filter(plan.keep, derived(case))
 
 
+def _asks_no_more(hello: Hello, case: Case) -> bool:
+    """A scan of a decode's bytes is for adapters that scan; for others it is not even unsupported."""
+    return case.op == "decode" or not isinstance(planned(case, hello), Unsupported)
+
+
+def _named(case: Case) -> Case:
+    """A derived case under the format of its fixture, whatever it was lifted to."""
+    form, revision, *_ = case.id.split("/")
+    return evolve(case, format=form, revision=revision)
+
+
 def _token(case: Case, verdict: Verdict) -> str:
-    """A derived case is no file: what is worth replaying carries itself."""
-    return "" if ROWS[verdict.name].gate == "never" else dump(case)
+    """What is worth replaying carries itself, if it is short; its id makes a longer one again."""
+    word = "" if ROWS[verdict.name].gate == "never" else dump(case)
+    return "" if word.startswith("@") else word

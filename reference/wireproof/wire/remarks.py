@@ -91,5 +91,25 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
     "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
+    # Warnings of the strict column: every reader answers, so a refusal is allowed only where one refuses.
     "varint-nonminimal": RemarkClass("heka.md section 4, M12, M13", refusable=False),
+    "int32-five-byte-negative": RemarkClass("heka.md section 4, M15, M19", refusable=False),
+    "severity-range": RemarkClass("heka.md section 4, M14 to M16", refusable=False),
+    "timestamp-negative": RemarkClass("heka.md section 4, M09", refusable=False),
+    "bad-utf8": RemarkClass(
+        "heka.md section 4, M36 to M38, M85, M86: kept, replaced or refused",
+        refusable=True,
+        others=("replaced",),
+    ),
+    "duplicate-scalar": RemarkClass("heka.md section 4, M32 to M35, M88: the last counts", refusable=False),
+    "field-no-value": RemarkClass("heka.md section 4, M51, M66", refusable=False),
+    "field-empty-name": RemarkClass("heka.md section 4, M52", refusable=False),
+    "packed-empty": RemarkClass("heka.md section 4, M66: Lua's reader refuses it", refusable=True),
+    "bool-not-01": RemarkClass("heka.md section 4, M75, M77", refusable=False),
+    "header-order": RemarkClass("heka.md section 2.4, S19: the C reader refuses it", refusable=True),
+    "header-unknown-field": RemarkClass("heka.md section 2.4, S30", refusable=False),
+    "legacy-encoding": RemarkClass("heka.md sections 1 and 2.4, S20", refusable=False),
+    "legacy-encoding-json": RemarkClass(
+        "heka.md section 1, W11: it meant JSON until 2013-09-18; every reader ignores it now", refusable=True
+    ),
 }

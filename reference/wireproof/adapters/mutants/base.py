@@ -46,7 +46,7 @@ class ReferenceCodec(Reference):
     # --- hooks ---
 
     def doctored(self, data: bytes, request: Request) -> bytes:
-        """The bytes that the reference is shown in place of `data`; the same number of them."""
+        """The bytes that the reference is shown in place of `data`, as many; may raise `Rejected`."""
         del request
         return data
 
@@ -55,7 +55,10 @@ class ReferenceCodec(Reference):
         return request.options
 
     def told(self, value: Json, request: Request, data: bytes) -> Json:
-        """The value that the mutant tells in place of the reference's; for a scan, of each frame."""
+        """The value that the mutant tells in place of the reference's, and `data`, which it stands for.
+
+        For a scan it is asked for each frame, with the bytes of that frame.
+        """
         del request, data
         return value
 
@@ -68,6 +71,11 @@ class ReferenceCodec(Reference):
         """What the mutant does where the reference refuses to decode or encode."""
         del request
         return refused(rejected)
+
+    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+        """What the mutant does with the answer to a decode or scan as a whole."""
+        del request
+        return outcome
 
     def written(self, data: bytes, request: Request) -> bytes:
         """The bytes that the mutant writes in place of the reference's."""
@@ -84,14 +92,13 @@ class ReferenceCodec(Reference):
     def decode(self, request: Request) -> Outcome:
         """Decode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
-        data = self.doctored(request.data, request)
         try:
-            decoded = self.read(row, data, self.options(request))
+            decoded = self.read(row, self.doctored(request.data, request), self.options(request))
         except Rejected as rejected:
-            return self.refuses(self._before(rejected, request, data), request)
-        value = self.told(to_json(decoded.value), request, data)
+            return self.refuses(self._before(rejected, request), request)
+        value = self.told(to_json(decoded.value), request, request.data)
         remarks = tuple(remark.cls for remark in decoded.remarks)
-        return Accepted(value, self.used(decoded.consumed, request), remarks=remarks)
+        return self.answered(Accepted(value, self.used(decoded.consumed, request), remarks=remarks), request)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
         """`formats.decode` with the mutant's own reader."""
@@ -99,11 +106,11 @@ class ReferenceCodec(Reference):
         value = row.decode(reader, options)
         return Decoded(value, reader.pos, tuple(reader.remarks))
 
-    def _before(self, rejected: Rejected, request: Request, data: bytes) -> Rejected:
+    def _before(self, rejected: Rejected, request: Request) -> Rejected:
         """The fault shows in what was delivered before a refusal, too."""
         if rejected.before is None:
             return rejected
-        return rejected.delivering(self.told(to_json(rejected.before), request, data))
+        return rejected.delivering(self.told(to_json(rejected.before), request, request.data))
 
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""
@@ -117,13 +124,15 @@ class ReferenceCodec(Reference):
     def scan(self, request: Request) -> Outcome:
         """Scan the doctored bytes in the pieces of the request."""
         row = FORMATS[f"{request.format}/{request.revision}"]
-        data = self.doctored(b"".join(request.chunks), request)
-        items = list(self.items(row, _cut_like(data, request.chunks), self.options(request)))
+        data = b"".join(request.chunks)
+        chunks = _cut_like(self.doctored(data, request), request.chunks)
+        items = list(self.items(row, chunks, self.options(request)))
         tree = formats.items_json(items)
         assert isinstance(tree, dict)
-        told = [self._item(item, request, data) for item in _objects(tree["items"])]
+        told: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
         remarks = tuple(remark.cls for item in items for remark in item.remarks)
-        return Accepted({"items": list(told)}, sum(item.length for item in items), remarks=remarks)
+        whole = sum(item.length for item in items)
+        return self.answered(Accepted({"items": told}, whole, remarks=remarks), request)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
         """The items of a stream; a mutant that frames wrongly gives others."""

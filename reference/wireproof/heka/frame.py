@@ -1,0 +1,105 @@
+"""One frame of a stream. heka.md, section 2.
+
+0x1E | header_length (1 byte) | header | 0x1F | message (message_length bytes)
+"""
+
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.heka import auth, header, message
+from wireproof.heka.header import Header
+from wireproof.heka.message import Message
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+RECORD_SEPARATOR: Final = 0x1E
+UNIT_SEPARATOR: Final = 0x1F
+AROUND: Final = 3
+"""Bytes of a frame beside header and message."""
+
+
+@frozen
+class Frame:
+    """A frame; `signer` is computed: who proved to have signed the message, not who the header claims."""
+
+    header: Header
+    message: Message
+    signer: bytes | None = None
+
+
+def read_header(reader: Reader, options: Options) -> Header | None:
+    """Read up to the unit separator; None, the reader unmoved, where the bytes end before it.
+
+    The header is judged only when its unit separator is there, and after it: section 2.1, steps 2 and 3.
+
+    Raises:
+        Rejected: `bad-separator`, `bad-length` (no header), and those of `header.read`.
+    """
+    data, start = reader.data, reader.pos
+    if reader.left and data[start] != RECORD_SEPARATOR:
+        raise reader.reject("bad-separator", "", f"0x{data[start]:02x} begins no frame", detail="garbage")
+    if reader.left < 2 or reader.left < AROUND + data[start + 1]:
+        return None
+    reader.uint8("record_separator")
+    length = reader.uint8("header_length")
+    reader.cover("header_length", "length", reader.pos, reader.pos + length)
+    if data[reader.pos + length] != UNIT_SEPARATOR:  # S09, S10
+        at = reader.pos + length
+        raise reader.reject(
+            "bad-separator", "unit_separator", f"0x{data[at]:02x}", at=at, detail="no_unit_separator"
+        )
+    if not length:  # S07: Go takes it as the frame of an empty message
+        raise reader.reject("bad-length", "header_length", "0", at=start + 1, detail="zero_header")
+    reader.enter("header")
+    found = header.read(reader.window("", length), options)
+    reader.leave()
+    reader.uint8("unit_separator")
+    reader.cover("header.message_length", "length", reader.pos, reader.pos + found.message_length)
+    return found
+
+
+def read_content(reader: Reader, found: Header, options: Options) -> Frame:
+    """Read signature and message behind a header; all bytes of the message are there.
+
+    Raises:
+        Rejected: `auth-failed`, or those of `message.read`.
+    """
+    start = reader.pos
+    window = reader.window("message", found.message_length)
+    reader.cover("header.hmac", "hmac", start, reader.pos)
+    signer = auth.verify(window, found, window.data[start : reader.pos], options)
+    window.enter("message")
+    return Frame(found, message.read(message.unpacked(window, options)), signer)
+
+
+def read(reader: Reader, options: Options) -> Frame | None:
+    """Read a frame; None, and the reader as it was, where the bytes end inside it."""
+    start, remarks = reader.pos, len(reader.remarks)
+    found = read_header(reader, options)
+    if found is not None and reader.left >= found.message_length:
+        return read_content(reader, found, options)
+    reader.pos = start
+    del reader.remarks[remarks:]
+    return None
+
+
+def write(writer: Writer, value: Frame, options: Options) -> None:
+    """Write a frame; signs it where the header names a signer, has no HMAC and `Options.keys` are given.
+
+    Raises:
+        Rejected: `invalid-value`: what `message.encode` and `header.encoded` refuse, a message over the limit
+            (section 7, bug 2), a signer without key.
+    """
+    inner = Writer(scope=(writer.scope, "message", -1))
+    message.encode(inner, value.message, options)
+    body, most = bytes(inner.data), header.limit(options)
+    if len(body) > most:
+        raise writer.invalid("message", f"{len(body)} bytes, {most} allowed")
+    head = header.encoded(writer, auth.signed(writer, value.header, body, options), len(body))
+    writer.uint8("record_separator", RECORD_SEPARATOR)
+    writer.uint8("header_length", len(head))
+    writer.put("header", head)
+    writer.uint8("unit_separator", UNIT_SEPARATOR)
+    writer.put("message", body)

@@ -1,0 +1,152 @@
+"""How three readers look for frames: this project's own, Go's and C's. heka.md, sections 2.1, 2.2, 2.4.
+
+They differ in what a header must be, in what they do with a whole frame of a refused message, and in
+what they do with a false separator at the end of the bytes. Signatures and messages are judged by the
+one strict codec in all three: only the framing follows the named reader.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from attrs import frozen
+
+from wireproof.heka import frame, header
+from wireproof.heka.header import Header
+from wireproof.wire.classes import RejectClass
+from wireproof.wire.options import Options
+from wireproof.wire.protobuf import LENGTH, VARINT
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejected import Rejected, Remark
+
+
+@frozen
+class Head:
+    """A header that was found: its value, its remarks."""
+
+    header: Header
+    remarks: tuple[Remark, ...] = ()
+
+
+@frozen
+class Framing:
+    """The rules of a reader.
+
+    Attributes:
+        head: reads the bytes of a frame up to its unit separator; gives the class of what is wrong instead.
+        refused: a whole frame whose message is refused: `aligned` keeps it whole if another frame or the
+            end follows it, else looks inside (S17, S31); `deliver` gives it without a value; `within` always
+            looks inside.
+        rescans: whether at the end a frame that never got whole is searched for others: S15, S16, S33.
+    """
+
+    head: Callable[[bytes, Options], Head | RejectClass]
+    refused: Literal["aligned", "deliver", "within"]
+    rescans: bool = False
+
+
+def _strict(data: bytes, options: Options) -> Head | RejectClass:
+    reader = Reader(data)
+    try:
+        found = frame.read_header(reader, options)
+    except Rejected as rejected:
+        return rejected.cls
+    assert found is not None, "the caller gives the whole header"
+    return Head(found, tuple(reader.remarks))
+
+
+def _bare(length: int) -> Header:
+    return Header(
+        message_length=length, hmac_hash_function=None, hmac_signer=None, hmac_key_version=None, hmac=None
+    )
+
+
+def _c(data: bytes, options: Options) -> Head | RejectClass:
+    """Section 2.2, steps 4 and 5: `08`, one varint in 1 to the limit, and whatever comes behind it."""
+    if data[-1] != frame.UNIT_SEPARATOR:
+        return "bad-separator"
+    reader = Reader(data, pos=2, end=len(data) - 1)
+    try:
+        if reader.uint8("key") != header_key(1, VARINT):
+            return "missing-field"
+        length, _ = reader.base128("message_length", 10)
+    except Rejected as rejected:
+        return rejected.cls
+    return Head(_bare(length)) if 1 <= length <= header.limit(options) else "limit-exceeded"
+
+
+def header_key(number: int, wire: int) -> int:
+    """The one byte of a key."""
+    return number << 3 | wire
+
+
+def _go(data: bytes, options: Options) -> Head | RejectClass:
+    """Section 2.1, steps 3 to 6: a header that fails behind its length still counts; the last length wins."""
+    if data[-1] != frame.UNIT_SEPARATOR:
+        return "bad-separator"
+    reader = Reader(data, pos=2, end=len(data) - 1)
+    length: int | None = None
+    signature: dict[int, bytes | int] = {}
+    failed: RejectClass | None = None
+    try:
+        while reader.left:
+            key = _any_varint(reader)
+            if key == header_key(1, VARINT):
+                length = _any_varint(reader) & 0xFFFF_FFFF
+            else:
+                _other(reader, key, signature)
+    except Rejected as rejected:
+        failed = rejected.cls
+    if failed is not None and length is None:
+        return failed
+    if (length or 0) > header.limit(options):
+        return "limit-exceeded"
+    return Head(_signed(length or 0, signature))
+
+
+def _any_varint(reader: Reader) -> int:
+    """Gogo's varint has no longest form: section 4, rule summary; S36."""
+    raw, _ = reader.base128("varint", max(reader.left, 1))
+    return raw & 0xFFFF_FFFF_FFFF_FFFF
+
+
+_SIGNATURE: Final = {
+    header_key(3, VARINT),
+    header_key(4, LENGTH),
+    header_key(5, VARINT),
+    header_key(6, LENGTH),
+}
+
+
+def _other(reader: Reader, key: int, signature: dict[int, bytes | int]) -> None:
+    """A field other than message_length: kept if it is of the signature, else stepped over."""
+    number, wire = key >> 3, key & 7
+    if number <= 6 and key not in _SIGNATURE and key != header_key(2, VARINT):
+        raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
+    match wire:
+        case 0:
+            signature[number] = _any_varint(reader)
+        case 2:
+            signature[number] = reader.take("bytes", _any_varint(reader))
+        case 1 | 5:
+            reader.skip("fixed", 8 if wire == 1 else 4)
+        case _:
+            raise reader.reject("bad-kind", "key", f"wire type {wire}")
+
+
+def _signed(length: int, signature: Mapping[int, bytes | int]) -> Header:
+    function, signer, version, digest = (signature.get(number) for number in (3, 4, 5, 6))
+    return Header(
+        message_length=length,
+        hmac_hash_function=header.FUNCTIONS[function] if function in (0, 1) else None,
+        hmac_signer=signer if isinstance(signer, bytes) else None,
+        hmac_key_version=version & 0xFFFF_FFFF if isinstance(version, int) else None,
+        hmac=digest if isinstance(digest, bytes) else None,
+    )
+
+
+FRAMINGS: Final[dict[str, Framing]] = {
+    "strict": Framing(_strict, "aligned", rescans=True),
+    "go": Framing(_go, "deliver"),
+    "c": Framing(_c, "within"),
+}
+"""By `Options.resync`."""

@@ -1,0 +1,318 @@
+"""`heka.message`: one Heka message, protobuf without a frame. heka.md, sections 1 and 4.
+
+Every field of the schema is optional in JSON form by `null`: proto2 tells an absent field from one that
+holds its default (section 1: severity 7, value_type STRING), so an absent one is null and no default is
+filled in. Text is bytes, as it stands on the wire; a double is its 8 IEEE bytes, big-endian.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, get_args
+
+from attrs import frozen
+
+from wireproof.heka.schema import INT, Collected, Slot, collect, integer32, octets, text
+from wireproof.wire import compress
+from wireproof.wire.options import Options
+from wireproof.wire.protobuf import (
+    FIXED64,
+    LENGTH,
+    VARINT,
+    WireField,
+    int64,
+    packed_fixed64,
+    packed_varints,
+    put_bytes,
+    put_varint,
+)
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer, uvarint_bytes
+
+ValueType = Literal["STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL"]
+TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
+"""Names of the enum in the order of their numbers: heka.md, section 1."""
+
+UUID: Final = 16
+
+
+@frozen
+class Field:
+    """A dynamic field; at most the one array that `value_type` names holds values (null: STRING)."""
+
+    name: bytes
+    value_type: ValueType | None
+    representation: bytes | None
+    value_string: tuple[bytes, ...]
+    value_bytes: tuple[bytes, ...]
+    value_integer: tuple[int, ...]
+    value_double: tuple[bytes, ...]
+    value_bool: tuple[bool, ...]
+
+
+@frozen
+class Message:
+    """A message; `timestamp` is in nanoseconds since the epoch."""
+
+    uuid: bytes
+    timestamp: int
+    type: bytes | None
+    logger: bytes | None
+    severity: int | None
+    payload: bytes | None
+    env_version: bytes | None
+    pid: int | None
+    hostname: bytes | None
+    fields: tuple[Field, ...]
+
+
+# --- reading: Field ---
+
+
+def _value_type(reader: Reader, wire: WireField, name: str) -> ValueType:
+    """The enum; other numbers are refused, as no reader agrees with another on them: M56, M57, M58."""
+    if wire.value >= len(TYPES):
+        raise reader.reject("bad-kind", name, f"{wire.value}", at=wire.start, detail="bad_value_type")
+    return TYPES[wire.value]
+
+
+def _one(read: Callable[[Reader, WireField, str], Any]) -> Callable[[Reader, WireField, str], list[Any]]:
+    return lambda reader, wire, name: [read(reader, wire, name)]
+
+
+def _integers(reader: Reader, wire: WireField, name: str) -> list[int]:
+    """Packed or not, and any number of chunks: M62 to M68."""
+    return [int64(value) for value in _varints(reader, wire, name)]
+
+
+def _bools(reader: Reader, wire: WireField, name: str) -> list[bool]:
+    """Any varint other than 0 is true, be it 2^32: M75 to M78."""
+    raw = _varints(reader, wire, name)
+    if any(value > 1 for value in raw):
+        reader.remark("bool-not-01", name, at=wire.start)
+    return [value != 0 for value in raw]
+
+
+def _varints(reader: Reader, wire: WireField, name: str) -> list[int]:
+    if wire.wire == VARINT:
+        return [wire.value]
+    _mark_empty(reader, wire, name)
+    return list(packed_varints(reader.window(name, wire.length), name))
+
+
+def _doubles(reader: Reader, wire: WireField, name: str) -> list[bytes]:
+    """Fixed64, packed or not: M69 to M73."""
+    if wire.wire == FIXED64:
+        return [wire.value.to_bytes(8, "big")]
+    _mark_empty(reader, wire, name)
+    return [bits[::-1] for bits in packed_fixed64(reader.window(name, wire.length), name)]
+
+
+def _mark_empty(reader: Reader, wire: WireField, name: str) -> None:
+    if not wire.length:  # M66: Lua's reader refuses it
+        reader.remark("packed-empty", name, at=wire.start)
+
+
+FIELD: Final = {
+    1: Slot("name", text),
+    2: Slot("value_type", _value_type, INT),
+    3: Slot("representation", text),
+    4: Slot("value_string", _one(text), repeated=True),
+    5: Slot("value_bytes", _one(octets), repeated=True),
+    6: Slot("value_integer", _integers, (VARINT, LENGTH), repeated=True),
+    7: Slot("value_double", _doubles, (FIXED64, LENGTH), repeated=True),
+    8: Slot("value_bool", _bools, (VARINT, LENGTH), repeated=True),
+}
+"""Tags of Field: heka.md, section 1."""
+
+ARRAYS: Final = ("value_string", "value_bytes", "value_integer", "value_double", "value_bool")
+"""The array of each value type."""
+
+
+def _field(reader: Reader) -> Field:
+    got = collect(reader, FIELD)
+    _check_field(reader, got)
+    arrays = {name: tuple(got.values.get(name, ())) for name in ARRAYS}
+    return Field(
+        name=got.values["name"],
+        value_type=got.values.get("value_type"),
+        representation=got.values.get("representation"),
+        **arrays,
+    )
+
+
+def _check_field(reader: Reader, got: Collected) -> None:
+    if "name" not in got.values:  # M48, M49, M50
+        raise reader.reject("missing-field", "name", "a Field without name", detail="field_missing_name")
+    if not got.values["name"]:  # M52
+        reader.remark("field-empty-name", "name", at=got.at["name"])
+    wanted = ARRAYS[TYPES.index(got.values.get("value_type", "STRING"))]
+    held = [name for name in ARRAYS if got.values.get(name)]
+    for name in sorted(held, key=got.at.__getitem__):  # M59, M60, M61, M97: only one type is active
+        if name != wanted:
+            text_ = f"holds values, its value_type wants {wanted}"
+            raise reader.reject("type-mismatch", name, text_, at=got.at[name], detail="type_mismatch")
+    if not held:  # M51, M66
+        reader.remark("field-no-value", "name", at=got.at["name"])
+
+
+# --- reading: Message ---
+
+
+def _uuid(reader: Reader, wire: WireField, name: str) -> bytes:
+    """16 raw bytes: M05 to M08, M95."""
+    if wire.length != UUID:
+        raise reader.reject("bad-length", name, f"{wire.length} bytes", at=wire.start, detail="uuid_size")
+    return reader.take(name, UUID)
+
+
+def _timestamp(reader: Reader, wire: WireField, name: str) -> int:
+    value = int64(wire.value)
+    if value < 0:  # M09
+        reader.remark("timestamp-negative", name, at=wire.start)
+    return value
+
+
+def _severity(reader: Reader, wire: WireField, name: str) -> int:
+    value = integer32(reader, wire, name)
+    if not 0 <= value <= 7:  # M14, M15, M16: the levels of syslog
+        reader.remark("severity-range", name, at=wire.start)
+    return value
+
+
+MESSAGE: Final = {
+    1: Slot("uuid", _uuid),
+    2: Slot("timestamp", _timestamp, INT),
+    3: Slot("type", text),
+    4: Slot("logger", text),
+    5: Slot("severity", _severity, INT),
+    6: Slot("payload", text),
+    7: Slot("env_version", text),
+    8: Slot("pid", integer32, INT),
+    9: Slot("hostname", text),
+}
+"""Tags of Message but for `fields`, which need their index: heka.md, section 1."""
+
+
+def _slots() -> dict[int, Slot]:
+    """The whole table for one message; its own, because it counts the Fields."""
+    index = -1
+
+    def fields_(reader: Reader, wire: WireField, name: str) -> list[Field]:
+        nonlocal index
+        index += 1
+        reader.enter(name, index)
+        field = _field(reader.window("", wire.length))
+        reader.leave()
+        return [field]
+
+    return {**MESSAGE, 10: Slot("fields", fields_, repeated=True)}
+
+
+def read(reader: Reader) -> Message:
+    """Read the whole window as one message.
+
+    Raises:
+        Rejected: of the classes that heka.md, section 4, names in its strict column; see `schema`.
+    """
+    got = collect(reader, _slots())
+    for name in ("uuid", "timestamp"):  # M02, M03, M04
+        if name not in got.values:
+            raise reader.reject("missing-field", name, "required", detail=f"missing_{name}")
+    scalars: dict[str, Any] = {slot.name: got.values.get(slot.name) for slot in MESSAGE.values()}
+    return Message(**scalars, fields=tuple(got.values.get("fields", ())))
+
+
+def unpacked(reader: Reader, options: Options) -> Reader:
+    """The window, or what it unpacks to where snappy is declared; it is never sniffed: M92, W9, section 5."""
+    return compress.decompress_block(reader, "message") if options.compression == "snappy" else reader
+
+
+def decode(reader: Reader, options: Options) -> Message:
+    """Decode all bytes as one message; raises `Rejected`."""
+    return read(unpacked(reader, options))
+
+
+# --- writing ---
+
+
+def encode(writer: Writer, value: Message, options: Options) -> None:
+    """Write a message, ascending tags, numbers packed (heka.md, section 1, "Encoder forms").
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
+    if options.compression == "none":
+        write(writer, value)
+        return
+    plain = Writer(scope=writer.scope)
+    write(plain, value)
+    writer.put("message", compress.RAW_SNAPPY.pack(bytes(plain.data)))
+
+
+def write(writer: Writer, value: Message) -> None:
+    """Write the fields of `value`."""
+    if len(value.uuid) != UUID:
+        raise writer.invalid("uuid", f"{len(value.uuid)} bytes, want {UUID}")
+    for number, slot in MESSAGE.items():
+        _put(writer, number, slot, getattr(value, slot.name))
+    for index, field in enumerate(value.fields):
+        writer.enter("fields", index)
+        inner = Writer(scope=writer.scope)
+        writer.leave()
+        _write_field(inner, field)
+        put_bytes(writer, f"fields[{index}]", 10, bytes(inner.data))
+
+
+def _put(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> None:
+    match value:
+        case None:
+            pass
+        case bytes():
+            put_bytes(writer, slot.name, number, value)
+        case _:
+            bits = 63 if slot.name == "timestamp" else 31
+            put_varint(writer, slot.name, number, fitting(writer, slot.name, value, bits))
+
+
+def fitting(writer: Writer, name: str, value: int, bits: int) -> int:
+    """`value`, if it fits a signed integer of `bits` and a sign; raises `Rejected`."""
+    if not -(1 << bits) <= value < 1 << bits:
+        raise writer.invalid(name, f"{value} does not fit {bits + 1} bits")
+    return value
+
+
+def _write_field(writer: Writer, field: Field) -> None:
+    wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
+    for name in ARRAYS:
+        if name != wanted and getattr(field, name):
+            raise writer.invalid(name, f"holds values, its value_type wants {wanted}")
+    put_bytes(writer, "name", 1, field.name)
+    if field.value_type is not None:
+        put_varint(writer, "value_type", 2, TYPES.index(field.value_type))
+    if field.representation is not None:
+        put_bytes(writer, "representation", 3, field.representation)
+    for number, values in ((4, field.value_string), (5, field.value_bytes)):
+        for index, value in enumerate(values):
+            put_bytes(writer, f"{FIELD[number].name}[{index}]", number, value)
+    for number, packed in ((6, _integer_chunk), (7, _double_chunk), (8, _bool_chunk)):
+        chunk = packed(writer, field)
+        if chunk:
+            put_bytes(writer, FIELD[number].name, number, chunk)
+
+
+def _integer_chunk(writer: Writer, field: Field) -> bytes:
+    mask = (1 << 64) - 1
+    return b"".join(
+        uvarint_bytes(fitting(writer, f"value_integer[{index}]", value, 63) & mask)
+        for index, value in enumerate(field.value_integer)
+    )
+
+
+def _double_chunk(writer: Writer, field: Field) -> bytes:
+    for index, bits in enumerate(field.value_double):
+        if len(bits) != 8:
+            raise writer.invalid(f"value_double[{index}]", f"{len(bits)} bytes, want 8")
+    return b"".join(bits[::-1] for bits in field.value_double)
+
+
+def _bool_chunk(_writer: Writer, field: Field) -> bytes:
+    return bytes(field.value_bool)

@@ -1,0 +1,386 @@
+"""Python objects as adapters: in this process, in a worker, and behind `serve`."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toys
+from attrs import evolve
+
+from wireproof.adapters import build, registry, table
+from wireproof.adapters.contract import Request
+from wireproof.adapters.controller import Controller, InProcess
+from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.errors import AdapterStartError, MessageError, UnknownAdapter
+from wireproof.adapters.objects import Caller
+from wireproof.adapters.reference import Reference
+from wireproof.adapters.registry import entries, load_object, open_adapter, resolve
+from wireproof.adapters.serve import serve
+from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
+from wireproof.formats import FORMATS
+from wireproof.trial.engine import Engine
+from wireproof.wire.values import digest
+
+HERE = Path(__file__).parent
+FAULTY = f"exec:{sys.executable} -S -E {HERE / 'faulty.py'}"
+
+
+def request(what: str, **more: Any) -> Request:
+    return Request("7", "decode", "toy", "v1", what.encode(), **more)
+
+
+OUTCOMES: list[tuple[str, Outcome]] = [
+    ("rejected", Refused("crc-mismatch", "61>3", "crc", "CRC", "wants 1", {"batches": []})),
+    ("documented_error", Refused(text="SubError: two lines")),
+    ("undocumented", Refused(text="KeyError: 'key'", untyped=True)),
+    ("unprintable", Refused(text="Unprintable: (its text cannot be shown)", untyped=True)),
+    ("memory", Exhausted("memory", "MemoryError")),
+    ("exits", Refused(text="SystemExit: library gave up", untyped=True)),
+    ("panics", Refused(text="Panic: called Option::unwrap() on None", untyped=True)),
+    ("nothing", Faulty("decode gave NoneType, which is no outcome")),
+    ("unsupported", Unsupported("not here")),
+]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Controller]:
+    controller = open_adapter("py:toys:Toy")
+    yield controller
+    controller.close()
+
+
+def ask(controller: Controller, one: Request) -> Outcome:
+    controller.send([one])
+    ((name, outcome),) = controller.receive(5)
+    assert name == one.id
+    return outcome
+
+
+@pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
+def test_every_exception_becomes_an_outcome(what: str, outcome: Outcome) -> None:
+    assert Caller(toys.Toy()).answer(request(what)) == outcome
+
+
+@pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
+def test_a_worker_says_the_same_as_the_object_called_here(
+    what: str, outcome: Outcome, worker: Controller
+) -> None:
+    assert ask(worker, request(what)) == outcome
+
+
+def test_endless_recursion_is_an_untyped_refusal(worker: Controller) -> None:
+    outcome = ask(worker, request("recursion"))
+    assert isinstance(outcome, Refused)
+    assert outcome.untyped
+    assert outcome.text.startswith("RecursionError")
+
+
+def test_what_a_library_prints_does_not_reach_the_pipe(worker: Controller) -> None:
+    assert ask(worker, request("prints")) == Accepted({"stdin": ""})
+    assert "from Python / from C" in worker.progress()
+
+
+def test_a_value_that_is_no_json_is_a_fault_of_the_adapter(worker: Controller) -> None:
+    outcome = ask(worker, request("no_json"))
+    assert isinstance(outcome, Faulty)
+    assert "cannot be sent: TypeError" in outcome.text
+
+
+def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
+    expected = Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+    assert ask(worker, request("value", answer="digest")) == expected
+    assert Caller(toys.Toy()).answer(request("value", answer="digest")) == expected
+    assert Caller(toys.Toy()).answer(request("no_json", answer="digest")) == Faulty(
+        "its value is no JSON: TypeError: Object of type bytes is not JSON serializable"
+    )
+
+
+def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller) -> None:
+    assert ask(worker, request("large")) == Accepted(digest=digest({"a": "00" * (9 << 20)}))
+
+
+def test_the_address_space_of_a_worker_is_bounded(worker: Controller) -> None:
+    outcome = ask(worker, request("hoard"))
+    assert isinstance(outcome, Exhausted)
+    assert outcome.resource == "memory"
+
+
+def test_an_operation_that_the_object_lacks_is_unsupported(worker: Controller) -> None:
+    assert ask(worker, Request("7", "encode", "toy", "v1")) == Unsupported("has no encode")
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+def test_the_hello_of_an_object_is_the_same_here_and_there(in_process: bool) -> None:
+    controller = open_adapter("py:toys:make", in_process=in_process)
+    assert controller.hello == Caller(toys.Toy()).hello
+    assert controller.hello.window == 8
+    assert isinstance(controller, InProcess) == in_process
+    controller.close()
+
+
+def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
+    plan = [Case(f"toy/v1/t/c{n}", "toy", "v1", Data(b"value"), Accept()) for n in range(3)]
+    plan[1] = evolve(plan[1], input=Data(b"dies"))
+    with Engine("py:toys:INSTANCE") as engine:
+        outcomes = [ran.outcome for ran in engine.run(plan)]
+    assert outcomes[1] == Crashed("died with exit code 7")
+    assert outcomes[0] == outcomes[2] == toys.Toy().value()
+
+
+# --- the registry ---
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
+        ("py:toys:Missing", "cannot be made: AttributeError"),
+        ("py:toys:Raising", "cannot be made: OSError: no device"),
+        ("py:toys:Nameless", "Nameless: name wants a text"),
+    ],
+)
+@pytest.mark.parametrize("in_process", [False, True])
+def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_process: bool) -> None:
+    with pytest.raises(AdapterStartError) as caught:
+        open_adapter(spec, in_process=in_process)
+    assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("refrence", "unknown adapter refrence; nearest: reference"),
+        ("mutant:no-such-mutant", "unknown adapter mutant:no-such-mutant; nearest: "),
+        ("py:toys", "written py:module:attribute"),
+        ("exec:", "a command is missing"),
+        ("jsonl:echo 'x", "No closing quotation"),
+    ],
+)
+def test_a_name_that_means_nothing_is_one_line(spec: str, text: str) -> None:
+    with pytest.raises(UnknownAdapter) as caught:
+        resolve(spec)
+    assert text in str(caught.value)
+
+
+def test_a_missing_extra_names_its_install_command() -> None:
+    with pytest.raises(
+        AdapterStartError, match=r"needy needs further packages: pip install 'wireproof\[peers\]'"
+    ):
+        load_object(toys.NEEDY)
+
+
+@pytest.fixture
+def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        EntryPoint("toy-object", "toys:Toy", registry.GROUP),
+        EntryPoint("toy-row", "toys:ROW", registry.GROUP),
+        EntryPoint("toy-broken", "toys:Absent", registry.GROUP),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+
+
+@pytest.mark.usefixtures("third_party")
+def test_a_third_party_brings_objects_and_rows() -> None:
+    rows = entries()
+    assert rows["toy-object"].object == "toys:Toy"
+    assert rows["toy-object"].description == "Does what the bytes say."
+    assert rows["toy-row"] is toys.ROW
+    assert "cannot be loaded: AttributeError" in rows["toy-broken"].description
+    assert rows["reference"].object == "wireproof.adapters.reference:Reference"
+    controller = open_adapter("toy-object", in_process=True)
+    assert controller.hello.name == "toy"
+
+
+@pytest.mark.usefixtures("third_party")
+def test_an_adapter_with_an_environment_is_not_called_here() -> None:
+    with pytest.raises(AdapterStartError, match="toy-row needs a process of its own"):
+        open_adapter("toy-row", in_process=True)
+
+
+def test_names_are_unique_and_rows_lead_somewhere() -> None:
+    names = [entry.name for entry in table.TABLE]
+    assert len(names) == len(set(names))
+    for entry in entries().values():
+        assert bool(entry.object) != bool(entry.command), entry.name
+        assert entry.description, entry.name
+
+
+def test_the_mutants_are_found_by_name() -> None:
+    rows = entries()
+    mutants = [name for name in rows if name.startswith("mutant:")]
+    assert mutants
+    for name in mutants:
+        assert load_object(rows[name]).name
+
+
+# --- builds ---
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    source = tmp_path / "drivers" / "toy-driver"
+    source.mkdir(parents=True)
+    (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
+    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
+    return source
+
+
+STEP = (
+    sys.executable,
+    "-c",
+    "import shutil; shutil.copy('driver.py', 'built.py'); open('log', 'a').write('x')",
+)
+
+
+def test_a_driver_is_built_once_for_each_edition_of_its_source(
+    driver: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (sys.executable, "-S", "-E", "{build}/built.py", "obeys-bytes")
+    row = Entry("toy-driver", "d", command=command, prepare=Build("toy-driver", (STEP,)))
+    monkeypatch.setattr(registry, "TABLE", (row,))
+    for _ in range(2):
+        controller = open_adapter("toy-driver")
+        assert controller.hello.name == "faulty"
+        controller.close()
+    assert row.prepare
+    folder = build.built("toy-driver", row.prepare)
+    assert (folder / "log").read_text() == "x"
+    (driver / "more.txt").write_text("a change")
+    assert build.built("toy-driver", row.prepare) != folder
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (
+            Build("toy-driver", ((sys.executable, "-c", "import sys; sys.exit('no compiler')"),)),
+            "no compiler",
+        ),
+        (Build("toy-driver", (("no-such-compiler",),)), "cannot run `no-such-compiler`"),
+        (Build("absent", ()), "its driver is not there"),
+    ],
+)
+def test_a_build_that_fails_is_one_line_and_is_tried_again(made: Build, text: str) -> None:
+    for _ in range(2):
+        with pytest.raises(AdapterStartError) as caught:
+            build.built("toy", made)
+        assert text in str(caught.value)
+
+
+# --- serve ---
+
+
+def served(spec: str, *lines: dict[str, Any]) -> list[Any]:
+    stdin = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    stdout = io.BytesIO()
+    serve(spec, "jsonl", stdin, stdout)
+    return [json.loads(line) for line in stdout.getvalue().splitlines()]
+
+
+HELLO = {"hello": {"protocol": 1}}
+
+
+def toy_line(name: str, data: bytes) -> dict[str, Any]:
+    return {"id": name, "op": "decode", "format": "toy", "revision": "v1", "hex": data.hex()}
+
+
+def test_serve_speaks_the_lines_of_the_design() -> None:
+    hello, answer = served("py:toys:Toy", HELLO, toy_line("7", b"rejected"))
+    assert hello["hello"]["name"] == "toy"
+    assert hello["hello"]["revisions"] == {"toy/v1": {"ops": ["decode"], "observes": ["a", "list[].x"]}}
+    assert answer == {
+        "id": "7",
+        "outcome": "refused",
+        "class": "crc-mismatch",
+        "at": "61>3",
+        "path": "crc",
+        "detail": "CRC",
+        "text": "wants 1",
+        "before": {"batches": []},
+    }
+
+
+def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
+    _, bad, good = served("py:toys:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
+    assert bad["outcome"] == "faulty"
+    assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
+
+
+def test_serve_stops_at_what_is_no_message() -> None:
+    with pytest.raises(MessageError, match="no JSON"):
+        serve("py:toys:Toy", "jsonl", io.BytesIO(b"hello\n"), io.BytesIO())
+
+
+def test_serve_relays_a_process_and_outlives_it() -> None:
+    hello, first, second = served(
+        f"{FAULTY} obeys-bytes", HELLO, toy_line("1", b"segfault"), toy_line("2", b"ok")
+    )
+    assert hello["hello"]["name"] == "faulty"
+    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("faulty", True)
+    assert second["value"] == {"hex": b"ok".hex()}
+
+
+def test_a_served_adapter_is_an_adapter_again() -> None:
+    program = (
+        "import sys; from wireproof.adapters.serve import serve; "
+        "serve('py:toys:Toy', '{wire}', sys.stdin.buffer, sys.stdout.buffer)"
+    )
+    for wire in ("exec", "jsonl"):
+        command = f'{sys.executable} -c "{program.format(wire=wire)}"'
+        search = os.pathsep.join(path for path in sys.path if path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", search)
+            controller = open_adapter(f"{wire}:{command}")
+        assert ask(controller, request("value")) == toys.Toy().value()
+        controller.close()
+
+
+# --- the reference ---
+
+
+def test_the_reference_claims_every_row_of_the_table() -> None:
+    hello = Caller(Reference()).hello
+    assert hello.revisions.keys() == FORMATS.keys()
+    assert (hello.errors, hello.window) == ("exact", 64)
+    for joined, row in FORMATS.items():
+        ops = hello.revisions[joined].ops
+        assert ops is not None
+        assert ("scan" in ops) == (row.scan is not None)
+
+
+CALLS: list[Callable[[], Controller]] = [
+    lambda: open_adapter("reference"),
+    lambda: open_adapter("reference", in_process=True),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_reference_refuses_what_it_does_not_know(call: Callable[[], Controller]) -> None:
+    controller = call()
+    outcome = ask(controller, Request("7", "decode", "kafka.batch", "v9", b""))
+    assert outcome == Unsupported("no decode of kafka.batch/v9")
+    controller.close()
+
+
+def test_a_worker_leaves_when_its_stdin_ends() -> None:
+    search = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-m", "wireproof.adapters.worker", "py:toys:Toy"],
+        input=b"",
+        capture_output=True,
+        timeout=20,
+        check=False,
+        env={**os.environ, "PYTHONPATH": search},
+    )
+    assert (done.returncode, done.stdout) == (0, b"")

@@ -1,0 +1,93 @@
+"""Cases of one entry asked of the stream: design, section 3, "decode and scan"."""
+
+from wireproof.cases.case import (
+    Accept,
+    Behaviour,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Input,
+    Op,
+    Reject,
+    Value,
+)
+from wireproof.cases.lift import lift
+from wireproof.formats import Format
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("lifting runs no codec")
+
+
+ROW = Format("kafka.batch", "v2", object, _never, _never, lifts_to=("kafka.log", "mixed", "batches"))
+LEAF = Format("iggy.reply", "0.9", object, _never, _never)
+
+
+def made(expect: Expect, given: Input = Data(b"0123456789"), op: Op = "decode") -> Case:  # noqa: B008 - frozen
+    return Case("kafka.batch/v2/t/n", "kafka.batch", "v2", given, expect, op=op, twin="kafka.batch/v2/t/m")
+
+
+def lifted(expect: Expect) -> Expect:
+    return lift(made(expect), ROW).expect
+
+
+def test_a_value_stands_inside_the_list_of_entries() -> None:
+    case = lift(made(Accept({"magic": "2"}, 10, ("some-remark",))), ROW)
+    assert case.joined == "kafka.log/mixed"
+    assert case.id == "kafka.batch/v2/t/n"
+    assert case.twin == "kafka.batch/v2/t/m"
+    assert case.expect == Accept({"batches": [{"magic": "2"}]}, 10, ("some-remark",))
+
+
+def test_bytes_after_the_entry_are_cut_off() -> None:
+    assert lift(made(Accept({}, 7)), ROW).input == Data(b"0123456")
+    assert lift(made(Accept({})), ROW).input == Data(b"0123456789")
+
+
+def test_a_truncation_is_an_empty_prefix_and_a_tail() -> None:
+    assert lifted(Reject("truncated", at=3)) == Accept({"batches": []}, 0)
+
+
+def test_what_came_before_a_refusal_stands_in_the_list_too() -> None:
+    before = {"magic": "1"}
+    assert lifted(Reject("truncated", before=before)) == Accept({"batches": [before]}, 0)
+    refusal = Reject("crc-mismatch", at=17, before=before)
+    assert lifted(refusal) == Reject("crc-mismatch", at=17, before={"batches": [before]})
+    assert lifted(Reject("crc-mismatch", at=17)) == Reject("crc-mismatch", at=17)
+
+
+def test_a_truncation_that_may_bear_another_class_leaves_both_answers() -> None:
+    tail = Behaviour("tail", Accept({"batches": []}, 0))
+    both = Either((tail, Behaviour("refused", Reject("length-past-end"))))
+    assert lifted(Reject("truncated", ("length-past-end",))) == both
+
+
+def test_a_refusal_that_may_be_called_a_truncation_is_no_tail() -> None:
+    assert lifted(Reject("length-past-end", ("truncated",))) == Reject("length-past-end")
+
+
+def test_open_behaviours_are_lifted_one_by_one() -> None:
+    expect = Either(
+        (
+            Behaviour("first", Accept({"magic": "2"}, 4)),
+            Behaviour("second", Reject("truncated", ("bad-length",))),
+        )
+    )
+    assert lifted(expect) == Either(
+        (
+            Behaviour("first", Accept({"batches": [{"magic": "2"}]}, 4)),
+            Behaviour("second-tail", Accept({"batches": []}, 0)),
+            Behaviour("second-refused", Reject("bad-length")),
+        )
+    )
+
+
+def test_what_cannot_be_lifted_stays_as_it_is() -> None:
+    encode = made(Accept({}), Value({}), "encode")
+    scan = made(Accept({}), Chunks((b"",)), "scan")
+    decode = made(Accept({}))
+    assert lift(encode, ROW) is encode
+    assert lift(scan, ROW) is scan
+    assert lift(decode, LEAF) is decode
