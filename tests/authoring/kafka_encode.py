@@ -3,6 +3,7 @@
 from typing import Any
 
 from book import Book
+from kafka_control import control_value
 from kafka_legacy import pair_value
 from kafka_parts import T, batch, batch_value, hexed, message, message_value, record, record_value
 from kafka_v2 import TWO, marker, two_values
@@ -57,7 +58,6 @@ def _v2(book: Book) -> None:
         "zendesk/ruby-kafka 9a7dd54 wrote wide varints wrong.", ("kafka.v2.encode.varint",), "kafka.md §6 E18", batch(record(None, b"a") + record(None, b"b", ts=3_000_000_000, off=1), 2, max_ts=T + 3_000_000_000))
     _ok(book, p + "long-value", "A value of 200 bytes", batch_value([record_value(b"k", b"v" * 200)]), "Its length takes two bytes.", ("kafka.v2.encode.varint",), "kafka.md §4", batch(record(b"k", b"v" * 200), 1))
     key, value = marker(1)
-    from kafka_control import control_value
     fields = {"base": 9, "attributes": 0x30, "pid": 1000, "pepoch": 0}
     _ok(book, p + "control", "A COMMIT marker", batch_value([record_value(key, value, base=9, control=control_value(key, value))], **fields), "Brokers write them.", ("kafka.v2.encode",), "kafka.md §6 E12",
         batch(record(key, value), 1, **fields), needs=["feature:control-batch"])
@@ -95,7 +95,7 @@ def _legacy(book: Book) -> None:
         _ok(book, p + "nulls", "Null key and value", message_value(magic, None, None), "Null is −1.", ("kafka.legacy.encode.null",), doc, message(magic, None, None))
         _ok(book, p + "empties", "Empty key and value", message_value(magic, b"", b""), "Empty is 0.", ("kafka.legacy.encode.null",), doc, message(magic, b"", b""))
         good = message_value(magic, b"k", b"v")
-        def no(name, title, value, why, rule="kafka.legacy.encode.range", p=p, **more):
+        def no(name, title, value, why, rule="kafka.legacy.encode.range", p=p, doc=doc, **more):
             _no(book, p + name, title, value, p + "key-and-value", why, (rule,), doc, **more)
         no("codec-zstd", "zstd", {**good, "attributes": "4", "value": None, "messages": [message_value(magic, b"a", b"1")]}, "zstd is for v2 only.", "kafka.legacy.encode.codec", also=("unknown-codec", "not-permitted"))
         no("offset-over-int64", "Offset 2^63", {**good, "offset": str(1 << 63)}, "It does not fit its field.")
