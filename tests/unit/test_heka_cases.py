@@ -1,8 +1,9 @@
-"""The Heka reference meets every golden case, and nothing but `Rejected` leaves it for their damaged bytes."""
+"""The Heka reference meets every golden case; damaged, their bytes bring nothing but `Rejected`."""
 
 from functools import cache
 
 import pytest
+
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import load

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from wireproof import formats
 from wireproof.cases.strategies.heka import messages, streams
 from wireproof.formats import FORMATS
@@ -75,10 +76,16 @@ def test_any_bytes_are_answered(data: bytes) -> None:
                     assert rejected.path.isprintable()  # noqa: PT017 - the refusal is the answer
 
 
-@pytest.mark.parametrize(("function", "made"), [(None, hashlib.md5), ("MD5", hashlib.md5), ("SHA1", hashlib.sha1)])
+@pytest.mark.parametrize(
+    ("function", "made"), [(None, hashlib.md5), ("MD5", hashlib.md5), ("SHA1", hashlib.sha1)]
+)
 def test_a_frame_is_signed_over_its_message_bytes(function: str | None, made: type) -> None:
     tree = to_json(formats.decode(STREAM, F).value)
-    tree["frames"][0]["header"] |= {"hmac_signer": b"test".hex(), "hmac_key_version": "1", "hmac_hash_function": function}
+    tree["frames"][0]["header"] |= {
+        "hmac_signer": b"test".hex(),
+        "hmac_key_version": "1",
+        "hmac_hash_function": function,
+    }
     keys = Options(keys={"test_1": b"testkey"})
     data = formats.encode(STREAM, tree, keys)
     digest = hmac.new(b"testkey", MINIMAL, made).digest()
@@ -99,9 +106,13 @@ def test_a_signer_whose_name_is_no_text_has_no_key_and_is_refused() -> None:
 
 
 def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cover() -> None:
-    signed = bytes.fromhex("1e220814180122047465737428013214cc1abcf3f6006ab7f4cfbc077e0aa39bc27aa8bd1f") + MINIMAL
+    signed = (
+        bytes.fromhex("1e220814180122047465737428013214cc1abcf3f6006ab7f4cfbc077e0aa39bc27aa8bd1f") + MINIMAL
+    )
     layout = formats.layout(STREAM, signed, Options(keys={"test_1": b"testkey"}))
-    covers = {span.path: (span.cover.kind, span.cover.start, span.cover.end) for span in layout.spans if span.cover}
+    covers = {
+        span.path: (span.cover.kind, span.cover.start, span.cover.end) for span in layout.spans if span.cover
+    }
     assert covers["frames[0].header_length"] == ("length", 2, 36)
     assert covers["frames[0].header.message_length"] == ("length", 37, 57)
     assert covers["frames[0].header.hmac"] == ("hmac", 37, 57)

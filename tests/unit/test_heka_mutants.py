@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.heka import MUTANTS
 from wireproof.adapters.reference import Reference

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from wireproof import formats
 from wireproof.cases.strategies.heka import streams
 from wireproof.formats import FORMATS
@@ -38,8 +39,14 @@ def frame(timestamp: int, payload: bytes = b"") -> bytes:
 
 # heka.md §9, "Why chunking failed": the three files on which Mozilla's split readers lost or doubled records
 SPLIT = {
-    "backtrack": (b"".join([frame(1), frame(2, bytes.fromhex("1e05ffffffffff") * 4), *map(frame, (3, 4, 5, 6))]), [1, 2, 3, 4, 5, 6]),
-    "false-header": (frame(1) + frame(2, bytes.fromhex("1e0208052f") + b"p" * 20) + frame(3) + frame(4), [1, 2, 3, 4]),
+    "backtrack": (
+        b"".join([frame(1), frame(2, bytes.fromhex("1e05ffffffffff") * 4), *map(frame, (3, 4, 5, 6))]),
+        [1, 2, 3, 4, 5, 6],
+    ),
+    "false-header": (
+        frame(1) + frame(2, bytes.fromhex("1e0208052f") + b"p" * 20) + frame(3) + frame(4),
+        [1, 2, 3, 4],
+    ),
     "phantom": (frame(1) + frame(2, frame(99) + b"p" * 8) + frame(3) + frame(4), [1, 2, 3, 4]),
 }
 
@@ -50,12 +57,16 @@ def test_mozillas_split_files_give_each_record_once_at_any_chunk_size(name: str)
     for size in range(1, len(data) + 1):
         items = scan(data, size=size)
         assert timestamps(items) == expected
-        assert [item.length for item in items] == [b.at - a.at for a, b in pairwise([*items, Item("tail", len(data), 0)])]
+        assert [item.length for item in items] == [
+            b.at - a.at for a, b in pairwise([*items, Item("tail", len(data), 0)])
+        ]
 
 
 hostile = st.lists(
     st.one_of(
-        st.sampled_from([F, b"\x1e", b"\x1f", b"\x1e\x02\x08\x05\x1f", b"\x1e\x00\x1f", b"\x1e\xff", F[:15], b"BOGUS"]),
+        st.sampled_from(
+            [F, b"\x1e", b"\x1f", b"\x1e\x02\x08\x05\x1f", b"\x1e\x00\x1f", b"\x1e\xff", F[:15], b"BOGUS"]
+        ),
         st.binary(max_size=6),
     ),
     max_size=12,
@@ -63,7 +74,9 @@ hostile = st.lists(
 
 
 @given(hostile, st.integers(1, 30), st.sampled_from(MODES))
-def test_every_byte_is_accounted_for_and_chunks_change_nothing(data: bytes, size: int, options: Options) -> None:
+def test_every_byte_is_accounted_for_and_chunks_change_nothing(
+    data: bytes, size: int, options: Options
+) -> None:
     items = scan(data, options)
     assert [item.at for item in items] == [sum(i.length for i in items[:n]) for n in range(len(items))]
     assert sum(item.length for item in items) == len(data)
@@ -76,9 +89,7 @@ def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: Stream) ->
     decoded = formats.decode(ROW, data)
     assert decoded.value == value
     assert [item.value for item in scan(data)] == list(value.frames)
-    remarks = [
-        remark.under(f"frames[{n}].") for n, item in enumerate(scan(data)) for remark in item.remarks
-    ]
+    remarks = [remark.under(f"frames[{n}].") for n, item in enumerate(scan(data)) for remark in item.remarks]
     assert remarks == list(decoded.remarks)
 
 
@@ -111,7 +122,7 @@ FLOODS = {
 @pytest.mark.parametrize("options", MODES, ids=lambda options: options.resync)
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_hostile_bytes_take_linear_time(flood: bytes, options: Options) -> None:
-    # The nested ones are cut off by a bound of 16 longest messages; a smaller longest message shows it sooner.
+    # The nested ones are cut off by a bound of 16 longest messages; a smaller one shows it sooner.
     bound = Options(resync=options.resync, max_message=2048)
     small, large = flood * (20_000 // len(flood)), flood * (80_000 // len(flood))
     nested = NESTED.replace(b"\xff\xff\x03", b"\x80\x10")
@@ -123,16 +134,24 @@ def test_hostile_bytes_take_linear_time(flood: bytes, options: Options) -> None:
 
 def test_the_bytes_that_overflow_cs_stack_leave_the_frame_behind_them() -> None:
     items = scan(b"\x1e\0\0" * 100_000 + F)
-    assert [(item.kind, item.at, item.length) for item in items] == [("garbage", 0, 300_000), ("frame", 300_000, 25)]
+    assert [(item.kind, item.at, item.length) for item in items] == [
+        ("garbage", 0, 300_000),
+        ("frame", 300_000, 25),
+    ]
 
 
 def test_a_mebibyte_of_separators_is_one_run() -> None:
     items = scan(b"\x1e" * (1 << 20) + F, size=1 << 16)
-    assert [(item.kind, item.at, item.length) for item in items] == [("garbage", 0, 1 << 20), ("frame", 1 << 20, 25)]
+    assert [(item.kind, item.at, item.length) for item in items] == [
+        ("garbage", 0, 1 << 20),
+        ("frame", 1 << 20, 25),
+    ]
 
 
 def test_messages_inside_one_another_stop_being_searched_and_are_still_accounted_for() -> None:
-    data = b"\x1e\x04\x08\x80\x10\x1f" + bytes.fromhex("32061e0308801f").replace(b"\x80", b"\x80\x10") * 8000 + F
+    data = (
+        b"\x1e\x04\x08\x80\x10\x1f" + bytes.fromhex("32061e0308801f").replace(b"\x80", b"\x80\x10") * 8000 + F
+    )
     items = scan(data, Options(max_message=2048))
     assert sum(item.length for item in items) == len(data)
 
@@ -140,7 +159,7 @@ def test_messages_inside_one_another_stop_being_searched_and_are_still_accounted
 def test_the_buffer_holds_one_frame_and_one_chunk_at_most() -> None:
     longest = 3 + 255 + 65536
     claims = b"\x1e\x04\x08\x80\x80\x04\x1f"
-    generator = random.Random(7)  # noqa: S311 - noise, not a secret
+    generator = random.Random(7)
     scanner, most = Scanner(DEFAULT), 0
     for _ in range(400):
         chunk = generator.choice([claims, F, b"x" * 4096, b"\x1e" * 512, generator.randbytes(2048)])

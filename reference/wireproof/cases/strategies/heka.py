@@ -38,7 +38,10 @@ def octets() -> SearchStrategy[bytes]:
     traps = [b"", b"\0", b"\x1e", b"\x1f", bytes.fromhex("1e0208051f"), b"\xff", b"\xc0\x80"]
     long = st.builds(bytes.__mul__, st.sampled_from([b"a", b"\x1e"]), st.sampled_from([126, 127, 128, 129]))
     return st.one_of(
-        st.sampled_from(traps), st.text("aß漢🦀\0\x1e", max_size=20).map(str.encode), st.binary(max_size=24), long
+        st.sampled_from(traps),
+        st.text("aß漢🦀\0\x1e", max_size=20).map(str.encode),
+        st.binary(max_size=24),
+        long,
     )
 
 
