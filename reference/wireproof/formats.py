@@ -41,7 +41,7 @@ class Format:
         encode: writes a value.
         scan: for streams, the items of a sequence of chunks; None elsewhere.
         lifts_to: the stream format whose decode holds values of this one, with the name of their list.
-        delimited: whether a value tells its own length: a prefix of it is refused, what follows is not its own.
+        delimited: whether a value tells its own length: a prefix is refused, what follows is not its own.
         atoms: the capability atoms that its cases may need.
     """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
 
-from wireproof.cases.case import Case
+from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.patterns import select
 from wireproof.report.failure import block
@@ -35,7 +35,7 @@ class CodecRun:
     suite: Suite
     selected: tuple[Case, ...]
     families: bool
-    level: str
+    level: Level
     debts: tuple[baseline.Debt, ...]
 
     @classmethod
@@ -87,7 +87,7 @@ class CodecRun:
             and (
                 ROWS[event.verdict].gate in ("suite", "adapter")
                 or gates(event.verdict, event.level, hold=self.level)
-            )  # type: ignore[arg-type] # click's choice
+            )
         ]
 
     def unsupported(self, name: str) -> str:

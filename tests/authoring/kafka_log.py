@@ -96,6 +96,10 @@ def _delivered(s: Shelf) -> None:
     data = b"".join(d for d, _ in entries)
     s.ok("delivered/uncommitted", "Two transactions, as they stand", data, log(*(v for _, v in entries)), doc="kafka.md §6 E32 X02", rules=("kafka.log.join", "kafka.log.aborted"),
          needs=["feature:control-batch"], why="The log itself holds the aborted records.")
+    again = [txn(0, (b"a",), 1000), ctl(1, 0, 1000), txn(2, (b"b",), 1000), ctl(3, 1, 1000)]
+    s.ok("delivered/commits-after-abort", "One producer aborts, then commits", b"".join(d for d, _ in again), log(again[2][1]), doc="kafka.md §1.9",
+         rules=("kafka.log.committed",), needs=["feature:control-batch", "feature:read-committed"],
+         options={"isolation": "read_committed", "aborted": [["1000", "0"]]}, why="The ABORT marker ends the exclusion: a producer id that stays excluded loses committed records.")
 
 
 def _scan(s: Shelf) -> None:

@@ -203,6 +203,15 @@ def backwards() -> None:
             waiting = []
 
 
+def fails_to_start(log: str, *numbers: str) -> None:
+    """Dies before its hello at the starts of these numbers, counted from 1 in the file `log`."""
+    with open(log, "a+") as file:  # noqa: PTH123 - the shortest way to append and read
+        file.write("x")
+        file.seek(0)
+        if str(len(file.read())) in numbers:
+            sys.exit("port in use")
+
+
 def deaf() -> None:
     """Never reads again after the hello."""
     time.sleep(3600)
@@ -218,6 +227,7 @@ CLAIM = {"ops": ["decode"], "codecs": ["none", "lz4"], "observes": ["hex"]}
 HELLOS = {
     "claims-wrongly": HELLO | {"revisions": {"toy/v1": CLAIM}},
     "bad-hello": {"name": "faulty"},
+    "slow-and-steady": HELLO | {"cost": "slow"},
     "future": HELLO | {"protocol": 2},
 }
 MAINS = {
@@ -231,6 +241,8 @@ MAINS = {
 def main(fault: str) -> None:
     if fault == "dies-at-hello":
         dies_at_hello()
+    if fault == "fails-to-start":
+        fails_to_start(*sys.argv[2:])
     if fault == "slow-hello":
         time.sleep(3600)
     if fault == "noisy-hello":

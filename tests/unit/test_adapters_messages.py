@@ -3,10 +3,13 @@
 import json
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from wireproof.adapters.answers import answer_of, answer_packet
@@ -279,6 +282,80 @@ def test_lines_come_together_from_any_pieces() -> None:
         assert [one for piece in pieces for one in lines.feed(piece)] == packets
 
 
+def nested(levels: int, text: str = "x") -> bytes:
+    """A line of that many levels, the object around it among them."""
+    inner = "[" * (levels - 1) + json.dumps(text) + "]" * (levels - 1)
+    return f'{{"a":{inner}}}\n'.encode()
+
+
+def test_a_message_is_bounded_in_depth_and_not_in_breadth() -> None:
+    broad = b'{"a":[' + b"[[]]," * 5000 + b'"]]]]"]}\n'
+    for line in (nested(64), broad, nested(64, "]" * 200), nested(64, "[" * 200)):
+        assert len(list(Lines().feed(line))) == 1
+    for levels in (65, 500, 100_000):
+        with pytest.raises(MessageError, match="nested deeper than 64"):
+            list(Lines().feed(nested(levels)))
+    with pytest.raises(MessageError, match="nested deeper than 64"):
+        list(Lines().feed(nested(65, "]" * 200)))
+
+
+def test_half_a_surrogate_pair_is_no_text() -> None:
+    assert len(list(Lines().feed(b'{"a":"\\ud83d\\ude00"}\n'))) == 1
+    with pytest.raises(MessageError, match="surrogate"):
+        list(Lines().feed(b'{"a":["\\ud83d"]}\n'))
+
+
+WORDS = sorted({word for part in SCHEMA["$defs"].values() for word in part.get("properties", {})})
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 1 << 80),
+    st.sampled_from(["", "7", "accepted", "refused", *WORDS]),
+)
+TREES = st.recursive(
+    SCALARS,
+    lambda t: st.lists(t, max_size=3) | st.dictionaries(st.sampled_from(WORDS), t, max_size=5),
+    max_leaves=12,
+)
+HEADS = st.dictionaries(st.sampled_from(WORDS), TREES, max_size=8)
+SAID = st.sampled_from(["accepted", "refused", "unsupported", "stalled", "exhausted", "faulty", "other"])
+
+
+@given(HEADS, SAID, st.none() | st.binary(max_size=4))
+def test_nothing_but_a_message_error_leaves_the_boundary(
+    head: dict[str, Any], said: str, blob: bytes | None
+) -> None:
+    for parse, one in (
+        (answer_of, Packet(head | {"id": "7", "outcome": said}, blob=blob)),
+        (request_of, Packet(head | {"id": "7", "format": "f", "revision": "r"}, blob=blob)),
+        (hello_of, Packet({"hello": head | {"name": "n", "version": "1"}})),
+        (hello_of, Packet(head)),
+    ):
+        with suppress(MessageError, AdapterStartError):
+            parse(one)  # type: ignore[operator] # three parsers of one shape
+
+
+@given(st.lists(st.binary(max_size=12), max_size=8), st.sampled_from([Frames, Lines]))
+def test_any_bytes_are_messages_or_a_message_error(pieces: list[bytes], framing: type[Framing]) -> None:
+    decoder = framing()
+    with suppress(MessageError):
+        for piece in pieces:
+            assert all(isinstance(packet, Packet) for packet in decoder.feed(piece))
+            assert decoder.progress()
+
+
+@given(HEADS, SAID)
+def test_what_the_code_takes_for_an_answer_the_schema_takes_too(head: dict[str, Any], said: str) -> None:
+    head = {name: part for name, part in head.items() if name not in {"hex", "blob", "blobs", "chunks"}}
+    head |= {"id": "7", "outcome": said}
+    try:
+        answer_of(Packet(dict(head)))
+    except MessageError:
+        assert not VALID.is_valid(head)
+    else:
+        assert VALID.is_valid(head)
+
+
 def test_what_came_before_noise_is_given_first() -> None:
     packets = Frames().feed(FRAME + b"Hello")
     assert next(packets).blob == b"abc"
@@ -294,7 +371,7 @@ def test_what_came_before_noise_is_given_first() -> None:
         (b"\x00\x00\x00\x03{x}", "no JSON"),
         (b"\x00\x00\x00\x02{\xff", "no JSON"),
         (b"\x00\x00\x00\x00", "no JSON"),
-        (struct.pack(">I", 200_006) + b'{"a":' + b"[" * 200_001, "nested too deeply"),
+        (struct.pack(">I", 200_006) + b'{"a":' + b"[" * 200_001, "nested deeper than 64"),
         (b'\x00\x00\x00\x0b{"blob":-1}', "blob wants a length"),
         (b'\x00\x00\x00\x16{"blobs":[1000000000]}', "over the limit"),
         (b'\x00\x00\x00\x0d{"blob":true}', "blob wants a length"),

@@ -8,7 +8,7 @@ from attrs import evolve
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.probe import Finding, filled, probe
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
-from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, Unsupported
+from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
 from wireproof.trial import plan
 from wireproof.trial.deaths import FAULTS, SIGNATURES, Deaths
@@ -173,6 +173,13 @@ def test_faults_of_the_adapter_itself_are_soon_enough(outcome: Outcome, alone: b
         assert deaths.verdict(BATCH) == ""
         deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), outcome, "noise", alone=alone)
     assert deaths.verdict(BATCH) == f"{FAULTS} faults of the adapter itself, the last at a/b/c/m{FAULTS - 1}"
+
+
+def test_slowness_that_no_case_shows_alone_ends_nothing() -> None:
+    deaths = Deaths()
+    for number in range(5 * FAULTS):
+        deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), TimedOut(5), "timeout", alone=False)
+    assert deaths.verdict(BATCH) == ""
 
 
 # --- probe ---

@@ -31,7 +31,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.trial.judge import ANYBODY, OURSELVES, judge, nondeterministic
+from wireproof.trial.judge import ANYBODY, OURSELVES, judge, nondeterministic, wants_value
 from wireproof.trial.reference import answer, expectation
 from wireproof.trial.signature import signature, without_indices
 from wireproof.trial.verdicts import TABLE, Verdict, gates
@@ -216,12 +216,12 @@ ROWS: tuple[Row, ...] = (
         "before.frames.length",
     ),
     (
-        "delivered too much",
+        "delivered more than it must",
         STREAM_BAD,
         Refused("crc-mismatch", before={"frames": [GOOD_VALUE] * 2}),
         EXACT,
-        "fail:wrong-value",
-        "before.frames.length",
+        "pass:canonical",
+        "",
     ),
     # --- either ---
     ("first behaviour", EITHER, Accepted(got(kind="5")), ANYBODY, "info:takes-it", ""),
@@ -381,6 +381,7 @@ def test_the_table_above_meets_every_verdict_but_those_with_a_test_of_their_own(
     [
         (PASSED, "pass:canonical"),
         (Verdict("info", "some"), "pass:canonical"),
+        (Verdict("info", "refused-where-open", "bad-kind"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("lenient"), "pass:canonical"),
         (Verdict("fail", "wrong-reject"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("crash"), f"blocked:{GOOD_CASE.id}"),
@@ -431,6 +432,21 @@ def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expect
 
 
 @pytest.mark.parametrize(
+    ("case", "outcome", "again"),
+    [
+        (GOOD_CASE, Accepted(digest=digest(GOOD_VALUE)), False),
+        (GOOD_CASE, Accepted(digest="00"), True),
+        (GOOD_CASE, Accepted(GOOD_VALUE), False),
+        (GOOD_CASE, Refused("other"), False),
+        (BAD_CASE, Accepted(digest="00"), True),
+        (EITHER, Accepted(digest="00"), True),
+    ],
+)
+def test_a_digest_that_settles_nothing_asks_for_the_value(case: Case, outcome: Outcome, again: bool) -> None:
+    assert wants_value(case, outcome) is again
+
+
+@pytest.mark.parametrize(
     ("one", "two", "same"),
     [
         (Accepted(GOOD_VALUE), Accepted(GOOD_VALUE), True),
@@ -452,6 +468,39 @@ def test_a_hostile_depth_of_an_answer_costs_no_recursion() -> None:
         deep = [deep]
     verdict = judge(GOOD_CASE, Accepted({"kind": deep}))  # type: ignore[dict-item]
     assert verdict.name == "fail"
+
+
+def test_what_was_delivered_before_may_be_more_records_but_not_other_ones() -> None:
+    record = {"key": "61", "headers": [["68", "31"]]}
+    more = {"records": [record, record]}
+    odd = {"records": [{"key": "61", "headers": [["68", "31"], ["69", "32"]]}]}
+    for got, kind in ((more, None), (odd, "wrong-value"), ({"records": []}, "prefix-lost")):
+        case = evolve(BAD_CASE, expect=Reject("crc-mismatch", before={"records": [record]}))
+        verdict = judge(case, Refused("crc-mismatch", before=got), twin=PASSED, reference=None)
+        assert (verdict.kind if verdict.name == "fail" else None) == kind
+
+
+def circle() -> object:
+    inner: list[object] = []
+    inner.append(inner)
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("outcome", "label"),
+    [
+        (Accepted({"kind": b"x"}), "fail:wrong-value"),
+        (Accepted({1: "x", "kind": {2, 3}, (4, 5): None}), "fail:wrong-value"),
+        (Accepted({"kind": circle()}), "fail:wrong-value"),
+        (Accepted({"kind": float("nan")}), "fail:wrong-value"),
+        (Accepted(GOOD_VALUE, "5"), "adapter-error"),
+        (Accepted(GOOD_VALUE, consumed=True), "adapter-error"),
+        (Accepted(GOOD_VALUE, data="0201"), "adapter-error"),
+        (Refused("no-such-class"), "adapter-error"),
+    ],
+)
+def test_an_object_may_answer_anything(outcome: Outcome, label: str) -> None:
+    assert judge(GOOD_CASE, outcome).label == label
 
 
 @pytest.mark.parametrize(

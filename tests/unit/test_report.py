@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import json
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -18,6 +19,8 @@ from runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
+from wireproof.report.annotations import annotations
+from wireproof.report.badge import badge
 from wireproof.report.diff import diff
 from wireproof.report.excerpt import excerpt
 from wireproof.report.failure import LINES, block
@@ -174,6 +177,9 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
     assert "None of 23 cases passes; 20 end as fail:wrong-reject" in all_fail(run)
     assert printed(run).count("\n  replay") == 1
     assert all_fail(stream(PASS, *many(20))) == ""
+    opened = [event(n, f"open/{n}", "info", "some") for n in range(90, 97)]
+    assert "20 end as" in all_fail(stream(*opened, *many(20)))
+    assert all_fail(stream(*opened)) == ""
 
 
 def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:
@@ -314,6 +320,32 @@ def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
     case = evolve(BAD_CASE, input=Data(bytes(5000)))
     page = parsed(html([stream(FAIL)], Page(lookup=lambda _: case)))
     assert "4488 more bytes" in page.text
+
+
+# --- badge and annotations ---
+
+
+def test_a_badge_counts_what_was_judged() -> None:
+    assert json.loads(badge(stream(PASS, SKIP)))["message"] == "1 of 1"
+    assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
+    assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
+    assert json.loads(badge(stream(SKIP)))["message"] == "incomplete"
+
+
+def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
+    nasty = evolve(FAIL, want="a\n::error::b", got="50%", text="x", kind="wrong-accept")
+    (line,) = annotations(stream(nasty))
+    title = "toy.frame/v1/sum/wrong%3A fail%3Awrong-accept"
+    assert line.startswith(f"::error title={title}::want a%0A::error::b%0Agot 50%25%0A")
+    assert "\n" not in line
+
+
+def test_annotations_that_would_be_dropped_are_counted() -> None:
+    lines = annotations(
+        stream(*[event(n, f"t/{n}", "fail", "wrong-value", path=f"p{chr(97 + n)}") for n in range(14)])
+    )
+    assert len(lines) == 10
+    assert lines[-1].endswith("5 more findings")
 
 
 # --- diff ---

@@ -22,11 +22,16 @@ MAX_MESSAGE: Final = 16 * 1024 * 1024
 """Bytes of a header and all its blobs; of a line, twice that for its hex and as much again for its JSON."""
 
 MAX_LINE: Final = 3 * MAX_MESSAGE
+DEEPEST: Final = 64
+"""Levels of a message; the values of the formats need fewer than 20, and walks of a value may recurse."""
+
 SHOWN: Final = 32
 """Bytes that a message about noise shows."""
 
 _LENGTH: Final = Struct(">I")
 _OBJECT: Final = ord("{")
+_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_TOO_DEEP: Final = f"JSON nested deeper than {DEEPEST} levels"
 
 Head: TypeAlias = dict[str, Any]
 """A JSON object as it came; it goes no further than `messages` and `answers`."""
@@ -69,21 +74,60 @@ def _no_float(text: str) -> NoReturn:
 
 
 _dump: Final[Callable[[Any], str]] = json.JSONEncoder(separators=(",", ":")).encode
-_load: Final[Callable[[str], Any]] = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).decode
+_load: Final = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).raw_decode
 
 
 def _object(data: bytes) -> Head:
+    """The JSON object that `data` is: no float, no lone surrogate, and no deeper than `DEEPEST`."""
     try:
-        head = _load(data.decode())
+        text = data.decode()
+        head, end = _load(text)
     except RecursionError:
-        raise MessageError("JSON nested too deeply") from None
+        raise MessageError(_TOO_DEEP) from None
     except MessageError:
         raise
     except ValueError as error:
         raise MessageError(f"no JSON ({error}): {hexdump(data)}") from None
-    if not isinstance(head, dict):
+    if not isinstance(head, dict) or (end < len(text) and text[end:].strip()):
         raise MessageError(f"no JSON object: {hexdump(data)}")
+    if _may_be_deep(data) and _is_deep(head):
+        raise MessageError(_TOO_DEEP)
+    if b"\\u" in data:
+        _refuse_surrogates(head)
     return head
+
+
+def _may_be_deep(data: bytes) -> bool:
+    """Take pairs of brackets away from the inside out, at the speed of C: one or two levels a round.
+
+    Brackets in texts may leave some over; then the exact walk decides.
+    """
+    if data.count(b"[") + data.count(b"{") <= DEEPEST:
+        return False
+    brackets = data.translate(None, delete=_NO_BRACKETS)
+    for _ in range(DEEPEST // 2):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(brackets)
+
+
+def _is_deep(head: Head) -> bool:
+    """The same, exactly, a level at a time."""
+    level: list[Any] = [head]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for node in level:
+            parts = node.values() if isinstance(node, dict) else node
+            inner.extend(part for part in parts if isinstance(part, dict | list))
+        level = inner
+    return bool(level)
+
+
+def _refuse_surrogates(head: Head) -> None:
+    """A lone surrogate is no character: no file and no terminal would take it."""
+    try:
+        json.dumps(head, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise MessageError("a text holds half a surrogate pair") from None
 
 
 class Frames:

@@ -5,7 +5,7 @@ Strict at this boundary and trusting behind it: a missing, surplus or wrongly ty
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
@@ -152,9 +152,7 @@ def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
 
 # --- request ---
 
-_REQUEST: Final = frozenset(
-    {"id", "op", "format", "revision", "value", "profile", "answer", "limits", "options"}
-)
+_COMPULSORY: Final = frozenset({"id", "op", "format", "revision"})
 _OPTIONS: Final = frozenset(
     {"keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"}
 )
@@ -204,13 +202,11 @@ def _put_options(head: Head, options: Options) -> None:
 def request_of(packet: Packet) -> Request:
     """The request in a packet; raises `MessageError`."""
     head = packet.head
-    only(head, _REQUEST, "a request")
     op: Op = one_of(head, "op", _OPS)
-    if (packet.blob is not None, packet.blobs is not None, "value" in head) != _INPUTS[op]:
+    given = "value" in head
+    if (packet.blob is not None, packet.blobs is not None, given) != _INPUTS[op]:
         raise MessageError(f"{op} wants {_WANTED[op]} and no other input")
-    limits = object_of(head, "limits")
-    only(limits, frozenset({"ms", "max_output"}), "limits")
-    return Request(
+    parts = (
         text_of(head, "id"),
         op,
         text_of(head, "format"),
@@ -218,9 +214,21 @@ def request_of(packet: Packet) -> Request:
         packet.blob or b"",
         head.get("value"),
         packet.blobs or (),
-        _options(head, limits) if head.keys() & {"options", "limits", "profile"} else DEFAULT,
+    )
+    if len(head) == len(_COMPULSORY) + given:  # the common case: nothing beside what was read above
+        return Request(*parts)
+    return Request(*parts, *_asked(head))
+
+
+def _asked(head: Mapping[str, Any]) -> tuple[Options, Literal["value", "digest"], Limits]:
+    """What a request asks beside its input."""
+    only(head, _COMPULSORY | {"value", "profile", "answer", "limits", "options"}, "a request")
+    limits = object_of(head, "limits")
+    only(limits, frozenset({"ms", "max_output"}), "limits")
+    return (
+        _options(head, limits),
         one_of(head, "answer", ("value", "digest"), "value"),
-        Limits(ms=count_of(limits, "ms", _NO_LIMITS.ms)) if "ms" in limits else _NO_LIMITS,
+        Limits(ms=count_of(limits, "ms", _NO_LIMITS.ms)),
     )
 
 

@@ -21,6 +21,9 @@ from wireproof.wire.values import Json, digest, to_json
 LONGEST_TEXT: Final = 300
 """Characters of a library's error that travel in an answer."""
 
+WINDOW: Final = 16
+"""Requests in flight to an object that names no window: it is called for one after the other in any case."""
+
 
 class Caller:
     """Calls a Python object as the contract has it.
@@ -81,7 +84,7 @@ class Caller:
 
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     """The hello of an object, held to the same checks as one that came over a pipe."""
-    head = {
+    head = {"window": WINDOW} | {
         name: getattr(adapter, name)
         for name in ("name", "version", "errors", "window", "cost")
         if hasattr(adapter, name)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.adapters.entry import Entry
+from wireproof.adapters.entry import Build, Entry
 
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
@@ -39,5 +39,35 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.kio:adapter",
         extra="peers",
         formats=("kafka",),
+    ),
+    Entry(
+        "kafka-clients",
+        "Apache Kafka's own record classes (Java), driven as a consumer drives them",
+        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "iggy-py",
+        "iggy-py 0.4 (Rust SDK 0.6) behind a server on the loopback",
+        object="wireproof.adapters.bindings.iggy_py:adapter",
+        extra="peers",
+        formats=("iggy",),
+    ),
+    Entry(
+        "protobuf-upb",
+        "Google's protobuf for Python (upb, in C) on Heka messages",
+        object="wireproof.adapters.bindings.protobuf:adapter",
+        environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
+        extra="peers",
+        formats=("heka",),
+    ),
+    Entry(
+        "protobuf-python",
+        "the same package's parser in Python",
+        object="wireproof.adapters.bindings.protobuf:adapter",
+        environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
+        extra="peers",
+        formats=("heka",),
     ),
 )

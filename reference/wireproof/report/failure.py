@@ -27,7 +27,7 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
         ("rule", _rule(event, case)),
         ("want", event.want),
         ("got", event.got),
-        ("note", event.text),
+        ("note", "" if event.text in event.got else event.text),
         *_bytes(event, case, twins),
         ("like", _like(group)),
         ("replay", replay(event, run)),

@@ -3,7 +3,7 @@
 Design, section 2, "The layout trace": offsets come from the trace and from nowhere else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import frozen
@@ -47,7 +47,8 @@ class Line:
 
 def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
     """The tree of a layout in the order of the bytes; `mark` is the position to point at."""
-    spans = sorted(layout.spans, key=_order)
+    ends = _region_ends(layout.spans)
+    spans = sorted(layout.spans, key=lambda span: _order(span, ends))
     marked = innermost(spans, mark)
     above: tuple[str, ...] = ()
     for span in spans:
@@ -62,10 +63,23 @@ def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
         yield Line(0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True)
 
 
-def _order(span: Span) -> tuple[tuple[int, ...], int]:
-    """Spaces stand where the region begins that they were unpacked from; outer spans before inner ones."""
-    steps = [int(step) for step in span.space.split(">") if step]
-    return (*steps, span.start), -span.end
+def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
+    """Where each region ends, by its space and its first byte."""
+    ends: dict[tuple[str, int], int] = {}
+    for span in spans:
+        key = (span.space, span.start)
+        ends[key] = max(ends.get(key, 0), span.end)
+    return ends
+
+
+def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
+    """What was unpacked from a region stands behind the region's own fields; outer spans before inner ones."""
+    key: list[int] = []
+    space = ""
+    for step in (int(step) for step in span.space.split(">") if step):
+        key += (ends.get((space, step), step), -1, 0)
+        space += f"{step}>"
+    return (*key, span.start, 0, -span.end)
 
 
 def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:

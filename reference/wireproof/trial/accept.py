@@ -48,13 +48,8 @@ def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
 # --- decode and scan ---
 
 
-def needs_value(expect: Accept, outcome: Accepted, bench: Bench) -> bool:
-    """Whether an outcome that holds a digest only must be asked for again, with its value."""
-    return outcome.digest is not None and outcome.digest != digest(bench.seen(expect.value))
-
-
 def _digested(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
-    if not needs_value(expect, outcome, bench):
+    if outcome.digest == digest(bench.seen(expect.value)):
         return _right(bench)
     return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
 

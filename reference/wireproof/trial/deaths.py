@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final
 
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import Faulty, Outcome
+from wireproof.cases.outcome import Faulty, Outcome, TimedOut
 
 PER_FAMILY: Final = 3
 """Deaths with one signature, after which the rest of a family is not run."""
@@ -56,7 +56,8 @@ class Deaths:
         self._signatures.add(signature)
         if self._in_family[key] >= PER_FAMILY:
             self._closed[key[0]] = self._first[key]
-        self._faults += isinstance(outcome, Faulty) or not alone
+        # Slowness that no case shows alone is the machine's, and must not end a run.
+        self._faults += isinstance(outcome, Faulty) or not (alone or isinstance(outcome, TimedOut))
         if self._faults >= FAULTS:
             self.stop(f"{FAULTS} faults of the adapter itself, the last at {case.id}")
         elif len(self._signatures) >= SIGNATURES:

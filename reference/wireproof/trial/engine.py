@@ -117,7 +117,8 @@ class Engine:
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self.hello = self._running().hello
+        self._controller = self._opened()
+        self.hello = self._controller.hello
         return self
 
     def __exit__(
@@ -144,14 +145,22 @@ class Engine:
 
     # --- the running adapter ---
 
+    def _opened(self) -> Controller:
+        return open_adapter(
+            self._spec,
+            in_process=self._in_process,
+            hello_seconds=self._hello_seconds,
+            memory=self._memory,
+        )
+
     def _running(self) -> Controller:
+        """The adapter; one that started before and does not now gets a second chance."""
         if self._controller is None:
-            self._controller = open_adapter(
-                self._spec,
-                in_process=self._in_process,
-                hello_seconds=self._hello_seconds,
-                memory=self._memory,
-            )
+            try:
+                self._controller = self._opened()
+            except AdapterStartError as error:
+                self.notes.append(f"started again after: {error}")
+                self._controller = self._opened()
         return self._controller
 
     def _drop(self) -> None:

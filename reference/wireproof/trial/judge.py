@@ -28,6 +28,8 @@ from wireproof.trial.claims import excluded
 from wireproof.trial.reference import Answer, answer
 from wireproof.trial.show import LINE, cut, short_expect, short_outcome
 from wireproof.trial.verdicts import Name, Verdict
+from wireproof.wire.classes import CLASSES
+from wireproof.wire.values import digest
 
 Reference: TypeAlias = Callable[[Case], Answer]
 
@@ -67,6 +69,17 @@ def judge(
     return verdict
 
 
+def wants_value(case: Case, outcome: Outcome, hello: Hello = ANYBODY) -> bool:
+    """Whether a digest alone does not settle a case: ask again for the value. Design, section 3, "Values"."""
+    match case.expect, outcome:
+        case Accept(value=value), Accepted(value=None, digest=str(told)):
+            return told != digest(Bench(case, hello, None).seen(value))
+        case _, Accepted(value=None, digest=str()):
+            return True
+        case _:
+            return False
+
+
 def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | None:
     """The verdict on two answers of one adapter to one question, if they are not the same answer."""
     if first == second or (_bare(first) == _bare(second)):
@@ -99,6 +112,9 @@ _DEAD: Final[dict[type, Name]] = {
 def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
     match outcome:
         case Accepted() | Refused():
+            odd = _malformed(outcome)
+            if odd:
+                return Verdict("adapter-error", text=odd, want=short_expect(case.expect))
             return _beyond_claims(case, _against(case.expect, outcome, bench), bench)
         case Unsupported(text):
             return _skipped(case, text, bench)
@@ -106,6 +122,21 @@ def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
             kind = outcome.resource if isinstance(outcome, Exhausted) else ""
             want, got = short_expect(case.expect), short_outcome(outcome)
             return Verdict(_DEAD[type(outcome)], kind, text=cut(outcome.text, LINE), want=want, got=got)
+
+
+def _malformed(outcome: Accepted | Refused) -> str:
+    """What makes an answer none, in words.
+
+    A process's answers are held to this at the boundary; those of an object in this process are not.
+    """
+    consumed: object = getattr(outcome, "consumed", None)
+    data: object = getattr(outcome, "data", None)
+    cls: object = getattr(outcome, "cls", "other")
+    if consumed is not None and type(consumed) is not int:
+        return f"consumed is {type(consumed).__name__}, not a number of bytes"
+    if data is not None and not isinstance(data, bytes):
+        return f"an encoding of type {type(data).__name__}, not bytes"
+    return "" if cls in CLASSES else f"refuses with the unknown class {cls!r}"
 
 
 def _skipped(case: Case, text: str, bench: Bench) -> Verdict:
@@ -163,7 +194,7 @@ def _among(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict
 
 def _behind_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
     """A refusal says something only of a codec that accepts the twin."""
-    if case.twin is None or (twin is not None and twin.passing):
+    if case.twin is None or (twin is not None and twin.accepts):
         return verdict
     if twin is not None and twin.name in ("unsupported", "not-run"):
         return Verdict(twin.name, text=f"its twin {case.twin} is {twin.name}")

@@ -92,11 +92,14 @@ def _misplaced(expect: Reject, outcome: Refused, bench: Bench) -> Verdict | None
 
 
 def _at_most(got: Json, want: Json) -> Json:
-    """`got` without what was delivered beyond `want`: a reader may come further before it refuses."""
+    """`got` without what was delivered beyond `want`: a reader may come further before it refuses.
+
+    Further means whole entries, records or messages, which are objects; a header, a pair, is no such thing.
+    """
     match got, want:
         case dict(), dict():
             return {key: _at_most(part, want[key]) if key in want else part for key, part in got.items()}
-        case list(), list():
+        case list(), list() if all(isinstance(one, dict) for one in got):
             return [_at_most(one, two) for one, two in zip(got, want, strict=False)]
         case _:
             return got

@@ -51,7 +51,8 @@ def short_outcome(outcome: Outcome) -> str:
             return cut(f"{type(outcome).__name__.lower()} {outcome.text}")
 
 
-_ENCODER: Final = JSONEncoder(sort_keys=True, separators=(",", ":"))
+_ENCODER: Final = JSONEncoder(separators=(",", ":"), skipkeys=True, check_circular=False, default=repr)
+"""Takes whatever an object in this process may answer; what has no end is cut before it matters."""
 
 
 def short_value(value: object) -> str:

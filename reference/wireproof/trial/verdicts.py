@@ -77,7 +77,7 @@ TABLE: Final[tuple[Row, ...]] = (
 ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
 
 PASSING: Final = frozenset({"pass", "pass-unclassified", "lenient", "info"})
-"""The verdicts of a case that was answered as it may be; a refused case leans on such a twin only."""
+"""The verdicts of a case that was answered as it may be."""
 
 _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {"must": ("must",), "should": ("must", "should")}
 """The levels that a run holds an adapter to, by its `--level`; `may` and `info` never gate."""
@@ -120,8 +120,17 @@ class Verdict:
 
     @property
     def passing(self) -> bool:
-        """Whether a refused case may lean on this verdict of its twin."""
+        """Whether the case was answered as it may be."""
         return self.name in PASSING
+
+    @property
+    def accepts(self) -> bool:
+        """Whether a refused case may lean on this verdict of its twin: passing, and not by a refusal.
+
+        An open place may be refused, but whoever refuses the twin shows nothing by refusing its neighbour; an
+        `info` bears a class only where the adapter refused.
+        """
+        return self.passing and not (self.name == "info" and self.cls)
 
 
 def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:

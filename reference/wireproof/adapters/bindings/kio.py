@@ -59,6 +59,7 @@ class Kio:
                 "log-append-time",
                 "delete-horizon",
                 "idempotent",
+                "transactional",
                 "empty-batch",
             ),
         )
@@ -69,7 +70,7 @@ class Kio:
         try:
             batch, size = read_batch(request.data, 0)
             return Accepted(value=_shown(batch), consumed=size)
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
@@ -82,7 +83,7 @@ class Kio:
             out = io.BytesIO()
             write_new_batch(out, _asked(request.value))
             return Accepted(data=out.getvalue())
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
+        except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
             return REFUSALS.outcome(error)
 
 
@@ -137,10 +138,11 @@ def _asked_record(value: Any, record: Any) -> Record:  # noqa: ANN401 - JSON val
 def _beyond(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The first field that the writer derives from the records, to something else than `value` asks for."""
     records = value["records"]
-    if not records:
-        return None  # the writer refuses these by itself
+    if not records:  # the writer refuses these by itself
+        return None
     stamps = [int(record["timestampDelta"]) for record in records]
     derived = (
+        ("magic", value["magic"], "2"),
         ("baseOffset", records[0]["offsetDelta"], "0"),
         ("lastOffsetDelta", value["lastOffsetDelta"], records[-1]["offsetDelta"]),
         ("baseTimestamp", stamps[0], 0),

@@ -26,9 +26,14 @@ class Refusals:
     documented: tuple[type[BaseException], ...]
     classes: tuple[tuple[str, RejectClass], ...] = ()
 
-    def outcome(self, error: Exception, before: Json = None) -> Refused:
-        """The refusal that `error` is, after `before` was delivered; raises a MemoryError again."""
-        if isinstance(error, MemoryError):
+    def outcome(self, error: BaseException, before: Json = None) -> Refused:
+        """The refusal that `error` is, after `before` was delivered.
+
+        Raises it again where it is no answer: out of memory, or the end of the process. A panic of Rust
+        code behind PyO3 is an answer, though it is no `Exception`.
+        """
+        panic = type(error).__name__ == "PanicException"
+        if isinstance(error, MemoryError) or not (panic or isinstance(error, Exception)):
             raise error
         line = f"{type(error).__name__}: {error}"[:LONGEST]
         found: RejectClass = next((cls for part, cls in self.classes if part in line), "other")

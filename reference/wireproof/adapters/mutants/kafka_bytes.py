@@ -194,7 +194,7 @@ class Lz4V0StrictChecksum(KafkaMutant):
 
 # --- resources: kafka.md, section 1.5 and table 5, RESOURCE_LIMIT ---
 
-MOST_TOUCHED: Final = 768 * 1024 * 1024
+MOST_TOUCHED: Final = 600 * 1024 * 1024
 """Bytes that a resource mutant takes at most: over the limits of the fixtures, and no danger to a machine."""
 
 

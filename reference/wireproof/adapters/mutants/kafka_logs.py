@@ -55,7 +55,7 @@ class PrefixLostOnRefusal(KafkaMutant):
 
     def refuses(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with nothing before."""
-        delivered = {"batches": []} if request.format == "kafka.log" else None
+        delivered: object = {"batches": []} if request.format == "kafka.log" else None
         return refused(rejected.delivering(delivered))
 
 

@@ -38,13 +38,15 @@ final class Reading {
     private static final String[] RECORD = {"attributes", "offset", "timestamp", "key", "value", "headers"};
 
     private final boolean whole;
+    private final int revision;
     private final JsonArray batches = new JsonArray();
     private long consumed;
     private int delivered;
 
-    /** @param whole a log; else one entry, and what follows it is left alone */
-    Reading(boolean whole) {
-        this.whole = whole;
+    /** @param revision v0, v1 or v2: one entry of that magic, and what follows it is left alone; else a log */
+    Reading(String revision) {
+        this.revision = List.of("v0", "v1", "v2").indexOf(revision);
+        this.whole = this.revision < 0;
     }
 
     static List<String> observes(boolean legacy, boolean modern, String prefix) {
@@ -64,6 +66,9 @@ final class Reading {
 
     void read(byte[] data) {
         for (MutableRecordBatch batch : MemoryRecords.readableRecords(ByteBuffer.wrap(data)).batches()) {
+            if (!whole && batch.magic() != revision) { // Kafka has readers of logs only, which take any
+                throw new CorruptRecordException("an entry of magic " + batch.magic() + ", not " + revision);
+            }
             if (batch instanceof AbstractLegacyRecordBatch legacy) {
                 message(legacy);
             } else {

@@ -1,0 +1,141 @@
+"""Servers on the loopback for clients that show no codec: design, section 4, "clients behind a socket".
+
+A server answers with the bytes of the case and keeps what the client sent. It runs in a thread of the
+worker's process and listens on a free port of 127.0.0.1; closing it ends every thread it started.
+"""
+
+import socketserver
+from collections.abc import Callable, Mapping
+from struct import Struct
+from threading import Lock, Thread
+from typing import Any, Final, Self
+
+from attrs import frozen
+
+IDLE_SECONDS: Final = 30.0
+"""A connection that stays silent for so long is closed."""
+
+MAX_REQUEST: Final = 16 * 1024 * 1024
+"""Bytes of one request; a longer one ends its connection."""
+
+_LENGTH: Final = Struct("<I")
+_CODE: Final = Struct("<I")
+_REPLY: Final = Struct("<II")
+
+
+@frozen
+class Sent:
+    """A request of a client: its command code and its body."""
+
+    code: int
+    body: bytes
+
+
+class IggyServer:
+    """An Iggy server in the classic framing: iggy.md, section 2.1.
+
+        request   u32 length | u32 code | body[length - 4]
+        reply     u32 status | u32 length | body[length]
+
+    all little-endian. Every command is answered with status 0; `replies` holds the bodies, by code.
+    """
+
+    def __init__(self, replies: Mapping[int, bytes]) -> None:
+        """Listen; raises `OSError` where the loopback has no free port."""
+        self._lock = Lock()
+        self._replies = dict(replies)
+        self._sent: list[Sent] = []
+        self._server = _Server(self._answer)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Host and port, as `127.0.0.1:4711`."""
+        host, port = self._server.socket.getsockname()
+        return f"{host}:{port}"
+
+    def serve(self, code: int, body: bytes) -> None:
+        """Answer the command `code` with `body` from now on, and forget what was sent."""
+        with self._lock:
+            self._replies[code] = body
+            self._sent.clear()
+
+    def sent(self, code: int) -> list[bytes]:
+        """The bodies of the requests `code` since the last `serve`."""
+        with self._lock:
+            return [sent.body for sent in self._sent if sent.code == code]
+
+    def close(self) -> None:
+        """Stop listening and close every connection."""
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join(IDLE_SECONDS)
+
+    def __enter__(self) -> Self:
+        """The server itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def _answer(self, sent: Sent) -> bytes:
+        with self._lock:
+            self._sent.append(sent)
+            body = self._replies.get(sent.code, b"")
+        return _REPLY.pack(0, len(body)) + body
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    """One thread a connection; `answer` makes a reply of a request."""
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+
+    def __init__(self, answer: Callable[[Sent], bytes]) -> None:
+        self.answer = answer
+        self._open: set[Any] = set()
+        super().__init__(("127.0.0.1", 0), _Connection)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as its base has it
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as its base has it
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """Close the connections; a client that waits sees the end of its stream."""
+        for request in tuple(self._open):
+            self.shutdown_request(request)
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    """Answers requests until the client goes, or is silent for too long."""
+
+    timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def handle(self) -> None:
+        try:
+            while (sent := self._request()) is not None:
+                self.wfile.write(self.server.answer(sent))
+        except OSError:
+            return  # the client went, or the server was closed
+
+    def _request(self) -> Sent | None:
+        head = self.rfile.read(_LENGTH.size)
+        if len(head) < _LENGTH.size:
+            return None
+        length: int = _LENGTH.unpack(head)[0]
+        if not _CODE.size <= length <= MAX_REQUEST:
+            return None
+        data = self.rfile.read(length)
+        if len(data) < length:
+            return None
+        return Sent(_CODE.unpack_from(data)[0], data[_CODE.size :])

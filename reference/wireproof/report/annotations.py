@@ -1,0 +1,39 @@
+"""Findings as annotations of a workflow: one `::error` line each. Design, section 5."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wireproof.report.failure import replay
+from wireproof.report.groups import Group, groups
+from wireproof.report.visible import visible
+from wireproof.trial.baseline import Overlay
+from wireproof.trial.streams import Stream
+
+MOST: Final = 10
+"""Annotations that a step shows of each kind; more are dropped without a word, so they are counted here."""
+
+
+def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
+    """The lines, the last of which tells how many findings have none."""
+    found = groups(stream, overlays)
+    kept = found if len(found) <= MOST else found[: MOST - 1]
+    lines = [_line(group, stream) for group in kept]
+    if len(kept) < len(found):
+        lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
+    return lines
+
+
+def _line(group: Group, stream: Stream) -> str:
+    event = group.first
+    text = f"want {event.want}\ngot {event.got or event.text}\n{replay(event, stream.run)}"
+    return f"::error title={_property(f'{event.id}: {event.label}')}::{_message(text)}"
+
+
+def _message(text: str) -> str:
+    """The escapes of a workflow command's message."""
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """The escapes of its properties, which end at a colon or comma."""
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

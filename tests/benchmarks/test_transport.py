@@ -1,0 +1,32 @@
+"""What a case costs between the engine and an adapter that does nothing: `pytest tests/benchmarks`."""
+
+from typing import Any
+
+import pytest
+
+from wireproof.adapters.contract import Request
+from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.trial.engine import Engine
+
+CASES = 8_000
+
+
+class Nothing:
+    """Answers at once; the worker finds it as `test_transport:Nothing`."""
+
+    name = "nothing"
+    version = "1"
+    window = 64
+
+    def decode(self, request: Request) -> Outcome:
+        return Accepted({"a": "1"}, len(request.data))
+
+
+@pytest.mark.parametrize("in_process", [False, True], ids=["exec", "in-process"])
+def test_small_cases_per_second(benchmark: Any, in_process: bool) -> None:
+    plan = [Case(f"toy/v1/t/c{n}", "toy", "v1", Data(bytes(70)), Accept({"a": "1"})) for n in range(CASES)]
+    with Engine("py:test_transport:Nothing", in_process=in_process) as engine:
+        outcomes = benchmark.pedantic(lambda: [ran.outcome for ran in engine.run(plan)], rounds=3)
+    benchmark.extra_info["cases_per_second"] = round(CASES / benchmark.stats.stats.min)
+    assert outcomes == [Accepted({"a": "1"}, 70)] * CASES
