@@ -5,12 +5,13 @@ from functools import cache
 import pytest
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.mutants.heka import MUTANTS
+from wireproof.adapters.mutants import heka, heka_stream
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 
+MUTANTS = {**heka.MUTANTS, **heka_stream.MUTANTS}
 M = "heka.message/0.10/"
 S = "heka.stream/0.10/"
 
