@@ -1,7 +1,7 @@
 """`heka.stream/0.10`, signatures: heka.md §3, §8 W4, W5, W8, W15, W16."""
 
 # fmt: off
-# ruff: noqa: E501, PLR0917 - a case is one line of a table, and a helper's arguments are its columns
+
 
 from typing import Any
 

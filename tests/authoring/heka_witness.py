@@ -5,7 +5,7 @@ required field is missing or a field is unknown. The first line says which imple
 """
 
 # fmt: off
-# ruff: noqa: E501 - a case is one line of a table, and a helper's arguments are its columns
+
 
 import json
 import struct

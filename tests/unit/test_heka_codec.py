@@ -33,6 +33,7 @@ def test_a_message_comes_back_as_it_was(value: Message, compression: str) -> Non
     assert decoded.consumed == len(data)
 
 
+@settings(max_examples=40)
 @given(streams())
 def test_a_stream_comes_back_as_it_was(value: Stream) -> None:
     data = formats.encode(STREAM, to_json(value))

@@ -5,7 +5,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof import formats
@@ -83,6 +83,7 @@ def test_every_byte_is_accounted_for_and_chunks_change_nothing(
     assert scan(data, options, size) == items
 
 
+@settings(max_examples=40)
 @given(streams())
 def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: Stream) -> None:
     data = formats.encode(ROW, to_json(value))
