@@ -5,6 +5,20 @@ from typing import Any
 from kafka_shelf import Shelf as Decodes
 
 
+def needs_of(form: str, value: Any) -> list[str]:
+    """What a client must have a say over to be asked for this send or poll at all."""
+    if not form.startswith(("iggy.send", "iggy.json", "iggy.poll", "iggy.log")):
+        return []
+    kind, rows = value.get("partitioning", {}).get("kind"), value["messages"]
+    wanted = {
+        "feature:balanced": kind == "balanced",
+        "feature:messages-key": kind == "messages_key",
+        "feature:message-id": "stream" in value and any(row["id"] != "0" for row in rows),
+        "feature:headers": any(row["headers"] for row in rows),
+    }
+    return [atom for atom, needed in wanted.items() if needed]
+
+
 class Shelf(Decodes):
     """Adds cases under `<format>/<revision>/`."""
 
@@ -55,6 +69,7 @@ class Shelf(Decodes):
                 "input": {"value": value},
                 "expect": expect,
                 "source": {"origin": "builder", "document": doc},
+                "needs": needs_of(self.prefix, value),
                 **more,
             }
         )

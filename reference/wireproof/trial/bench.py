@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
+from attrs import evolve
+
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.trial.claims import EXACT, observed
-from wireproof.trial.compare import scan_tree
+from wireproof.trial.compare import scan_tree, steps
 from wireproof.trial.reference import Answer
 from wireproof.wire.observe import Wanted, project
-from wireproof.wire.rejected import Remark
+from wireproof.wire.rejected import Other, Remark
 from wireproof.wire.values import Json
 
 
@@ -59,9 +61,17 @@ class Bench:
         if self.reference is None:
             return ()
         try:
-            return self.answer().remarks
+            remarks = self.answer().remarks
         except Exception:  # noqa: BLE001 - the failure that follows is turned into `suite-bug` by the judge
             return ()
+        return tuple(evolve(remark, others=tuple(map(self._seen_other, remark.others))) for remark in remarks)
+
+    def _seen_other(self, other: Other) -> Other:
+        """The part of an allowed value that the adapter shows: a whole list of messages may be one."""
+        tree = self.wanted
+        for step in steps(other.path):
+            tree = tree.get(step if isinstance(step, str) else "[]", {}) if tree else tree
+        return evolve(other, value=project(other.value, tree))
 
     def seen(self, value: Json) -> Json:
         """The part of a value that the adapter shows."""
