@@ -131,9 +131,12 @@ _KAFKA: Final[tuple[Format, ...]] = (
     Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
 )
 
-_HEADERS: Final = ("feature:headers",)
-
-_SEND: Final = ("feature:balanced", "feature:messages-key", "feature:message-id", *_HEADERS)
+_SEND: Final = (
+    "feature:headers",
+    "feature:message-id",
+    "feature:partitioning-balanced",
+    "feature:partitioning-messages-key",
+)
 
 _IGGY: Final[tuple[Format, ...]] = (
     Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode, delimited=True),
@@ -144,14 +147,7 @@ _IGGY: Final[tuple[Format, ...]] = (
     Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode, atoms=_SEND),
     Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode, atoms=_SEND),
     *(
-        Format(
-            "iggy.poll",
-            revision,
-            row.value,
-            partial(poll.decode, row),
-            partial(poll.encode, row),
-            atoms=_HEADERS,
-        )
+        Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
         for revision, row in poll.EDITIONS.items()
     ),
     *(
@@ -161,7 +157,6 @@ _IGGY: Final[tuple[Format, ...]] = (
             row.value,
             partial(jsonpoll.decode, row),
             partial(jsonpoll.encode, row),
-            atoms=_HEADERS,
         )
         for revision, row in jsonpoll.EDITIONS.items()
     ),
@@ -173,7 +168,6 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(iggy_log.decode, row),
             partial(iggy_log.encode, row),
             partial(iggy_log.scan, row),
-            atoms=_HEADERS,
         )
         for revision, row in iggy_log.EDITIONS.items()
     ),

@@ -1,5 +1,8 @@
 """Encode cases of Heka: heka.md §1 (encoder forms), §2 (limits), §3, §7."""
 
+# fmt: off
+# ruff: noqa: E501, PLR0917 - a case is one line of a table, and a helper's arguments are its columns
+
 from typing import Any
 
 from book import Book

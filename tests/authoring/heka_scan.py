@@ -1,5 +1,8 @@
 """`heka.stream/0.10`, scan: heka.md §2.1 to §2.4, §7, §9."""
 
+# fmt: off
+# ruff: noqa: E501 - a case is one line of a table, and a helper's arguments are its columns
+
 from typing import Any
 
 from book import Book

@@ -1,5 +1,8 @@
 """`heka.stream/0.10`, decode: heka.md §2, §7, §8."""
 
+# fmt: off
+# ruff: noqa: E501, PLR0917 - a case is one line of a table, and a helper's arguments are its columns
+
 from typing import Any
 
 from book import Book

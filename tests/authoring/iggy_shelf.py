@@ -5,18 +5,16 @@ from typing import Any
 from kafka_shelf import Shelf as Decodes
 
 
-def needs_of(form: str, value: Any) -> list[str]:
-    """What a client must have a say over to be asked for this send or poll at all."""
-    if not form.startswith(("iggy.send", "iggy.json", "iggy.poll", "iggy.log")):
+def needed(value: Any) -> list[str]:
+    """What a client must let its caller say, for the value of a send."""
+    if "partitioning" not in value:
         return []
-    kind, rows = value.get("partitioning", {}).get("kind"), value["messages"]
-    wanted = {
-        "feature:balanced": kind == "balanced",
-        "feature:messages-key": kind == "messages_key",
-        "feature:message-id": "stream" in value and any(row["id"] != "0" for row in rows),
-        "feature:headers": any(row["headers"] for row in rows),
-    }
-    return [atom for atom, needed in wanted.items() if needed]
+    messages = value["messages"]
+    kind = value["partitioning"]["kind"]
+    atoms = [] if kind == "partition_id" else [f"feature:partitioning-{kind.replace('_', '-')}"]
+    atoms += ["feature:headers"] * any(message["headers"] for message in messages)
+    atoms += ["feature:message-id"] * any(message["id"] != "0" for message in messages)
+    return atoms
 
 
 class Shelf(Decodes):
@@ -69,7 +67,7 @@ class Shelf(Decodes):
                 "input": {"value": value},
                 "expect": expect,
                 "source": {"origin": "builder", "document": doc},
-                "needs": needs_of(self.prefix, value),
+                "needs": needed(value),
                 **more,
             }
         )
