@@ -4,6 +4,10 @@ from struct import pack
 
 from iggy_bytes import PLACE, WORKED, decode, entry, refusal, remarks, sent, u32
 
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases import fixtures
+from wireproof.cases.outcome import Accepted
+from wireproof.trial.judge import judge
 from wireproof.wire.remarks import REMARKS
 
 TWICE = entry(b"k", 2, b"a") + entry(b"k", 2, b"b")
@@ -59,3 +63,12 @@ def test_every_iggy_remark_is_made_by_some_bytes() -> None:
 def test_a_sound_poll_is_not_remarked() -> None:
     assert refusal("iggy.poll/0.0.60", WORKED["W14"][2]) is None
     assert remarks("iggy.poll/0.0.60", WORKED["W14"][2]) == []
+
+
+def test_an_adapter_that_shows_no_headers_may_tell_messages_sorted() -> None:
+    case = fixtures.load().by_id["iggy.poll/0.0.60/messages/unordered"]
+    hello = Hello("x", "1", {"iggy.poll/0.0.60": Claim(observes=("messages[].offset", "messages[].payload"))})
+    rows = [{"offset": "0", "payload": b"hello".hex()}, {"offset": "1", "payload": b"world".hex()}]
+    assert judge(case, Accepted({"messages": rows}), hello=hello).label == "info:iggy-message-order"
+    swapped = [{**rows[0], "payload": rows[1]["payload"]}, {**rows[1], "payload": rows[0]["payload"]}]
+    assert judge(case, Accepted({"messages": swapped}), hello=hello).label == "fail:wrong-value"
