@@ -13,8 +13,6 @@ from attrs import frozen
 from wireproof.heka import message as heka_message
 from wireproof.heka import scan as heka_scan
 from wireproof.heka import stream as heka_stream
-from wireproof.heka.message import Message as HekaMessage
-from wireproof.heka.stream import Stream
 from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
@@ -43,7 +41,7 @@ class Format:
         encode: writes a value.
         scan: for streams, the items of a sequence of chunks; None elsewhere.
         lifts_to: the stream format whose decode holds values of this one, with the name of their list.
-        delimited: whether a value tells its own length: a prefix of it is refused, what follows is not its own.
+        delimited: whether a value tells its own length: a prefix is refused, what follows is not its own.
         atoms: the capability atoms that its cases may need.
     """
 
@@ -172,7 +170,7 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.message",
         "0.10",
-        HekaMessage,
+        heka_message.Message,
         heka_message.decode,
         heka_message.encode,
         atoms=("codec:snappy",),
@@ -180,11 +178,11 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.stream",
         "0.10",
-        Stream,
+        heka_stream.Stream,
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=("codec:snappy",),
+        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go"),
     ),
 )
 

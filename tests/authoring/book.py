@@ -48,6 +48,7 @@ class Book:
             _keep_bytes(path, rows)
             for row in rows:
                 _spill(folder, row)
+            _keep_witnesses(path, rows)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}
             path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -61,6 +62,18 @@ def _spill(folder: Path, row: dict[str, Any]) -> None:
     name = row["id"].split("/", 2)[2].replace("/", ".") + ".bin"
     (folder / name).write_bytes(raw)
     row["input"] = {"file": name, "sha256": hashlib.sha256(raw).hexdigest()}
+
+
+def _keep_witnesses(path: Path, rows: list[dict[str, Any]]) -> None:
+    """A witness stands as long as the case asks and expects what it was run on."""
+    if not path.exists():
+        return
+    landed = {case["id"]: case for case in json.loads(path.read_text(encoding="utf-8"))["cases"]}
+    for row in rows:
+        old = landed.get(row["id"])
+        if old and (old["input"], old["expect"]) == (row["input"], row["expect"]):
+            witnesses = old["source"].get("witnesses")
+            row["source"] |= {"witnesses": witnesses} if witnesses else {}
 
 
 def _keep_bytes(path: Path, rows: list[dict[str, Any]]) -> None:

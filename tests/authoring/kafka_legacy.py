@@ -5,7 +5,17 @@ import zlib
 import google_crc32c
 from book import Book
 from kafka_parts import (
-    T, gzip, i32, i64, lengthed, lz4, message, message_value, snappy_block, xerial, zstd,
+    T,
+    gzip,
+    i32,
+    i64,
+    lengthed,
+    lz4,
+    message,
+    message_value,
+    snappy_block,
+    xerial,
+    zstd,
 )  # fmt: skip
 from kafka_shelf import Shelf
 
@@ -138,6 +148,10 @@ def _wrapper_v1(s: Shelf) -> None:
     wrapped("key", "A wrapper with a key", "kafka.md §7 L15", "It means nothing.", key=b"k", rules=("kafka.legacy.unchecked",), remarks=("wrapper-key",))
     wrapped("inner-truncated", "The inner set is cut in its last message", "kafka.md §7 L24", "Kafka drops the cut message; most clients refuse.",
             packed=gzip(pair(1, (0, 1))[0] + message(1, b"c", b"3", offset=2)[:-1]), rules=("kafka.wrapper.inner-truncated",), remarks=("inner-truncated",))
+    odd = bytearray(message(1, b"c", b"3", offset=2)[:-1])
+    odd[16] = 5
+    wrapped("inner-truncated-magic-5", "The cut message of an inner set has magic 5", "kafka.md §2.2", "What is cut off is not looked at: kafka-clients 4.4.0 drops it like any other.",
+            packed=gzip(pair(1, (0, 1))[0] + bytes(odd)), rules=("kafka.wrapper.inner-truncated",), remarks=("inner-truncated",))
     inner_v0 = pair(0, (0, 1))[0]
     wrapped("inner-v0", "v0 messages in a v1 wrapper", "kafka.md §7 L20", "KAFKA-4298: conversion left such sets behind.", packed=gzip(inner_v0),
             values=pair_value(0, (10, 11)), rules=("kafka.wrapper.inner-magic",), remarks=("inner-magic",))

@@ -6,19 +6,23 @@ names it.
 """
 
 import json
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hostile_kafka import STAMP, batch, message, wrapper
 
 from wireproof.adapters.bindings import aiokafka, iggy_py, kafka_python, kio, protobuf
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller
+from wireproof.adapters.loopback import IggyServer
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
+from wireproof.wire.options import Options
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples" / "kafka.json").read_text())
 HEX = {example["id"]: example["hex"] for example in EXAMPLES}
@@ -179,6 +183,12 @@ def test_a_hostile_inner_size_never_ends_and_eats_memory_or_time(name: str) -> N
         except Broken:
             return  # its memory limit came first
         assert not answers or "Exhausted" in repr(answers)
+
+
+@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+def test_what_a_fetcher_leaves_out_is_unsupported(library: Any) -> None:
+    question = evolve(request(bytes.fromhex(HEX["E01"])), options=Options(fetch_offset=1))
+    assert isinstance(library.adapter.decode(question), Unsupported)
 
 
 # --- kio ---
@@ -343,6 +353,15 @@ def test_a_panic_of_iggy_py_is_an_undocumented_refusal_and_the_next_request_is_a
     assert isinstance(cut, Refused)
     assert cut.untyped
     assert iggy.decode(request(bytes.fromhex(W14), of=POLL)) == Accepted(value={"messages": [HELLO, WORLD]})
+
+
+def test_the_loopback_server_hangs_up_on_a_length_that_is_none() -> None:
+    with IggyServer({}) as server:
+        host, port = server.address.split(":")
+        with socket.create_connection((host, int(port)), timeout=5) as client:
+            client.sendall(b"\xff\xff\xff\xff" + b"d\x00\x00\x00")
+            assert client.recv(1) == b""
+    assert server.sent(100) == []
 
 
 def send_value(payload: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 
 import cattrs
@@ -16,7 +17,19 @@ from attrs import evolve, field, frozen
 
 import wireproof
 from wireproof.cases.case import (
-    Accept, Behaviour, Case, Chunks, Data, Either, Expect, Input, Limits, Reject, Source, Value, Witness,
+    Accept,
+    Behaviour,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Input,
+    Limits,
+    Reject,
+    Source,
+    Value,
+    Witness,
 )  # fmt: skip
 from wireproof.cases.rules import Rule, read_rules
 from wireproof.wire.classes import CLASSES
@@ -24,6 +37,9 @@ from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.values import Json
 
 SCHEMA: Final = 1
+
+FROZEN: Final = "frozen.json"
+"""In a folder of fixtures: the digests of the inputs that have landed, see `frozen`."""
 
 REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
 OPTIONAL: Final = ("aliases", "profile", "options", "flags", "twin", "needs", "limits")
@@ -42,6 +58,8 @@ class Suite:
         rules: by id.
         files: of each case's id, the file that it stands in.
         hash: blake2b over every fixture file, in hex.
+        aliases: from each alias to its id.
+        frozen: of each id that has landed, the digest of its input.
     """
 
     cases: tuple[Case, ...]
@@ -49,6 +67,7 @@ class Suite:
     files: Mapping[str, Path]
     hash: str
     aliases: Mapping[str, str] = field(factory=dict)
+    frozen: Mapping[str, str] = field(factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -72,10 +91,15 @@ def load(further: Sequence[Path] = ()) -> Suite:
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
     rules: dict[str, Rule] = {}
+    frozen: dict[str, str] = {}
     seal = hashlib.blake2b(digest_size=16)
     for root in (folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
-            rules |= {rule.id: rule for rule in _rules(path)}
+            for rule in _rules(path):
+                if rule.id in rules:
+                    raise FixtureError(f"{path}: the rule {rule.id} stands in another place too")
+                rules[rule.id] = rule
+        frozen |= _frozen(root / FROZEN)
         for path in sorted(root.glob("*/*/*.json")):
             seal.update(path.read_bytes())
             for case in read(path):
@@ -84,7 +108,7 @@ def load(further: Sequence[Path] = ()) -> Suite:
                 cases[case.id], files[case.id] = case, path
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
-    return Suite(ordered, rules, files, seal.hexdigest(), aliases)
+    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
 def _rules(path: Path) -> Iterator[Rule]:
@@ -92,6 +116,19 @@ def _rules(path: Path) -> Iterator[Rule]:
         yield from read_rules(path)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
+
+
+def _frozen(path: Path) -> dict[str, str]:
+    """The digests of a folder; none where nothing has landed yet."""
+    if not path.exists():
+        return {}
+    try:
+        page = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
+        raise FixtureError(f"{path}: wants an object of ids and digests")
+    return page
 
 
 def read(path: Path) -> list[Case]:
@@ -111,7 +148,7 @@ def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  
     name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
     try:
         return case_of(row, str(page["format"]), str(page["revision"]), path.parent)
-    except (cattrs.BaseValidationError, LookupError, OSError, TypeError, ValueError) as error:
+    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         said = "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
         raise FixtureError(f"{path}: {name}: {said}") from None
 
@@ -124,7 +161,7 @@ def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path) -> Cas
     """The case of one JSON object; raises ValueError, LookupError or cattrs' errors."""
     _keys("case", row, REQUIRED, OPTIONAL)
     case = Case(
-        id=row["id"],
+        id=_typed("id", row["id"], str),
         format=form,
         revision=revision,
         input=_input(row["input"], here),
@@ -188,6 +225,8 @@ def _input(row: Mapping[str, Any], here: Path) -> Input:
         case {"hex": str(text), **rest} if not rest:
             return Data(bytes.fromhex(text))
         case {"file": str(name), "sha256": str(seal), **rest} if not rest:
+            if Path(name).name != name:
+                raise ValueError(f"{name} is not the name of a file beside the case")
             data = (here / name).read_bytes()
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
@@ -213,16 +252,19 @@ def expect_of(row: Mapping[str, Any]) -> Expect:
 
 def _accept(row: dict[str, Any]) -> Accept:
     _keys("accept", row, (), ("value", "consumed", "remarks", "bytes"))
-    data = tuple(bytes.fromhex(text) for text in row.get("bytes", ()))
-    return Accept(row.get("value"), row.get("consumed"), tuple(row.get("remarks", ())), data)
+    data = tuple(bytes.fromhex(text) for text in _texts("bytes", row.get("bytes", [])))
+    consumed = _typed("consumed", row.get("consumed"), int, NoneType)
+    return Accept(row.get("value"), consumed, _texts("remarks", row.get("remarks", [])), data)
 
 
 def _reject(row: dict[str, Any]) -> Reject:
     _keys("reject", row, ("class",), ("also", "at", "before"))
-    for name in (row["class"], *row.get("also", ())):
+    cls = _typed("class", row["class"], str)
+    also: Any = _texts("also", row.get("also", []))
+    for name in (cls, *also):
         if name not in CLASSES:
             raise ValueError(f"{name} is no class")
-    return Reject(row["class"], tuple(row.get("also", ())), row.get("at"), row.get("before"))
+    return Reject(cls, also, _typed("at", row.get("at"), int, str, NoneType), row.get("before"))
 
 
 def _behaviour(row: dict[str, Any]) -> Behaviour:
@@ -230,7 +272,29 @@ def _behaviour(row: dict[str, Any]) -> Behaviour:
     expect = expect_of(rest)
     if isinstance(expect, Either):
         raise TypeError("a behaviour is an accept or a reject")
-    return Behaviour(row["id"], expect)
+    return Behaviour(_typed("id", row["id"], str), expect)
+
+
+def _typed(name: str, value: object, *kinds: type) -> Any:  # noqa: ANN401 - one of `kinds`
+    if type(value) not in kinds:
+        raise TypeError(f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_said, kinds))}")
+    return value
+
+
+def _said(kind: type) -> str:
+    return {str: "a text", int: "a whole number", list: "a list", NoneType: "nothing"}[kind]
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    return tuple(_typed(name, text, str) for text in _typed(name, value, list))
+
+
+_OPTION_WORDS: Final = {
+    "resync": ("strict", "go", "c"),
+    "compression": ("none", "snappy"),
+    "isolation": ("read_uncommitted", "read_committed"),
+}
+"""The options that are words, the default first."""
 
 
 def options_of(row: Mapping[str, Any]) -> Options:
@@ -242,6 +306,11 @@ def options_of(row: Mapping[str, Any]) -> Options:
         ("keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"),
     )
     fields: dict[str, Any] = dict(row)
+    for name in ("max_message", "fetch_offset"):
+        _typed(name, row.get(name), int, NoneType)
+    for name, words in _OPTION_WORDS.items():
+        if row.get(name, words[0]) not in words:
+            raise ValueError(f"{name} wants one of {', '.join(words)}, not {row[name]}")
     if "keys" in fields:
         fields["keys"] = {name: bytes.fromhex(key) for name, key in fields["keys"].items()}
     if "aborted" in fields:

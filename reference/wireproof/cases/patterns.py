@@ -36,5 +36,5 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
 
 
 def _near(suite: Suite, pattern: str) -> list[str]:
-    near = difflib.get_close_matches(pattern, suite.by_id, n=3, cutoff=0.3)
+    near = difflib.get_close_matches(pattern, [*suite.by_id, *suite.aliases], n=3, cutoff=0.3)
     return near or [case.id for case in suite.cases[:3]] or ["none: there are no fixtures"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import cattrs
-from attrs import asdict
+from attrs import asdict, evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixtures import case_of
@@ -131,6 +131,8 @@ def _inflated(word: str) -> bytes:
         data = inflate.decompress(packed, MOST_INFLATED)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise TokenError(f"the token is damaged: {error}") from None
+    if inflate.unconsumed_tail:
+        raise TokenError(f"the token unpacks to more than {MOST_INFLATED >> 20} MiB: it is none of ours")
     if not inflate.eof:
         raise TokenError("the token is cut off: copy the whole of it")
     return data
@@ -140,9 +142,15 @@ def _case(data: bytes) -> Case:
     try:
         page = json.loads(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
+        if "file" in row.get("input", ()):
+            raise TokenError("the token names a file of another machine")
         case = case_of(row, page["format"], page["revision"], Path())
-    except (cattrs.BaseValidationError, LookupError, OSError, TypeError, ValueError, RecursionError) as error:
+        family, parent = page.get("family"), page.get("parent")
+        if not all(isinstance(name, str | None) for name in (family, parent)):
+            raise TokenError("the token holds no case: family and parent are texts")
+    except TokenError:
+        raise
+    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError,
+            RecursionError) as error:  # fmt: skip
         raise TokenError(f"the token holds no case: {error}") from None
-    from attrs import evolve
-
-    return evolve(case, family=page.get("family"), parent=page.get("parent"))
+    return evolve(case, family=family, parent=parent)

@@ -13,20 +13,30 @@ from wireproof.cases.patterns import select
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def with_fixtures(command: F) -> F:
+    """`--fixtures`, which the command takes as `folders`."""
+    return click.option(
+        "--fixtures",
+        "folders",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="further fixtures, beside those of the package",
+    )(command)
+
+
 def selecting(command: F) -> F:
     """`--run`, `--skip` and `--fixtures`."""
-    for option in reversed(
-        (
-            click.option("--run", "patterns", multiple=True, metavar="PATTERN",
-                         help="only these cases: * is one component, ** any number, @FILE holds patterns"),
-            click.option("--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"),
-            click.option("--fixtures", "folders", multiple=True, metavar="DIR",
-                         type=click.Path(exists=True, file_okay=False, path_type=Path),
-                         help="further fixtures, beside those of the package"),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    command = click.option(
+        "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
+    )(with_fixtures(command))
+    return click.option(
+        "--run",
+        "patterns",
+        multiple=True,
+        metavar="PATTERN",
+        help="only these cases: * is one component, ** any number, @FILE holds patterns",
+    )(command)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import field, frozen
 
 from wireproof.kafka.arithmetic import APPEND_TIME, CODEC, wrap64
-from wireproof.kafka.frame import Frame, measure
+from wireproof.kafka.frame import Frame, is_cut, measure
 from wireproof.kafka.notes import Notes, named
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
@@ -194,7 +194,7 @@ def _set(inner: Reader, head: Head, torn: Rejected | None) -> tuple[tuple[Messag
 
 def _measure(inner: Reader, head: Head, torn: Rejected | None) -> Frame | None:
     """The next entry of an inner set. A cut one is dropped (L24, L25), behind a torn stream refused."""
-    frame = measure(inner)
+    frame = None if is_cut(inner) else measure(inner)
     if frame is not None:
         return frame
     if torn is not None:

@@ -14,6 +14,7 @@ beyond that are passed over, so that bytes made of nothing but beginnings of ent
 
 import re
 from collections.abc import Iterable, Iterator
+from struct import Struct
 from typing import Final
 
 from wireproof.kafka import entry
@@ -29,6 +30,7 @@ ENTRY_MOST: Final = 64 * 1024 * 1024
 CRC_WORK: Final = 8
 MAGIC_AT: Final = THROUGH_MAGIC - 1
 NONE: Final = -1
+SIZE: Final = Struct(">I")
 
 MAGIC: Final = re.compile(
     rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
@@ -134,7 +136,8 @@ def _candidate(source: Source, position: int, most: int) -> int:
 
 
 def _size(data: bytearray, position: int) -> int:
-    return int.from_bytes(data[position + 8 : position + OVERHEAD], "big")
+    size: int = SIZE.unpack_from(data, position + 8)[0]
+    return size
 
 
 def _sealed(data: bytearray, total: int) -> bool:

@@ -59,6 +59,7 @@ class Kio:
                 "log-append-time",
                 "delete-horizon",
                 "idempotent",
+                "transactional",
                 "empty-batch",
             ),
         )
@@ -137,10 +138,11 @@ def _asked_record(value: Any, record: Any) -> Record:  # noqa: ANN401 - JSON val
 def _beyond(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The first field that the writer derives from the records, to something else than `value` asks for."""
     records = value["records"]
-    if not records:
-        return None  # the writer refuses these by itself
+    if not records:  # the writer refuses these by itself
+        return None
     stamps = [int(record["timestampDelta"]) for record in records]
     derived = (
+        ("magic", value["magic"], "2"),
         ("baseOffset", records[0]["offsetDelta"], "0"),
         ("lastOffsetDelta", value["lastOffsetDelta"], records[-1]["offsetDelta"]),
         ("baseTimestamp", stamps[0], 0),

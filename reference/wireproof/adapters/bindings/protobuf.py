@@ -6,7 +6,7 @@ adapters name this module and differ in their environment. A message is parsed a
 `ParseFromString` alone, which does not ask for required fields.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from struct import pack, unpack
 from typing import Any, Final
 
@@ -89,7 +89,9 @@ class Protobuf:
     name = f"protobuf-{api_implementation.Type()}"
     version = __version__
     documented = REFUSALS.documented
-    revisions: Final = {"heka.message/0.10": Claim(ops=("decode", "encode"), profiles=("reader",))}
+    revisions: Final = {
+        "heka.message/0.10": Claim(ops=("decode", "encode"), codecs=("none",), profiles=("reader",))
+    }
 
     def __init__(self) -> None:
         """Make the class of messages."""
@@ -126,21 +128,24 @@ def _shown(message: Any, rows: Iterable[tuple[int, str, str, str]]) -> Json:  # 
 
 
 def _json(kind: str, part: Any) -> Json:  # noqa: ANN401 - of the library
-    match kind:
-        case "bytes":
-            return bytes(part).hex()
-        case "string":
-            return (part if isinstance(part, bytes) else part.encode()).hex()  # upb: bytes if not UTF-8
-        case "double":
-            return pack(">d", part).hex()
-        case "bool":
-            return bool(part)
-        case "message":
-            return _shown(part, FIELD)
-        case "enum":
-            return VALUE_TYPES[part]
-        case _:
-            return str(int(part))
+    if kind == "message":
+        return _shown(part, FIELD)
+    return SHOW.get(kind, str)(part)
+
+
+def _text(part: str | bytes) -> str:
+    """Text in hex; upb gives bytes where it is not UTF-8."""
+    return (part if isinstance(part, bytes) else part.encode()).hex()
+
+
+SHOW: Final[dict[str, Callable[[Any], Json]]] = {
+    "bytes": bytes.hex,
+    "string": _text,
+    "double": lambda part: pack(">d", part).hex(),
+    "bool": bool,
+    "enum": lambda part: VALUE_TYPES[part],
+}
+"""How a value of each kind is shown; integers as decimal strings."""
 
 
 def _set(message: Any, rows: Iterable[tuple[int, str, str, str]], value: Any) -> None:  # noqa: ANN401 - JSON
@@ -150,25 +155,19 @@ def _set(message: Any, rows: Iterable[tuple[int, str, str, str]], value: Any) ->
             for inner in part or ():
                 _set(message.fields.add(), FIELD, inner)
         elif label == "repeated":
-            getattr(message, name).extend(_plain(kind, item) for item in part or ())
+            getattr(message, name).extend(TAKE.get(kind, int)(item) for item in part or ())
         elif part is not None:
-            setattr(message, name, _plain(kind, part))
+            setattr(message, name, TAKE.get(kind, int)(part))
 
 
-def _plain(kind: str, part: Any) -> object:  # noqa: ANN401 - JSON
-    match kind:
-        case "bytes":
-            return bytes.fromhex(part)
-        case "string":
-            return bytes.fromhex(part).decode()
-        case "double":
-            return unpack(">d", bytes.fromhex(part))[0]
-        case "bool":
-            return part
-        case "enum":
-            return VALUE_TYPES.index(part)
-        case _:
-            return int(part)
+TAKE: Final[dict[str, Callable[[Any], object]]] = {
+    "bytes": bytes.fromhex,
+    "string": lambda part: bytes.fromhex(part).decode(),
+    "double": lambda part: unpack(">d", bytes.fromhex(part))[0],
+    "bool": bool,
+    "enum": VALUE_TYPES.index,
+}
+"""The way back."""
 
 
 adapter: Final = Protobuf()

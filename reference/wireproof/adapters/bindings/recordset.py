@@ -11,18 +11,14 @@ from typing import Any, Final
 
 from attrs import Factory, define, frozen
 
+from wireproof.adapters.bindings.entries import CODEC_BITS, built_batch, built_message
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
 
-CODEC_BITS: Final = 0x07
-TRANSACTIONAL: Final = 0x10
 ATTRIBUTES_AT: Final = 17
 """Where a v0 or v1 message has its attributes: kafka.md §2.1."""
-
-ROOMY: Final = 1 << 30
-"""The builders' batch size: no case is near it."""
 
 RECORD_FIELDS: Final = ("offset", "timestamp", "key", "value")
 BATCH_FIELDS: Final = (
@@ -50,6 +46,7 @@ READS: Final = (
     "mixed-magic",
     "delete-horizon",
     "idempotent",
+    "transactional",
     "control-batch",
 )
 """What both read. Aborted transactions are left out by their fetchers, not by their codecs."""
@@ -67,7 +64,9 @@ TOLD: Final = (
 
 def writes(codecs: dict[str, tuple[str, ...]]) -> tuple[tuple[str, Claim], ...]:
     """What both write, with the codecs of each revision; wrappers only as a producer sends them."""
-    further: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {"v2": (("headers", "idempotent"), TOLD)}
+    further: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+        "v2": (("headers", "idempotent", "transactional"), TOLD)
+    }
     claims = []
     for revision, names in codecs.items():
         features, told = further.get(revision, ((), ()))
@@ -138,7 +137,9 @@ class RecordSet:
         self.revisions = dict(claims)
 
     def decode(self, request: Request) -> Outcome:
-        """Read `request.data` as a log."""
+        """Read `request.data` as a log; what a fetcher leaves out of one is not a codec's to say."""
+        if request.options.fetch_offset is not None or request.options.isolation == "read_committed":
+            return Unsupported("offsets and aborted transactions are its fetcher's, not its codec's")
         seen = _Seen()
         try:
             reader = self.library.records(request.data)
@@ -201,43 +202,12 @@ class RecordSet:
     def encode(self, request: Request) -> Outcome:
         """Build one entry of `request.value`; a value that the builder has no way to write is refused."""
         assert isinstance(request.value, dict)
-        build = self._build_modern if request.revision == "v2" else self._build_legacy
+        build = built_batch if request.revision == "v2" else built_message
+        make = self.library.modern_builder if request.revision == "v2" else self.library.legacy_builder
         try:
-            return build(request.value)
+            return build(make, request.value)
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
             return self.library.refusals.outcome(error)
-
-    def _build_modern(self, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-        if beyond := _beyond_modern(value):
-            return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
-        attributes = int(value["attributes"])
-        builder = self.library.modern_builder(
-            magic=int(value["magic"]),
-            compression_type=attributes & CODEC_BITS,
-            is_transactional=bool(attributes & TRANSACTIONAL),
-            producer_id=int(value["producerId"]),
-            producer_epoch=int(value["producerEpoch"]),
-            base_sequence=int(value["baseSequence"]),
-            batch_size=ROOMY,
-        )
-        for record in value["records"]:
-            headers = [(bytes.fromhex(key).decode(), _bytes(part)) for key, part in record["headers"]]
-            timestamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
-            body = _bytes(record["key"]), _bytes(record["value"])
-            builder.append(int(record["offsetDelta"]), timestamp, *body, headers)
-        return Accepted(data=bytes(builder.build()))
-
-    def _build_legacy(self, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-        if beyond := _beyond_legacy(value):
-            return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
-        codec = int(value["attributes"]) & CODEC_BITS
-        builder = self.library.legacy_builder(
-            magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY
-        )
-        for message in value["messages"] or [value]:
-            body = _bytes(message["key"]), _bytes(message["value"])
-            builder.append(int(message["offset"]), int(message["timestamp"]), *body)
-        return Accepted(data=bytes(builder.build()))
 
 
 def _fields(batch: Any, names: tuple[tuple[str, str], ...]) -> dict[str, Json]:  # noqa: ANN401 - of the library
@@ -257,41 +227,3 @@ def _record(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
 
 def _hex(data: bytes | None) -> str | None:
     return None if data is None else data.hex()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
-
-
-def _beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The first field that a producer's builder sets by itself, to something else than `value` asks for."""
-    records = value["records"]
-    base = int(value["baseTimestamp"])
-    stamps = [base + int(record["timestampDelta"]) for record in records]
-    set_by_builder: tuple[tuple[str, object, object], ...] = (
-        ("baseOffset", value["baseOffset"], "0"),
-        ("attributes", int(value["attributes"]) & ~(CODEC_BITS | TRANSACTIONAL), 0),
-        ("lastOffsetDelta", value["lastOffsetDelta"], records[-1]["offsetDelta"] if records else "0"),
-        ("baseTimestamp", base, stamps[0] if stamps else 0),
-        ("maxTimestamp", int(value["maxTimestamp"]), max(stamps, default=0)),
-        ("records[].attributes", {record["attributes"] for record in records} | {"0"}, {"0"}),
-    )
-    return next((name for name, asked, done in set_by_builder if asked != done), None)
-
-
-def _beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The same of a v0 or v1 entry: the builders leave a wrapper's offset and time to the broker."""
-    wrapped = value["messages"] is not None
-    time = "-1" if value["magic"] == "0" else "0"
-    attributes = int(value["attributes"])
-    set_by_builder: tuple[tuple[str, object, object], ...] = (
-        ("attributes", attributes & ~CODEC_BITS, 0),
-        ("messages", wrapped, bool(attributes & CODEC_BITS)),
-        ("offset", value["offset"], "0"),
-        ("timestamp", value["timestamp"], time),
-        ("key", value["key"], None),
-        ("messages[].attributes", {part["attributes"] for part in value["messages"] or ()} | {"0"}, {"0"}),
-    )
-    plain = ("attributes", "messages")
-    found = (name for name, asked, done in set_by_builder if asked != done and (wrapped or name in plain))
-    return next(found, None)

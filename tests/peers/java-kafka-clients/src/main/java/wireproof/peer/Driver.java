@@ -73,10 +73,11 @@ public final class Driver {
     private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
     private static final List<String> LEGACY_CODECS = List.of("none", "gzip", "snappy", "lz4");
     private static final List<String> MODERN =
-            List.of("headers", "empty-batch", "log-append-time", "delete-horizon", "idempotent", "control-batch");
+            List.of("headers", "empty-batch", "log-append-time", "delete-horizon", "idempotent", "transactional",
+                    "control-batch");
     private static final List<String> LEGACY = List.of("wrapper", "log-append-time");
     private static final List<String> LOG = List.of("wrapper", "headers", "empty-batch", "log-append-time",
-            "delete-horizon", "idempotent", "control-batch", "partial-tail", "mixed-magic");
+            "delete-horizon", "idempotent", "transactional", "control-batch", "partial-tail", "mixed-magic");
 
     private final DataInputStream in = new DataInputStream(new BufferedInputStream(System.in));
     private final DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out));
@@ -131,7 +132,7 @@ public final class Driver {
         reply.add("id", head.get("id"));
         Reading reading = new Reading(head.get("revision").getAsString());
         try {
-            switch (op) {
+            switch (asksTheFetcher(head) ? "unsupported" : op) {
                 case "decode" -> {
                     reading.read(blob);
                     reply.addProperty("outcome", "accepted");
@@ -152,6 +153,12 @@ public final class Driver {
         } catch (Throwable error) { // an OutOfMemoryError is an answer too: this process survives it
             send(refused(reply, error, op.equals("decode") ? reading.delivered() : JsonNull.INSTANCE), null);
         }
+    }
+
+    /** Offsets and aborted transactions are left out of a log by the fetcher, not by the record classes. */
+    private static boolean asksTheFetcher(JsonObject head) {
+        JsonObject options = head.has("options") ? head.getAsJsonObject("options") : new JsonObject();
+        return options.has("fetch_offset") || options.has("isolation");
     }
 
     private static JsonObject refused(JsonObject reply, Throwable error, JsonElement before) {

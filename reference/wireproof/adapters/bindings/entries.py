@@ -1,0 +1,89 @@
+"""What kafka-python and aiokafka build of a value: one entry, by builders of one signature."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+
+CODEC_BITS: Final = 0x07
+TRANSACTIONAL: Final = 0x10
+"""Attribute bits: kafka.md §1.2 and §2.1."""
+
+ROOMY: Final = 1 << 30
+"""The builders' batch size: no case is near it."""
+
+
+def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
+    """A v2 batch, by the builder that `make` makes; what that decides otherwise than `value` is refused."""
+    if beyond := _beyond_modern(value):
+        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+    attributes = int(value["attributes"])
+    builder = make(
+        magic=int(value["magic"]),
+        compression_type=attributes & CODEC_BITS,
+        is_transactional=bool(attributes & TRANSACTIONAL),
+        producer_id=int(value["producerId"]),
+        producer_epoch=int(value["producerEpoch"]),
+        base_sequence=int(value["baseSequence"]),
+        batch_size=ROOMY,
+    )
+    for record in value["records"]:
+        headers = [(_text(key), _bytes(part)) for key, part in record["headers"]]
+        timestamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
+        body = _bytes(record["key"]), _bytes(record["value"])
+        builder.append(int(record["offsetDelta"]), timestamp, *body, headers)
+    return Accepted(data=bytes(builder.build()))
+
+
+def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
+    """A v0 or v1 message or wrapper, likewise."""
+    if beyond := _beyond_legacy(value):
+        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+    codec = int(value["attributes"]) & CODEC_BITS
+    builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
+    for message in value["messages"] or [value]:
+        body = _bytes(message["key"]), _bytes(message["value"])
+        builder.append(int(message["offset"]), int(message["timestamp"]), *body)
+    return Accepted(data=bytes(builder.build()))
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else bytes.fromhex(text)
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else bytes.fromhex(text).decode()
+
+
+def _beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """The first field that a producer's builder sets by itself, to something else than `value` asks for."""
+    records = value["records"]
+    base = int(value["baseTimestamp"])
+    stamps = [base + int(record["timestampDelta"]) for record in records]
+    set_by_builder: tuple[tuple[str, object, object], ...] = (
+        ("baseOffset", value["baseOffset"], "0"),
+        ("attributes", int(value["attributes"]) & ~(CODEC_BITS | TRANSACTIONAL), 0),
+        ("lastOffsetDelta", value["lastOffsetDelta"], records[-1]["offsetDelta"] if records else "0"),
+        ("baseTimestamp", base, stamps[0] if stamps else 0),
+        ("maxTimestamp", int(value["maxTimestamp"]), max(stamps, default=0)),
+        ("records[].attributes", {record["attributes"] for record in records} | {"0"}, {"0"}),
+    )
+    return next((name for name, asked, done in set_by_builder if asked != done), None)
+
+
+def _beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """The same of a v0 or v1 entry: the builders leave a wrapper's offset and time to the broker."""
+    wrapped = value["messages"] is not None
+    time = "-1" if value["magic"] == "0" else "0"
+    attributes = int(value["attributes"])
+    set_by_builder: tuple[tuple[str, object, object], ...] = (
+        ("attributes", attributes & ~CODEC_BITS, 0),
+        ("messages", wrapped, bool(attributes & CODEC_BITS)),
+        ("offset", value["offset"], "0"),
+        ("timestamp", value["timestamp"], time),
+        ("key", value["key"], None),
+        ("messages[].attributes", {part["attributes"] for part in value["messages"] or ()} | {"0"}, {"0"}),
+    )
+    plain = ("attributes", "messages")
+    found = (name for name, asked, done in set_by_builder if asked != done and (wrapped or name in plain))
+    return next(found, None)

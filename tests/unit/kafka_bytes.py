@@ -1,0 +1,88 @@
+"""Kafka entries from their fields: struct and other libraries' checksums, no part of the codec under test."""
+
+import gzip
+import struct
+import zlib
+from typing import Any
+
+import google_crc32c
+
+from wireproof import formats
+from wireproof.wire.rejected import Rejected
+
+NOW = 1700000000000
+PLAIN = bytes.fromhex("10000000026b027600")
+"""The record of E01: k→v."""
+
+SECOND = bytes.fromhex("100002020262023200")
+"""The second record of E05: b→2, both deltas 1."""
+
+V2 = formats.get("kafka.batch", "v2")
+V1 = formats.get("kafka.batch", "v1")
+V0 = formats.get("kafka.batch", "v0")
+LOG = formats.get("kafka.log", "mixed")
+
+
+def batch(records: bytes = PLAIN, count: int = 1, **fields: int) -> bytes:
+    """A v2 batch, sealed: kafka.md §1.1."""
+    get = fields.get
+    tail = struct.pack(
+        ">hiqqqhii",
+        get("attributes", 0),
+        get("last", max(count - 1, 0)),
+        get("base_time", NOW),
+        get("max_time", NOW),
+        get("producer", -1),
+        get("epoch", -1),
+        get("sequence", -1),
+        count,
+    )
+    tail += records
+    seal = get("crc", google_crc32c.value(tail))
+    head = struct.pack(">qiibI", get("base", 0), get("length", len(tail) + 9), 0, get("magic", 2), seal)
+    return head + tail
+
+
+def record(body: str, length: int | None = None) -> bytes:
+    """A record of a hex body under its length, which is below 64."""
+    data = bytes.fromhex(body)
+    return bytes([2 * (len(data) if length is None else length)]) + data
+
+
+def message(magic: int, key: bytes | None = b"k", value: bytes | None = b"v", **fields: int) -> bytes:
+    """A v0 or v1 message, sealed: kafka.md §2.1."""
+    return raw_message(magic, octets(key) + octets(value), **fields)
+
+
+def octets(data: bytes | None) -> bytes:
+    return struct.pack(">i", -1) if data is None else struct.pack(">i", len(data)) + data
+
+
+def raw_message(magic: int, fields_raw: bytes, **fields: int) -> bytes:
+    get = fields.get
+    tail = struct.pack(">bb", magic, get("attributes", 0))
+    tail += (struct.pack(">q", get("time", NOW)) if magic else b"") + fields_raw
+    seal = get("crc", zlib.crc32(tail))
+    return struct.pack(">qiI", get("offset", 0), get("size", len(tail) + 4), seal) + tail
+
+
+def wrapper(magic: int, inner: bytes, **fields: int) -> bytes:
+    """A gzip wrapper around `inner`: kafka.md §2.2."""
+    return message(magic, None, gzip.compress(inner, mtime=0), **{"attributes": 1, **fields})
+
+
+def accepted(row: formats.Format, data: bytes, **options: Any) -> formats.Decoded:
+    return formats.decode(row, data, formats.Options(**options))
+
+
+def refused(row: formats.Format, data: bytes, **options: Any) -> Rejected:
+    """The refusal; fails if there is none."""
+    try:
+        value = formats.decode(row, data, formats.Options(**options))
+    except Rejected as rejected:
+        return rejected
+    raise AssertionError(f"accepted: {value}")
+
+
+def remarks(row: formats.Format, data: bytes) -> list[str]:
+    return sorted(remark.cls for remark in formats.decode(row, data).remarks)
