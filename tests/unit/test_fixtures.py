@@ -108,8 +108,8 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"id": 7}, "id is a int, and wants a text"),
     ({"level": "shall"}, "level wants one of must, should, may, info, not shall"),
     ({"op": "parse"}, "op wants one of decode, encode, scan, not parse"),
-    ({"rules": "toy.rule"}, "rules"),
-    ({"title": 3}, "want a text"),
+    ({"rules": "toy.rule"}, "rules is a str, and wants a list"),
+    ({"title": 3}, "expected str @ case.title"),
     ({"input": {"hex": "0"}}, "hexadecimal"),
     ({"input": {"hex": "00", "value": 1}}, "input wants exactly one of"),
     ({"input": {"file": "../../secret", "sha256": "0"}}, "is not the name of a file beside the case"),
@@ -126,7 +126,7 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"options": {"max_message": "1"}}, "max_message is a str"),
     ({"options": {"resync": "rust"}}, "resync wants one of strict, go, c, not rust"),
     ({"source": {"origin": "hand", "witness": []}}, "witness"),
-    ({"limits": {"ms": "1"}}, "want a whole number"),
+    ({"limits": {"ms": "1"}}, "expected int @ case.ms"),
 )
 
 
