@@ -194,6 +194,8 @@ class _Texts:
 
 _TEXTS: Final = ("title", "why", "op", "level", "rules", "profile", "flags", "twin", "needs", "aliases")
 
+_LISTS: Final = {"rules", "flags", "needs", "aliases"}
+
 _WORDS: Final = {
     "op": ("decode", "encode", "scan"),
     "level": ("must", "should", "may", "info"),
@@ -202,6 +204,8 @@ _WORDS: Final = {
 
 
 def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    for name in _LISTS & row.keys():
+        _texts(name, row[name])
     texts: Any = _CONVERTER.structure(row, cls)
     for name, words in _WORDS.items():
         if getattr(texts, name) not in words:

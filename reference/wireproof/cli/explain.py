@@ -62,9 +62,21 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
     also = [fit.row.joined for fit in others if fit.layout.decoded is not None and fit.rank[1]]
     if also:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
+    for fit in _damaged(best, others):
+        click.echo(f"or else {fit.row.joined}: {_said(fit, len(data))}")
     case = nearest(data, best.row.joined, refused.cls if refused else None, suite_of(folders).cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
+
+
+def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
+    """Of refused bytes, the nearest format of each other system: none of them is certain."""
+    if best.layout.decoded is not None:
+        return []
+    systems = {best.row.name.partition(".")[0]: best}
+    for fit in others:
+        systems.setdefault(fit.row.name.partition(".")[0], fit)
+    return list(systems.values())[1:]
 
 
 def _said(fit: Fit, size: int) -> str:
