@@ -13,10 +13,10 @@ except ImportError:
     raise ImportError("strategies need Hypothesis: pip install 'wireproof[test]'") from None
 
 from wireproof import formats
-from wireproof.cases.strategies import kafka, shapes
+from wireproof.cases.strategies import iggy, kafka, shapes
 from wireproof.cases.strategies.damaged import damaged_of
 
-STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {**kafka.VALUES}
+STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {**kafka.VALUES, **iggy.VALUES}
 """Joined name to the strategy that its format brings along."""
 
 
