@@ -1,5 +1,6 @@
 """What the README shows is run, and what it lists is what there is."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -66,7 +67,7 @@ def test_the_failure_shown_is_what_check_prints() -> None:
     assert replay is not None
     done = subprocess.run(
         [*WIREPROOF, "replay", *replay.groups()],
-        capture_output=True, text=True, check=False, timeout=60, env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
     for line in shown.splitlines():
         assert line.strip() in done.stdout
