@@ -43,6 +43,13 @@ def test_the_json_form_stands_for_the_same_value_and_bytes(row: Format) -> None:
     holds()
 
 
+def rewritten(row: Format, value: object) -> bytes | Rejected:
+    try:
+        return written(row, value)
+    except Rejected as rejected:
+        return rejected
+
+
 @each()
 def test_what_is_accepted_is_stable_once_it_is_written_again(row: Format) -> None:
     """What only a remark let pass may be no value that a writer takes; anything else is written again."""
@@ -52,10 +59,9 @@ def test_what_is_accepted_is_stable_once_it_is_written_again(row: Format) -> Non
         first = read(row, data)
         if isinstance(first, Rejected):
             return
-        try:
-            again = written(row, first.value)
-        except Rejected as rejected:
-            assert rejected.cls == "invalid-value"
+        again = rewritten(row, first.value)
+        if isinstance(again, Rejected):
+            assert again.cls == "invalid-value"
             assert first.remarks
         else:
             assert formats.decode(row, again).value == first.value
