@@ -10,9 +10,22 @@ from struct import pack
 from typing import Any
 
 CODES = {
-    "raw": 1, "string": 2, "bool": 3, "int8": 4, "int16": 5, "int32": 6, "int64": 7, "int128": 8,
-    "uint8": 9, "uint16": 10, "uint32": 11, "uint64": 12, "uint128": 13, "float32": 14, "float64": 15,
-}  # fmt: skip
+    "raw": 1,
+    "string": 2,
+    "bool": 3,
+    "int8": 4,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "int128": 8,
+    "uint8": 9,
+    "uint16": 10,
+    "uint32": 11,
+    "uint64": 12,
+    "uint128": 13,
+    "float32": 14,
+    "float64": 15,
+}
 STATES = {"available": 1, "unavailable": 10, "poisoned": 20, "marked_for_deletion": 30}
 TS = 1692374400000000
 """Microseconds: the timestamp of the worked examples."""

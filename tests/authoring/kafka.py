@@ -12,13 +12,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import kafka_encode
 import kafka_legacy
 import kafka_log
+import kafka_packed
 import kafka_v2
 import kafka_worked
 from book import Book
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (kafka_v2, kafka_legacy, kafka_log, kafka_worked, kafka_encode):
+    for chapter in (kafka_v2, kafka_packed, kafka_legacy, kafka_log, kafka_worked, kafka_encode):
         chapter.write(book)
     book.write()
     print(len(book.cases), "cases")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from book import Book
+from kafka_control import control_value
 from kafka_legacy import pair_value
 from kafka_parts import T, batch, batch_value, hexed, message, message_value, record, record_value
 from kafka_v2 import TWO, marker, two_values
@@ -30,9 +31,9 @@ def _ok(book: Book, ident: str, title: str, value: Any, why: str, rules: tuple[s
     _case(book, ident, title, given or value, {"accept": accept}, why, rules, doc, **more)
 
 
-def _no(book: Book, ident: str, title: str, value: Any, twin: str, why: str, rules: tuple[str, ...], doc: str, **more: Any) -> None:
-    _case(book, ident, title, value, {"reject": {"class": "invalid-value", "also": ["null-not-allowed", "bad-offset", "unknown-codec", "not-permitted", "bad-nesting", "limit-exceeded", "count-mismatch"]}},
-          why, rules, doc, twin=twin, **more)
+def _no(book: Book, ident: str, title: str, value: Any, twin: str, why: str, rules: tuple[str, ...], doc: str, also: tuple[str, ...] = (), **more: Any) -> None:
+    reject: dict[str, Any] = {"class": "invalid-value"} | ({"also": list(also)} if also else {})
+    _case(book, ident, title, value, {"reject": reject}, why, rules, doc, twin=twin, **more)
 
 
 def _v2(book: Book) -> None:
@@ -57,7 +58,6 @@ def _v2(book: Book) -> None:
         "zendesk/ruby-kafka 9a7dd54 wrote wide varints wrong.", ("kafka.v2.encode.varint",), "kafka.md §6 E18", batch(record(None, b"a") + record(None, b"b", ts=3_000_000_000, off=1), 2, max_ts=T + 3_000_000_000))
     _ok(book, p + "long-value", "A value of 200 bytes", batch_value([record_value(b"k", b"v" * 200)]), "Its length takes two bytes.", ("kafka.v2.encode.varint",), "kafka.md §4", batch(record(b"k", b"v" * 200), 1))
     key, value = marker(1)
-    from kafka_control import control_value
     fields = {"base": 9, "attributes": 0x30, "pid": 1000, "pepoch": 0}
     _ok(book, p + "control", "A COMMIT marker", batch_value([record_value(key, value, base=9, control=control_value(key, value))], **fields), "Brokers write them.", ("kafka.v2.encode",), "kafka.md §6 E12",
         batch(record(key, value), 1, **fields), needs=["feature:control-batch"])
@@ -75,7 +75,7 @@ def _v2_refused(book: Book) -> None:
     doc, rule = "kafka.md §1.1, §1.3", ("kafka.v2.encode.range",)
     def no(name, title, value, why, rules=rule, **more):
         _no(book, p + name, title, value, p + "one-record", why, rules, doc, **more)
-    no("header-key-null", "A null header key", rec(headers=[[None, "31"]]), "Kafka's builder refuses it: no reader could read it back.", ("kafka.v2.encode.headers",), needs=["feature:headers"])
+    no("header-key-null", "A null header key", rec(headers=[[None, "31"]]), "Kafka's builder refuses it: no reader could read it back.", ("kafka.v2.encode.headers",), needs=["feature:headers"], also=("null-not-allowed",))
     no("offset-delta-over-int32", "offsetDelta 2^31", rec(offsetDelta=str(1 << 31)), "It does not fit its varint.")
     no("timestamp-delta-over-int64", "timestampDelta 2^63", rec(timestampDelta=str(1 << 63)), "It does not fit its varlong.")
     no("base-offset-over-int64", "baseOffset 2^63", changed(baseOffset=str(1 << 63)), "It does not fit its field.")
@@ -83,8 +83,8 @@ def _v2_refused(book: Book) -> None:
     no("producer-epoch-over-int16", "producerEpoch 2^15", changed(producerEpoch=str(1 << 15)), "It does not fit its field.")
     no("record-attributes-over-int8", "Record attributes 128", rec(attributes="128"), "It does not fit its byte.")
     no("attributes-over-int16", "Attributes 2^15", changed(attributes=str(1 << 15)), "It does not fit its field.")
-    no("codec-5", "Codec 5", changed(attributes="5"), "There is no such codec.", ("kafka.v2.encode.codec",))
-    no("magic-3", "Magic 3", changed(magic="3"), "There is no such format.", ("kafka.v2.encode.range",))
+    no("codec-5", "Codec 5", changed(attributes="5"), "There is no such codec.", ("kafka.v2.encode.codec",), also=("unknown-codec",))
+    no("magic-3", "Magic 3", changed(magic="3"), "There is no such format.", ("kafka.v2.encode.range",), also=("bad-magic",))
 
 
 def _legacy(book: Book) -> None:
@@ -95,9 +95,9 @@ def _legacy(book: Book) -> None:
         _ok(book, p + "nulls", "Null key and value", message_value(magic, None, None), "Null is −1.", ("kafka.legacy.encode.null",), doc, message(magic, None, None))
         _ok(book, p + "empties", "Empty key and value", message_value(magic, b"", b""), "Empty is 0.", ("kafka.legacy.encode.null",), doc, message(magic, b"", b""))
         good = message_value(magic, b"k", b"v")
-        def no(name, title, value, why, rule="kafka.legacy.encode.range", p=p):
-            _no(book, p + name, title, value, p + "key-and-value", why, (rule,), doc)
-        no("codec-zstd", "zstd", {**good, "attributes": "4", "value": None, "messages": [message_value(magic, b"a", b"1")]}, "zstd is for v2 only.", "kafka.legacy.encode.codec")
+        def no(name, title, value, why, rule="kafka.legacy.encode.range", p=p, doc=doc, **more):
+            _no(book, p + name, title, value, p + "key-and-value", why, (rule,), doc, **more)
+        no("codec-zstd", "zstd", {**good, "attributes": "4", "value": None, "messages": [message_value(magic, b"a", b"1")]}, "zstd is for v2 only.", "kafka.legacy.encode.codec", also=("unknown-codec", "not-permitted"))
         no("offset-over-int64", "Offset 2^63", {**good, "offset": str(1 << 63)}, "It does not fit its field.")
         inner = [{**one, "value": (one["value"] or "") * 300} for one in pair_value(magic)]
         for codec, name in ((1, "gzip"), (2, "snappy"), (3, "lz4")):

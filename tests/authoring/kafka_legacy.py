@@ -5,7 +5,17 @@ import zlib
 import google_crc32c
 from book import Book
 from kafka_parts import (
-    T, gzip, i32, i64, lengthed, lz4, message, message_value, snappy_block, xerial, zstd,
+    T,
+    gzip,
+    i32,
+    i64,
+    lengthed,
+    lz4,
+    message,
+    message_value,
+    snappy_block,
+    xerial,
+    zstd,
 )  # fmt: skip
 from kafka_shelf import Shelf
 

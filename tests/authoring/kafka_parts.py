@@ -91,7 +91,7 @@ def record(key: bytes | None = None, value: bytes | None = None, headers: Any = 
     return framed(body(key, value, headers, **more))
 
 
-def record_value(  # noqa: PLR0913 - the fields of a record
+def record_value(
     key: bytes | None = None,
     value: bytes | None = None,
     headers: Any = (),
@@ -121,7 +121,7 @@ def wrap64(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def batch(  # noqa: PLR0913 - the fields of the header, kafka.md §1.1
+def batch(
     records: bytes,
     count: int,
     *,
@@ -148,7 +148,7 @@ def batch(  # noqa: PLR0913 - the fields of the header, kafka.md §1.1
     return i64(base) + i32(size) + i32(epoch) + i8(magic) + u32(seal) + tail
 
 
-def batch_value(  # noqa: PLR0913 - as above
+def batch_value(
     records: list[Json],
     *,
     base: int = 0,
@@ -176,7 +176,7 @@ def batch_value(  # noqa: PLR0913 - as above
     }
 
 
-def message(  # noqa: PLR0913 - the fields of a message, kafka.md §2.1
+def message(
     magic: int,
     key: bytes | None = None,
     value: bytes | None = None,
@@ -201,7 +201,7 @@ def lengthed(data: bytes | None) -> bytes:
     return i32(-1) if data is None else i32(len(data)) + data
 
 
-def message_value(  # noqa: PLR0913 - as above
+def message_value(
     magic: int,
     key: bytes | None = None,
     value: bytes | None = None,
@@ -262,7 +262,7 @@ def xerial(*blocks: bytes, versions: bytes = i32(1) + i32(1)) -> bytes:
     return XERIAL + versions + b"".join(i32(len(block)) + block for block in blocks)
 
 
-def lz4(  # noqa: PLR0913 - the fields of the frame
+def lz4(
     data: bytes,
     *,
     flg: int = 0x60,

@@ -12,7 +12,7 @@ class Shelf:
         self.book = book
         self.prefix = f"{form}/{revision}/"
 
-    def ok(  # noqa: PLR0913 - the fields of a case
+    def ok(
         self,
         name: str,
         title: str,
@@ -31,7 +31,7 @@ class Shelf:
             accept["remarks"] = sorted(remarks)
         return self._add(name, title, data, {"accept": accept}, doc=doc, why=why, rules=rules, **more)
 
-    def no(  # noqa: PLR0913 - the fields of a case
+    def no(
         self,
         name: str,
         title: str,
@@ -54,7 +54,7 @@ class Shelf:
         whole = twin if twin.count("/") == 3 else self.prefix + twin
         return self._add(name, title, data, {"reject": reject}, doc=doc, why=why, rules=rules, twin=whole, **more)
 
-    def _add(  # noqa: PLR0913 - the fields of a case
+    def _add(
         self, name: str, title: str, data: bytes, expect: Any, *, doc: str, why: str, rules: Any, **more: Any
     ) -> str:
         origin = more.pop("origin", "builder")

@@ -111,7 +111,10 @@ def test_dropped_bits_name_the_value_that_keeps_them() -> None:
     found = accepted(V2, batch(record("0000 8080808010 026b 0276 00")))
     assert found.value.records[0].offset_delta == 0
     (remark,) = found.remarks
-    assert [(other.name, other.path) for other in remark.others] == [("kept-bits", "records[0].offsetDelta")]
+    assert [(other.name, other.path, other.value) for other in remark.others] == [
+        ("kept-bits", "records[0].offsetDelta", str(1 << 31)),
+        ("kept-bits", "records[0].offset", str(1 << 31)),
+    ]
 
 
 def test_a_header_key_that_is_no_utf8_keeps_its_bytes_and_names_the_replacement() -> None:

@@ -17,7 +17,19 @@ from attrs import evolve, field, frozen
 
 import wireproof
 from wireproof.cases.case import (
-    Accept, Behaviour, Case, Chunks, Data, Either, Expect, Input, Limits, Reject, Source, Value, Witness,
+    Accept,
+    Behaviour,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Input,
+    Limits,
+    Reject,
+    Source,
+    Value,
+    Witness,
 )  # fmt: skip
 from wireproof.cases.rules import Rule, read_rules
 from wireproof.wire.classes import CLASSES

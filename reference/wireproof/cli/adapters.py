@@ -32,7 +32,9 @@ def command(ctx: click.Context) -> None:
         rows = list(entries().values())
         width = max(len(entry.name) for entry in rows)
         for entry in rows:
-            click.echo(f"{entry.name:<{width}}  {', '.join(entry.formats)}: {entry.description}{_needs(entry)}")
+            click.echo(
+                f"{entry.name:<{width}}  {', '.join(entry.formats)}: {entry.description}{_needs(entry)}"
+            )
 
 
 def _needs(entry: Entry) -> str:
@@ -46,7 +48,11 @@ def _needs(entry: Entry) -> str:
 @selecting
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 def probing(
-    name: str, patterns: tuple[str, ...], skipped: tuple[str, ...], folders: tuple[Path, ...], in_process: bool
+    name: str,
+    patterns: tuple[str, ...],
+    skipped: tuple[str, ...],
+    folders: tuple[Path, ...],
+    in_process: bool,
 ) -> int:
     """Ask ADAPTER for everything in the formats that it claims, claimed or not.
 
@@ -57,7 +63,9 @@ def probing(
     with Engine(name, in_process=in_process) as engine:
         cases = _probing(selection(suite, patterns, skipped), () if patterns else engine.hello.revisions)
         findings = probe(engine, cases)
-        click.echo(f"{engine.hello.name} {engine.hello.version}: {len(cases)} cases, {len(findings)} findings")
+        click.echo(
+            f"{engine.hello.name} {engine.hello.version}: {len(cases)} cases, {len(findings)} findings"
+        )
     for standing, title in STANDINGS.items():
         for finding in (one for one in findings if one.standing == standing):
             click.echo(f"{title}: {_said(finding)}")

@@ -1,6 +1,7 @@
 """`wireproof explain`: the fields of any bytes, what is wrong and where, and the nearest fixture."""
 
 import re
+import sys
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ MOST_FITS = 4
 def bytes_of(source: str) -> bytes:
     """The bytes of a file, of `-` for standard input, or of a word of hex."""
     if source == "-":
-        return click.get_binary_stream("stdin").read()
+        return sys.stdin.buffer.read()
     if len(source) <= LONGEST_PATH and Path(source).is_file():
         return Path(source).read_bytes()
     text = re.sub(r"[\s:]|0x", "", source)

@@ -115,7 +115,11 @@ def _section(stream: Stream) -> tuple[Text, Table]:
     table.add_column("", "all", no_wrap=True)
     for name, number in total.items():
         table.add_column(
-            HEADS.get(name, name), str(number), justify="right", style=STYLES.get(name, "red"), overflow="fold"
+            HEADS.get(name, name),
+            str(number),
+            justify="right",
+            style=STYLES.get(name, "red"),
+            overflow="fold",
         )
     for name, part in rows.items():
         seen = counts(part)

@@ -1,0 +1,27 @@
+"""The deep states of each format: what generators of inputs are measured by. Design, section 7.
+
+The list was written from the rule books before any generator was tuned to it. A generator that does not
+reach a state does not test what lies behind it.
+"""
+
+from typing import Final
+
+from wireproof.cases.states import heka, iggy, kafka
+from wireproof.cases.states.state import State
+from wireproof.formats import Format, Layout
+
+STATES: Final[dict[str, tuple[State, ...]]] = {**kafka.STATES, **iggy.STATES, **heka.STATES}
+"""By the joined name of a row, or by the name of the format for all its other revisions."""
+
+
+def states_of(row: Format) -> tuple[State, ...]:
+    """The states of a row; none for a format that lists none."""
+    return STATES.get(row.joined, STATES.get(row.name, ()))
+
+
+def reached(states: tuple[State, ...], seen: Layout) -> list[State]:
+    """Those of `states` that a layout is in."""
+    return [state for state in states if state.holds(seen)]
+
+
+__all__ = ["STATES", "State", "reached", "states_of"]

@@ -1,0 +1,5 @@
+"""Hypothesis strategies for the tests of a codec: `values` and `nearly_valid`, by format and revision."""
+
+from wireproof.cases.strategies import nearly_valid, values
+
+__all__ = ["nearly_valid", "values"]
