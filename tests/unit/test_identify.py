@@ -28,7 +28,7 @@ def test_sound_bytes_are_known() -> None:
 
 
 def test_damaged_bytes_are_mostly_known() -> None:
-    assert shares(Reject) > 0.9
+    assert shares(Reject) > 0.85
 
 
 def test_a_batch_with_a_wrong_checksum_is_still_a_batch() -> None:

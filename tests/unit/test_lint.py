@@ -81,7 +81,9 @@ ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
 def test_a_bad_case_is_one_line_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], said: str
 ) -> None:
-    others = [other for other in (GOOD, BAD) if other["id"].rpartition("/")[2] != row["id"].rpartition("/")[2]]
+    others = [
+        other for other in (GOOD, BAD) if other["id"].rpartition("/")[2] != row["id"].rpartition("/")[2]
+    ]
     rows = [*others, row] if row["id"] > GOOD_ID else [row, *others]
     write(tmp_path, *rows, rules=EXCLUDED)
     found = [line for line in problems(tmp_path, monkeypatch) if said in line]
@@ -204,7 +206,13 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
-    forms = ({"hex": "00ff"}, {"chunks": ["00ff"]}, {"chunks": ["00", "ff"]}, {"chunks": ["00ff", ""]}, {"value": {}})
+    forms = (
+        {"hex": "00ff"},
+        {"chunks": ["00ff"]},
+        {"chunks": ["00", "ff"]},
+        {"chunks": ["00ff", ""]},
+        {"value": {}},
+    )
     seals = set()
     for form in forms:
         op = {"hex": "decode", "chunks": "scan", "value": "encode"}[next(iter(form))]
