@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the items
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -37,10 +38,13 @@ def pytest_collection_modifyitems(
 
 
 def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterator[pytest.Item]:
-    from wireproof.pytest_items import CodecRun
+    from wireproof.pytest_items import USAGE, CodecRun  # noqa: PLC0415 - not before it is asked for
 
-    run = CodecRun.of(spec, config)
-    names = run.names()
+    try:
+        run = CodecRun.of(spec, config)
+        names = run.names()
+    except USAGE as error:
+        raise pytest.UsageError(f"wireproof: {error}") from None
     if not names:
         raise pytest.UsageError(f"wireproof: no case for {spec}: look at --codec-run and at what it claims")
     prefix = f"{spec}:" if len(config.getoption("--codec")) > 1 else ""

@@ -49,7 +49,7 @@ BAD = (
     (("check", "reference", "--run", "@/no/such/file"), 2, "/no/such/file"),
     (("check", "reference", "--fixtures", "/no/such/dir"), 2, "/no/such/dir"),
     (("check", "reference", "--run", SMALL, "--skip", SMALL), 2, "0 cases, fewer than 1"),
-    (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", "99"), 2, "8 cases, fewer than 99"),
+    (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", 99), 2, "8 cases, fewer than 99"),
     (("check", "reference", "--run", SMALL, "--out", "/no/such/dir/x"), 2, "/no/such/dir/x"),
     (("cases", "nosuch/**"), 2, "no case matches nosuch/**"),
     (("show", "kafka.batch/v2/crc/zerro"), 2, "nearest: kafka.batch/v2/crc/zero"),
@@ -64,7 +64,7 @@ BAD = (
     (("explain", ""), 2, "(nothing) is neither a file nor hex"),
     (("explain", "/dev/null"), 2, "/dev/null"),
     (("explain", "/"), 2, "neither a file nor hex"),
-    (("explain", "00", "--format", "kafka.batsh/v2"), 2, "unknown format kafka.batsh/v2; nearest: kafka.batch/v2"),
+    (("explain", "00", "--format", "kafka.batsh/v2"), 2, "kafka.batsh/v2; nearest: kafka.batch/v2"),
     (("explain", "00", "--format", "nosuch"), 2, "unknown format nosuch"),
     (("report", "/no/such/file"), 2, "/no/such/file"),
     (("report", "/dev/null"), 2, "holds no run"),
@@ -224,7 +224,7 @@ def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> N
         *options,
     )
     assert done.code == 1
-    suites = ET.parse(files["junit"]).getroot()  # noqa: S314 - a file of our own
+    suites = ET.parse(files["junit"]).getroot()
     assert len(list(suites.iter("testcase"))) == 16
     assert list(suites.iter("failure"))
     assert "crc-skip" in files["markdown"].read_text("utf-8")

@@ -15,7 +15,6 @@ from wireproof.formats import FORMATS, Format, Layout, layout
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import DEFAULT, Options
 
-
 KNOWN: Final[frozenset[RejectClass]] = frozenset(
     {
         "crc-mismatch", "auth-failed", "decompress-failed", "count-mismatch", "bad-control", "unknown-codec",

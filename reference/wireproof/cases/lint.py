@@ -259,7 +259,8 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     if consumed is not None and expect.consumed not in (None, consumed):
         return f"the reference consumes {consumed}, not {expect.consumed}"
     if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
-        return f"the reference remarks {', '.join(remarks) or 'nothing'}, not {', '.join(expect.remarks) or 'nothing'}"
+        got, want = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
+        return f"the reference remarks {got}, not {want}"
     return ""
 
 
