@@ -76,8 +76,8 @@ class CaseItem(pytest.Item):
         return super().repr_failure(excinfo, *more)
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """Where an item is: nowhere but in its name."""
-        return "wireproof", None, self.name
+        """Where an item is: nowhere but in its name, which pytest must not take for a dotted Python name."""
+        return "wireproof", None, f"case {self.name}"
 
 
 class CaseFailed(Exception):  # noqa: N818 - a verdict

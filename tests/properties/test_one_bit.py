@@ -10,7 +10,7 @@ from wireproof.formats import Format
 from wireproof.wire.rejected import Rejected
 
 SEALED = [row for name, row in FORMATS.items() if name.startswith("kafka")]
-"""The rows whose frames bear a checksum that a reader must look at; the next test but one says which do not."""
+"""The rows whose frames bear a checksum that a reader must look at; the next test but one says which not."""
 
 UNVERIFIED = {"iggy.log/0.0.30", "iggy.log/0.0.40", "iggy.poll/0.0.40", "iggy.poll/0.0.60"}
 

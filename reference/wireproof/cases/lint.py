@@ -8,8 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -21,6 +20,9 @@ from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
 from wireproof.wire.values import Json, from_json, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",

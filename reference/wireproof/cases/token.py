@@ -145,7 +145,8 @@ def _case(data: bytes) -> Case:
     except TokenError:
         raise
     except (
-        cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError, RecursionError,
+        cattrs.BaseValidationError, AttributeError, LookupError, OSError, RecursionError, TypeError,
+        ValueError,
     ) as error:  # fmt: skip
         raise TokenError(f"the token holds no case: {error}") from None
 
