@@ -8,11 +8,11 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-# A row without a strategy of its own is drawn from the shape of its class, where much is left out.
+# A damaged stream may be long; the time is bounded by the number of examples.
 _LENIENT = (HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile(
-    "ci", max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=_LENIENT
+    "ci", max_examples=20, deadline=None, derandomize=True, database=None, suppress_health_check=_LENIENT
 )
 settings.register_profile("nightly", max_examples=2_000, deadline=None, suppress_health_check=_LENIENT)
 settings.load_profile(os.environ.get("WIREPROOF_PROFILE", "ci"))
