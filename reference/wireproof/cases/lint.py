@@ -8,8 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -21,6 +20,9 @@ from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
 from wireproof.wire.values import Json, from_json, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
@@ -259,7 +261,8 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     if consumed is not None and expect.consumed not in (None, consumed):
         return f"the reference consumes {consumed}, not {expect.consumed}"
     if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
-        return f"the reference remarks {', '.join(remarks) or 'nothing'}, not {', '.join(expect.remarks) or 'nothing'}"
+        got, want = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
+        return f"the reference remarks {got}, not {want}"
     return ""
 
 

@@ -139,18 +139,24 @@ def _inflated(word: str) -> bytes:
 
 
 def _case(data: bytes) -> Case:
+    """The case in a token's JSON, which may be anybody's: no file is opened for it."""
     try:
-        page = json.loads(data)
-        row = {key: value for key, value in page["case"].items() if value is not None}
-        if "file" in row.get("input", ()):
-            raise TokenError("the token names a file of another machine")
-        case = case_of(row, page["format"], page["revision"], Path())
-        family, parent = page.get("family"), page.get("parent")
-        if not all(isinstance(name, str | None) for name in (family, parent)):
-            raise TokenError("the token holds no case: family and parent are texts")
+        return _case_of(json.loads(data))
     except TokenError:
         raise
-    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError,
-            RecursionError) as error:  # fmt: skip
+    except (
+        cattrs.BaseValidationError, AttributeError, LookupError, OSError, RecursionError, TypeError,
+        ValueError,
+    ) as error:  # fmt: skip
         raise TokenError(f"the token holds no case: {error}") from None
+
+
+def _case_of(page: Any) -> Case:  # noqa: ANN401 - JSON
+    row = {key: value for key, value in page["case"].items() if value is not None}
+    if "file" in row.get("input", ()):
+        raise TokenError("the token names a file of another machine")
+    family, parent = page.get("family"), page.get("parent")
+    if not all(isinstance(name, str | None) for name in (family, parent)):
+        raise TokenError("the token holds no case: family and parent are texts")
+    case = case_of(row, page["format"], page["revision"], Path())
     return evolve(case, family=family, parent=parent)
