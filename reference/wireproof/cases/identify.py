@@ -10,8 +10,12 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.formats import FORMATS, Format, Layout, layout
+from wireproof.cases.autopsy import autopsy
+from wireproof.formats import FORMATS, Format, Layout
 from wireproof.wire.options import DEFAULT, Options
+
+PLAUSIBLE: Final = 1 << 24
+"""Bytes of an entry that nobody wonders at."""
 
 
 def _json(data: bytes) -> bool:
@@ -30,10 +34,10 @@ def _uuid(data: bytes) -> bool:
 
 
 def _entry(data: bytes) -> bool:
-    """A magic of 0 to 2, and a size that these bytes can hold or that ends with them: kafka.md §1.4."""
-    if len(data) < 17 or data[16] > 2:
+    """A magic of 0 to 2, a size and an offset of a plausible order: kafka.md §1.4."""
+    if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
         return False
-    return int.from_bytes(data[8:12], "big") <= len(data)
+    return int.from_bytes(data[8:12], "big") < PLAUSIBLE
 
 
 MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
@@ -67,7 +71,7 @@ class Fit:
 def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT) -> list[Fit]:
     """Every row (or those given) with its layout of `data`, the best fit first."""
     found = [
-        Fit(row, layout(row, data, options), _marked(row.name, data), len(data))
+        Fit(row, autopsy(row, data, options), _marked(row.name, data), len(data))
         for row in rows or FORMATS.values()
     ]
     return sorted(found, key=lambda fit: fit.rank, reverse=True)

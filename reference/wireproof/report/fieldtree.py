@@ -79,7 +79,7 @@ def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
     for step in (int(step) for step in span.space.split(">") if step):
         key += (ends.get((space, step), step), -1, 0)
         space += f"{step}>"
-    return (*key, span.start, 0, -span.end)
+    return (*key, span.start, int(span.end > span.start), -span.end)
 
 
 def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:
