@@ -94,7 +94,9 @@ def test_a_legacy_checksum_is_the_other_polynomial() -> None:
     assert again == data
 
 
-@pytest.mark.parametrize("name", ["kafka.batch/v2/crc/leader-epoch-outside", "kafka.batch/v0/message/null-null"])
+@pytest.mark.parametrize(
+    "name", ["kafka.batch/v2/crc/leader-epoch-outside", "kafka.batch/v0/message/null-null"]
+)
 def test_resealing_sound_bytes_changes_nothing(name: str) -> None:
     data, found = golden(name)
     assert resealed(Damaged(data, tuple(one for one in found.spans if not one.space))).data == data

@@ -1,6 +1,7 @@
 """The derived families, and the reference held to them. Design, section 3, "Derived families"."""
 
 from collections import Counter
+from itertools import takewhile
 
 import pytest
 from attrs import evolve
@@ -128,7 +129,8 @@ def test_a_large_input_is_damaged_at_its_ends_and_at_the_borders_of_its_fields()
     assert size > WHOLE
     expect = reference(FORMATS[three.joined], data, three.options)
     large = evolve(three, input=Data(data), expect=expect)
-    stops = {len(data_of(case)) for case in derived(large) if case.family == "truncate"}
+    first = takewhile(lambda case: case.family == "truncate", derived(large))
+    stops = {len(data_of(case)) for case in first}
     assert {span.start for span in layout(FORMATS[three.joined], data).spans if not span.space} <= stops
     assert set(range(EDGE)) | set(range(size - EDGE, size)) <= stops
     assert len(stops) < size

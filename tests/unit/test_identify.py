@@ -41,7 +41,7 @@ def test_a_batch_with_a_wrong_checksum_is_still_a_batch() -> None:
 
 
 def test_every_row_answers_any_bytes() -> None:
-    noise = random.Random(7)  # noqa: S311 - a test's bytes
+    noise = random.Random(7)
     for size in (0, 1, 7, 60, 300):
         assert len(fits(noise.randbytes(size))) == len(FORMATS)
 

@@ -42,7 +42,7 @@ def test_a_sound_shelf_has_no_problem(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("an id of another file", good(id="iggy.identifier/0.0.30/other/a-good"), f"does not fit its file, {PLACE}"),
+    ("an id of another file", good(id="iggy.identifier/0.0.30/other/a-good"), f"not fit its file, {PLACE}"),
     ("an id with capitals", good(id=f"{PLACE}/A-good"), f"does not fit its file, {PLACE}"),
     ("an unknown rule", good(rules=["shelf.number", "shelf.none"]), "the rule shelf.none is unknown"),
     ("no rule at all", good(rules=[]), "it tests no rule"),
@@ -69,7 +69,7 @@ ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
         'the reference reads another value: value.value want "08000000" got "07000000"',
     ),
     ("another count of bytes", good(expect=accept(consumed=5)), "the reference consumes 6, not 5"),
-    ("a refusal that the reference accepts", bad(input=GOOD["input"]), "accepts what should be refused as bad-kind"),
+    ("a refusal that the reference accepts", bad(input=GOOD["input"]), "what should be refused as bad-kind"),
     ("an acceptance that the reference refuses", good(input=BAD["input"]), "the reference refuses it"),
     ("another class", bad(expect=reject(**{"class": "truncated"})), "refuses it as bad-kind, not truncated"),
     ("another position", bad(expect=reject(at=1)), "refuses it at 0, not 1"),
@@ -81,7 +81,9 @@ ONE_CASE: tuple[tuple[str, dict[str, Any], str], ...] = (
 def test_a_bad_case_is_one_line_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], said: str
 ) -> None:
-    others = [other for other in (GOOD, BAD) if other["id"].rpartition("/")[2] != row["id"].rpartition("/")[2]]
+    others = [
+        other for other in (GOOD, BAD) if other["id"].rpartition("/")[2] != row["id"].rpartition("/")[2]
+    ]
     rows = [*others, row] if row["id"] > GOOD_ID else [row, *others]
     write(tmp_path, *rows, rules=EXCLUDED)
     found = [line for line in problems(tmp_path, monkeypatch) if said in line]
@@ -205,7 +207,13 @@ def test_a_landed_id_that_is_gone_is_a_problem(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monkeypatch: Any) -> None:
-    forms = ({"hex": "00ff"}, {"chunks": ["00ff"]}, {"chunks": ["00", "ff"]}, {"chunks": ["00ff", ""]}, {"value": {}})
+    forms = (
+        {"hex": "00ff"},
+        {"chunks": ["00ff"]},
+        {"chunks": ["00", "ff"]},
+        {"chunks": ["00ff", ""]},
+        {"value": {}},
+    )
     seals = set()
     for form in forms:
         op = {"hex": "decode", "chunks": "scan", "value": "encode"}[next(iter(form))]

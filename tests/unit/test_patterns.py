@@ -43,7 +43,7 @@ def test_one_star_is_one_component_and_two_are_any_number(pattern: str, numbers:
     "pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", "a.b/v1/crc/[o]ne", ""]
 )
 def test_a_pattern_that_nothing_matches_is_an_error_with_the_nearest_ids(pattern: str) -> None:
-    with pytest.raises(PatternError, match="^no case matches .*; nearest: [ac]"):
+    with pytest.raises(PatternError, match=r"^no case matches .*; nearest: [ac]"):
         select(suite(), [pattern])
 
 

@@ -55,7 +55,9 @@ def test_every_kind_of_input_survives_it(given: Any) -> None:
 
 
 def test_options_survive_it() -> None:
-    options = Options("produce", keys={"a_1": b"k"}, max_message=9, fetch_offset=3, aborted=((1, 2),), resync="c")
+    options = Options(
+        "produce", keys={"a_1": b"k"}, max_message=9, fetch_offset=3, aborted=((1, 2),), resync="c"
+    )
     case = evolve(CASE, profile="produce", options=options)
     assert parse(dump(case)).options == options
 

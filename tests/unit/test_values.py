@@ -35,7 +35,7 @@ class Whole:
     computed: int = field(default=0)
 
 
-VALUE = Whole("one", True, (Part(-(1 << 63), b""), Part(0)), (b"\x00\xff", None), 7)
+VALUE = Whole("one", flag=True, parts=(Part(-(1 << 63), b""), Part(0)), pair=(b"\x00\xff", None), computed=7)
 TREE: dict[str, Any] = {
     "kind": "one",
     "flag": True,

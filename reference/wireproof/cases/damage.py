@@ -69,6 +69,7 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "") -> Dama
     """Lengths, then checksums, made right again, those of smaller ranges first.
 
     Args:
+        damaged: the bytes, and the layout that they have now.
         lengths: whether lengths are repaired too.
         spare: the path of a field that is left as it was damaged.
     """

@@ -113,6 +113,7 @@ def _inflated(word: str) -> bytes:
 
 
 def _case(data: bytes) -> Case:
+    """The case in a token's JSON, which may be anybody's: no file is opened for it."""
     try:
         page = json.loads(data)
         row = {key: value for key, value in page["case"].items() if value is not None}

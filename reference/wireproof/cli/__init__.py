@@ -77,7 +77,7 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
         known = exit_of(error)
         if known is None:
             traceback.print_exception(error)

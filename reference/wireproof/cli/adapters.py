@@ -75,7 +75,7 @@ def probing(
 
 
 def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
-    """The cases whose answer is not open, of the formats that are claimed, or else of all that were chosen."""
+    """The cases whose answer is not open, of the claimed formats, or else of all that were chosen."""
     return [
         case
         for case in cases

@@ -63,7 +63,11 @@ class Asked:
 )
 @viewing
 def command(
-    adapters: tuple[str, ...], strict_class: bool, min_cases: int, out: Path | None, **more: Any
+    adapters: tuple[str, ...],
+    strict_class: bool,
+    min_cases: int,
+    out: Path | None,
+    **more: Any,  # noqa: ANN401 - the options of `Asked` and of the views
 ) -> int:
     """Hold each ADAPTER to the cases and end with a matrix.
 

@@ -93,6 +93,5 @@ def _remarks(fit: Fit) -> None:
         allowed = ["refused"] * remark.refusable + [
             f"{other.name} ({other.value})" for other in remark.others
         ]
-        click.echo(
-            f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {', '.join(allowed) or 'nothing'}"
-        )
+        also = ", ".join(allowed) or "nothing"
+        click.echo(f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {also}")

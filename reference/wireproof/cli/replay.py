@@ -35,7 +35,6 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     lookups = Lookups(suite)
     show(stream, Console(), View(lambda _: case, lookups.twin))
     for event in events:
-        click.echo(
-            f"{event.label}: want {event.want or '(as given)'}; got {event.got or '(the same)'} {event.text}".rstrip()
-        )
+        want, got = event.want or "(as given)", event.got or "(the same)"
+        click.echo(f"{event.label}: want {want}; got {got} {event.text}".rstrip())
     return exit_code(stream)

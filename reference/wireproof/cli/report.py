@@ -21,7 +21,12 @@ from wireproof.trial.streams import Stream, merge, read
 @viewing
 @with_fixtures
 @click.option("--quiet", is_flag=True, help="print the matrix only")
-def command(files: tuple[Path, ...], folders: tuple[Path, ...], quiet: bool, **more: Any) -> None:
+def command(
+    files: tuple[Path, ...],
+    folders: tuple[Path, ...],
+    quiet: bool,
+    **more: Any,  # noqa: ANN401 - the options of the views
+) -> None:
     """Render the streams in FILES; shards of one run are joined."""
     streams = _joined([stream for file in files for stream in read(file)])
     if not streams:

@@ -23,7 +23,8 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
     suite = suite_of(folders)
     case = wanted(suite, name)
     rows = (
-        ("id", case.id), ("title", case.title), ("why", case.why), ("op", f"{case.op} {case.joined}, {case.profile}"),
+        ("id", case.id), ("title", case.title), ("why", case.why),
+        ("op", f"{case.op} {case.joined}, {case.profile}"),
         ("level", case.level), ("flags", ", ".join(case.flags)), ("needs", ", ".join(case.needs)),
         ("twin", case.twin or ""), ("source", f"{case.source.origin}, {case.source.document}"),
         ("witness", ", ".join(f"{one.name} {one.version}" for one in case.source.witnesses)),

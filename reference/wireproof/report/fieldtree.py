@@ -73,7 +73,7 @@ def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
 
 
 def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
-    """What was unpacked from a region stands behind the region's own fields; outer spans before inner ones."""
+    """What was unpacked from a region stands behind the region's own fields; outer spans come first."""
     key: list[int] = []
     space = ""
     for step in (int(step) for step in span.space.split(">") if step):
