@@ -2,15 +2,18 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import shelves
 from jsonschema import Draft202012Validator
 
 import wireproof
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixtures import FixtureError, case_of, folder, load, read
+from wireproof.cases.page import page_of, row_of, write
 from wireproof.wire.classes import RejectClass
 
 SCHEMA: dict[str, Any] = json.loads(
@@ -110,7 +113,10 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"op": "parse"}, "op wants one of decode, encode, scan, not parse"),
     ({"rules": "toy.rule"}, "rules is a str, and wants a list"),
     ({"title": 3}, "expected str @ case.title"),
-    ({"input": {"hex": "0"}}, "hexadecimal"),
+    ({"input": {"hex": "0"}}, "hex wants bytes as lower-case hex"),
+    ({"input": {"hex": "AB"}}, "hex wants bytes as lower-case hex"),
+    ({"input": {"hex": "00 01"}}, "hex wants bytes as lower-case hex"),
+    ({"expect": {"reject": {"class": "other", "at": "61"}}}, "at wants a position"),
     ({"input": {"hex": "00", "value": 1}}, "input wants exactly one of"),
     ({"input": {"file": "../../secret", "sha256": "0"}}, "is not the name of a file beside the case"),
     ({"input": {"file": "gone.bin", "sha256": "0"}}, "gone.bin"),
@@ -185,3 +191,61 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert both.hash != alone.hash
     assert both.get(ROW["id"]) is not None
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
+
+
+def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = shelves.write(tmp_path, shelves.GOOD)
+    path.write_text(
+        path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
+    )
+    with pytest.raises(FixtureError, match="the key expect stands twice"):
+        shelves.only(tmp_path, monkeypatch)
+
+
+def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+    for name, title, rule, data in (
+        ("one", "a", "r", b"1"),
+        ("two", "b", "r", b"1"),
+        ("three", "a", "s", b"1"),
+        ("four", "a", "r", b"2"),
+        ("again", "a", "r", b"1"),
+    ):
+        path = shelves.write(
+            tmp_path / name, {**shelves.GOOD, "title": title}, rules=shelves.RULE.replace("Kind 1", rule)
+        )
+        (path.parent / "x.bin").write_bytes(data)
+        seen.add(shelves.only(tmp_path / name, monkeypatch).hash)
+    assert len(seen) == 4
+
+
+# --- writing ---
+
+
+def test_every_case_is_read_back_from_what_is_written() -> None:
+    for case in load().cases:
+        assert case_of(row_of(case), case.format, case.revision, None) == case, case.id
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
+def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None:
+    """But for an empty list of bytes, which says no more than its absence."""
+    cases = read(path)
+    page = page_of(cases[0].format, cases[0].revision, cases)
+    assert page.text == re.sub(r',\n +"bytes": \[\]', "", path.read_text(encoding="utf-8"))
+    sealed = {case["input"].get("sha256") for case in json.loads(page.text)["cases"]} - {None}
+    assert {hashlib.sha256(data).hexdigest() for data in page.files.values()} == sealed
+
+
+def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
+    long = {**shelves.GOOD, "input": {"hex": "00" * 513}}
+    short = {**shelves.GOOD, "id": f"{shelves.PLACE}/0-first"}
+    form, revision, topic = shelves.PLACE.split("/")
+    path = tmp_path / form / revision / f"{topic}.json"
+    write(path, form, revision, [case_of(row, form, revision, None) for row in (long, short)])
+    assert [case.id for case in read(path)] == [short["id"], long["id"]]
+    (spilled,) = path.parent.glob("*.bin")
+    assert spilled.read_bytes() == bytes(513)
+    assert json.loads(path.read_text())["cases"][1]["input"]["file"] == spilled.name

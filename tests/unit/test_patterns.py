@@ -1,12 +1,14 @@
 """Patterns: design, section 6."""
 
+import time
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from wireproof.cases.case import Case, Data, Reject
+from wireproof.cases.case import Accept, Case, Data, Reject
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.patterns import PatternError, select
+from wireproof.cases.patterns import PatternError, compiled, renamed, select
 
 NAMES = ("a.b/v1/crc/one", "a.b/v1/crc/two", "a.b/v1/size/one", "a.b/v2/crc/one", "c.d/v1/crc/one")
 OLD = "a.b/v1/sum/first"
@@ -65,3 +67,20 @@ def test_the_order_is_that_of_the_suite_whatever_that_of_the_patterns() -> None:
 def test_an_empty_suite_says_so() -> None:
     with pytest.raises(PatternError, match="nearest: none: there are no fixtures"):
         select(Suite((), {}, {}, ""), ["**"])
+
+
+def test_a_pattern_that_only_a_former_id_matches_is_told() -> None:
+    cases = (evolve(CASE_OF_NOW, aliases=("a.b/v1/old/name",)),)
+    suite = Suite(cases, {}, {}, "", {"a.b/v1/old/name": CASE_OF_NOW.id})
+    assert renamed(suite, ["a.b/v1/old/name"] * 2) == (f"a.b/v1/old/name is called {CASE_OF_NOW.id} now",)
+    assert select(suite, ["a.b/v1/old/*"]) == cases
+    assert renamed(suite, ["**", CASE_OF_NOW.id]) == ()
+
+
+CASE_OF_NOW = Case("a.b/v1/new/name", "a.b", "v1", Data(b""), Accept())
+
+
+def test_many_stars_cost_no_time() -> None:
+    started = time.perf_counter()
+    assert not compiled("**/" * 30 + "x").fullmatch("a/" * 30)
+    assert time.perf_counter() - started < 1

@@ -148,3 +148,38 @@ def test_a_token_nested_without_end_is_one_line() -> None:
     packed = zlib.compress(b"[" * 200_000)
     with pytest.raises(TokenError, match="holds no case"):
         parse(PREFIX + base64.urlsafe_b64encode(packed).decode())
+
+
+def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -> None:
+    noise = b"".join(number.to_bytes(4) + bytes([number * 7 % 256]) for number in range(0, 90_000, 31))
+    word = keep(evolve(CASE, input=Data(noise)), tmp_path)
+    Path(word[1:]).write_text(dump(CASE))
+    with pytest.raises(TokenError, match="its sha256 is not its name"):
+        parse(word)
+    mine = tmp_path / "mine.txt"
+    mine.write_text(dump(CASE) + "\n")
+    assert parse(f"@{mine}") == CASE
+
+
+def test_a_token_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token, "LARGEST", 1 << 16)
+    with pytest.raises(TokenError, match="more than 65536 characters"):
+        parse("@/dev/zero")
+
+
+@pytest.mark.parametrize("stray", ["!", "\n", " ", "%", "\u00e9"])
+def test_a_character_that_no_token_has_is_damage_and_not_skipped(stray: str) -> None:
+    whole = dump(CASE)
+    with pytest.raises(TokenError, match="no token has"):
+        parse(whole[:20] + stray + whole[20:])
+
+
+def test_bytes_behind_the_end_are_damage() -> None:
+    packed = base64.urlsafe_b64decode(dump(CASE).removeprefix(PREFIX) + "===")
+    with pytest.raises(TokenError, match="follows its end"):
+        parse(PREFIX + base64.urlsafe_b64encode(packed + bytes(3)).decode())
+
+
+def test_the_order_of_a_value_changes_no_token() -> None:
+    one, two = ({"a": "1", "b": "2"}, {"b": "2", "a": "1"})
+    assert dump(evolve(CASE, input=Value(one))) == dump(evolve(CASE, input=Value(two)))

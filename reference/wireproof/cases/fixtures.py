@@ -6,6 +6,7 @@ names the file, the case and what to mend.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +35,7 @@ from wireproof.cases.case import (
 from wireproof.cases.rules import Rule, read_rules
 from wireproof.wire.classes import CLASSES
 from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.values import HEX, Json
 
 SCHEMA: Final = 1
 
@@ -57,7 +58,7 @@ class Suite:
         cases: sorted by id.
         rules: by id.
         files: of each case's id, the file that it stands in.
-        hash: blake2b over every fixture file, in hex.
+        hash: blake2b over every fixture file, its rules and its long inputs, in hex.
         aliases: from each alias to its id.
         frozen: of each id that has landed, the digest of its input.
     """
@@ -100,8 +101,8 @@ def load(further: Sequence[Path] = ()) -> Suite:
                     raise FixtureError(f"{path}: the rule {rule.id} stands in another place too")
                 rules[rule.id] = rule
         frozen |= _frozen(root / FROZEN)
+        seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
-            seal.update(path.read_bytes())
             for case in read(path):
                 if case.id in cases:
                     raise FixtureError(f"{path}: {case.id} stands in {files[case.id]} too")
@@ -109,6 +110,15 @@ def load(further: Sequence[Path] = ()) -> Suite:
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
+
+
+def _digest(root: Path) -> bytes:
+    """Over name and bytes of every file that says what must happen, wherever the folder lies."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted((*root.glob("*/rules.toml"), *root.glob("*/*/*.json"), *root.glob("*/*/*.bin"))):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.digest()
 
 
 def _rules(path: Path) -> Iterator[Rule]:
@@ -134,7 +144,7 @@ def _frozen(path: Path) -> dict[str, str]:
 def read(path: Path) -> list[Case]:
     """The cases of one file; raises `FixtureError`."""
     try:
-        page = json.loads(path.read_text(encoding="utf-8"))
+        page = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (OSError, ValueError, RecursionError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
@@ -142,6 +152,15 @@ def read(path: Path) -> list[Case]:
     if page["schema"] != SCHEMA or not isinstance(page["cases"], list):
         raise FixtureError(f"{path}: wants schema {SCHEMA} and a list of cases")
     return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a key stand twice and the last one win; what the first one said would be lost unseen."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} stands twice")
+    return found
 
 
 def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  # noqa: ANN401 - JSON
@@ -157,8 +176,11 @@ def _gathered(error: Exception) -> bool:
     return isinstance(error, cattrs.BaseValidationError)
 
 
-def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path) -> Case:
-    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors."""
+def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
+    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors.
+
+    `here` is the folder of its input file; None where it may name no file, as in a token of a stranger.
+    """
     _keys("case", row, REQUIRED, OPTIONAL)
     case = Case(
         id=_typed("id", row["id"], str),
@@ -224,11 +246,13 @@ def _keys(what: str, row: Mapping[str, Any], required: Iterable[str], optional: 
         raise ValueError(f"{what} {' and '.join(parts)}")
 
 
-def _input(row: Mapping[str, Any], here: Path) -> Input:
+def _input(row: Mapping[str, Any], here: Path | None) -> Input:
     match dict(row):
         case {"hex": str(text), **rest} if not rest:
-            return Data(bytes.fromhex(text))
+            return Data(_octets("hex", text))
         case {"file": str(name), "sha256": str(seal), **rest} if not rest:
+            if here is None:
+                raise ValueError("it names a file of another machine")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
             data = (here / name).read_bytes()
@@ -238,7 +262,7 @@ def _input(row: Mapping[str, Any], here: Path) -> Input:
         case {"value": value, **rest} if not rest:
             return Value(value)
         case {"chunks": list(chunks), **rest} if not rest:
-            return Chunks(tuple(bytes.fromhex(chunk) for chunk in chunks))
+            return Chunks(tuple(_octets("chunks", chunk) for chunk in chunks))
     raise ValueError("input wants exactly one of hex, file with sha256, value, chunks")
 
 
@@ -256,7 +280,7 @@ def expect_of(row: Mapping[str, Any]) -> Expect:
 
 def _accept(row: dict[str, Any]) -> Accept:
     _keys("accept", row, (), ("value", "consumed", "remarks", "bytes"))
-    data = tuple(bytes.fromhex(text) for text in _texts("bytes", row.get("bytes", [])))
+    data = tuple(_octets("bytes", text) for text in _texts("bytes", row.get("bytes", [])))
     consumed = _typed("consumed", row.get("consumed"), int, NoneType)
     return Accept(row.get("value"), consumed, _texts("remarks", row.get("remarks", [])), data)
 
@@ -268,7 +292,10 @@ def _reject(row: dict[str, Any]) -> Reject:
     for name in (cls, *also):
         if name not in CLASSES:
             raise ValueError(f"{name} is no class")
-    return Reject(cls, also, _typed("at", row.get("at"), int, str, NoneType), row.get("before"))
+    at = _typed("at", row.get("at"), int, str, NoneType)
+    if isinstance(at, str) and not re.fullmatch(r"([0-9]+>)+[0-9]+", at):
+        raise ValueError(f"at wants a position such as 17 or 61>3, not {at}")
+    return Reject(cls, also, at, row.get("before"))
 
 
 def _behaviour(row: dict[str, Any]) -> Behaviour:
@@ -283,6 +310,15 @@ def _typed(name: str, value: object, *kinds: type) -> Any:  # noqa: ANN401 - one
     if type(value) not in kinds:
         raise TypeError(f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_said, kinds))}")
     return value
+
+
+def _octets(name: str, text: object) -> bytes:
+    """Bytes in the one spelling of hex: `bytes.fromhex` alone takes capitals and blanks too."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} wants bytes as lower-case hex")
+    if not re.fullmatch(HEX, text):
+        raise ValueError(f"{name} wants bytes as lower-case hex")
+    return bytes.fromhex(text)
 
 
 def _said(kind: type) -> str:
@@ -316,7 +352,7 @@ def options_of(row: Mapping[str, Any]) -> Options:
         if row.get(name, words[0]) not in words:
             raise ValueError(f"{name} wants one of {', '.join(words)}, not {row[name]}")
     if "keys" in fields:
-        fields["keys"] = {name: bytes.fromhex(key) for name, key in fields["keys"].items()}
+        fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
     if "aborted" in fields:
         fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
     return evolve(DEFAULT, **fields)

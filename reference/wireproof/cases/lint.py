@@ -16,6 +16,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen import seal
+from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
@@ -24,19 +25,10 @@ from wireproof.wire.values import Json, from_json, to_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEYS: Final = (
-    "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
-    "input", "expect", "twin", "needs", "source", "limits",
-)  # fmt: skip
-"""The keys of a case in the order in which a file has them."""
-
 ID: Final = re.compile(r"[a-z.]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
 
 FLAGS: Final = ("security", "resource")
 """What a flag may say: see the report's order, and the limits of the case."""
-
-INLINE: Final = 512
-"""Bytes of an input that may stand in the JSON itself."""
 
 
 @frozen
@@ -82,7 +74,7 @@ def _files(suite: Suite) -> Iterator[Problem]:
         text = path.read_text(encoding="utf-8")
         page = json.loads(text)
         rows = page["cases"]
-        if text != json.dumps(page, indent=2, ensure_ascii=False) + "\n":
+        if text != text_of(page):
             yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
         ids = [row["id"] for row in rows]
         if ids != sorted(ids):
@@ -200,6 +192,8 @@ def _covered(suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
+        if rule.exclusion and not lacks:
+            yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
 
 
 # --- the reference ---
@@ -227,8 +221,10 @@ def _accepted(row: Format, case: Case) -> str:
             data = formats.encode(row, value, case.options)
             return _encoded(row, case, data)
         case Chunks(chunks):
-            got: Json = formats.items_json(formats.scan(row, chunks, case.options))
-            return _same(case.expect, got, None, None)
+            items = tuple(formats.scan(row, chunks, case.options))
+            remarks = tuple(sorted({remark.cls for item in items for remark in item.remarks}))
+            length = sum(item.length for item in items)
+            return _same(case.expect, formats.items_json(items), length, remarks)
         case Data(data):
             decoded = formats.decode(row, data, case.options)
             remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
@@ -261,8 +257,8 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     if consumed is not None and expect.consumed not in (None, consumed):
         return f"the reference consumes {consumed}, not {expect.consumed}"
     if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
-        got, want = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
-        return f"the reference remarks {got}, not {want}"
+        seen, wanted = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
+        return f"the reference remarks {seen}, not {wanted}"
     return ""
 
 

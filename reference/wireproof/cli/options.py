@@ -8,7 +8,7 @@ import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.patterns import select
+from wireproof.cases.patterns import renamed, select
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +45,12 @@ def suite_of(folders: Sequence[Path]) -> Suite:
 
 
 def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> tuple[Case, ...]:
-    """The selected cases in order; raises `PatternError` for a pattern that nothing matches."""
+    """The selected cases in order; raises `PatternError` for a pattern that nothing matches.
+
+    A pattern that only a former id matches is told on stderr.
+    """
+    for notice in renamed(suite, _words((*patterns, *skipped))):
+        click.echo(notice, err=True)
     cases = select(suite, _words(patterns)) if patterns else suite.cases
     left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()
     return tuple(case for case in cases if case.id not in left_out)
