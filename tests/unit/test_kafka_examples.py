@@ -84,6 +84,10 @@ def test_the_header_of_e01_is_read_field_by_field() -> None:
         "batchLength": ("length", 12, 70),
         "crc": ("crc32c", 21, 70),
         "recordsCount": ("count", 61, 70),
+        "records[0].length": ("length", 62, 70),
+        "records[0].keyLength": ("length", 66, 67),
+        "records[0].valueLength": ("length", 68, 69),
+        "records[0].headerCount": ("count", 70, 70),
     }
 
 

@@ -110,7 +110,9 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
 
 def covered(cover: Cover | None) -> str:
     """What a length, count or checksum speaks of."""
-    return "" if cover is None else f"{cover.kind} of {cover.start}..{cover.end - 1}"
+    if cover is None:
+        return ""
+    return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
 
 
 def innermost(spans: Sequence[Span], at: At | None) -> Span | None:

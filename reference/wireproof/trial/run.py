@@ -1,7 +1,7 @@
 """One run: the selected cases and their families on one adapter, judged, as events in plan order.
 
 Design, sections 3 and 5. Golden cases go first, twins with them; a family is derived only from a case
-that the adapter answers as it may, so that one fault is told once and not a thousand times.
+that the adapter accepts as it may, so that one fault is told once and not a thousand times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ def _families(engine: Engine, plan: Plan, verdicts: Mapping[str, Verdict]) -> It
 
 def _grown(plan: Plan, verdicts: Mapping[str, Verdict]) -> Iterator[Case]:
     for case in plan.golden:
-        if verdicts[case.id].passing and not isinstance(case.expect, Reject):
+        if verdicts[case.id].accepts and not isinstance(case.expect, Reject):
             yield from filter(plan.keep, derived(case))
 
 
