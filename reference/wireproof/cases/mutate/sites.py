@@ -1,9 +1,9 @@
 """The parts of a value by their types: where a value can be edited, and how it is rebuilt around an edit."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from attrs import fields, frozen, has
 
@@ -64,8 +64,9 @@ def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
 
 
 @lru_cache(maxsize=256)
-def parts_of(cls: Any) -> tuple[tuple[str, Kind], ...]:  # noqa: ANN401 - a class, hashable to the cache
+def parts_of(cls: Hashable) -> tuple[tuple[str, Kind], ...]:
     """The fields of a value class that its encoder looks at, with their kinds."""
+    assert isinstance(cls, type)
     hints, computed = get_type_hints(cls), COMPUTED.get(cls.__name__, ())
     return tuple((a.name, kind_of(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
@@ -96,12 +97,12 @@ def sites(value: Any) -> Iterator[Site]:  # noqa: ANN401 - a value class
                 pairs = enumerate(zip(site.kind.of, site.now, strict=True))
                 todo += [Site((*site.steps, at), kind_of(hint), part) for at, (hint, part) in pairs]
             case part if has(type(part)):
-                rows = parts_of(type(part))
+                rows = parts_of(cast("Hashable", type(part)))
                 todo += [Site((*site.steps, name), kind, getattr(part, name)) for name, kind in rows]
 
 
 def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
-    """The value with the part that `steps` lead to replaced; raises what the validators of its classes raise."""
+    """The value with the part that `steps` lead to replaced; raises what its classes' validators raise."""
     return changed(value, steps, lambda _: new)
 
 
