@@ -86,7 +86,6 @@ def line(row: Format, runs: list[Run]) -> str:
     least = min(total - len(one.missed) for one in runs)
     missed = sorted({name for one in runs for name in one.missed})
     rate = median(one.tried / (one.last if not one.missed else 2.0) for one in runs)
-    return (
-        f"{row.joined:24} {least}/{total} states, last after {median(lasts):.2f} s"
-        f" ({lasts[0]:.2f} to {lasts[-1]:.2f}), {rate:.0f} a second{'; missed: ' if missed else ''}{', '.join(missed)}"
-    )
+    spread = f"{median(lasts):.2f} s ({lasts[0]:.2f} to {lasts[-1]:.2f})"
+    text = f"{row.joined:24} {least}/{total} states, last after {spread}, {rate:.0f} a second"
+    return text + (f"; missed: {', '.join(missed)}" if missed else "")

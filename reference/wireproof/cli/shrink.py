@@ -23,8 +23,8 @@ from wireproof.trial.engine import Engine
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit of a case")
 @click.option("--out", default=Path(), type=click.Path(file_okay=False, path_type=Path),
               help="the folder for a token over 2 KiB, which is a file")  # fmt: skip
-@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="further fixtures, beside those of the package")  # fmt: skip
+@click.option("--fixtures", "folders", multiple=True, help="further fixtures, beside those of the package",
+              type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
 def command(
     name: str,
     adapter: str,
@@ -34,7 +34,7 @@ def command(
     out: Path,
     folders: tuple[Path, ...],
 ) -> None:
-    """Make the case of an ID or a TOKEN as small as it can be while ADAPTER fails it with the same signature."""
+    """Make the case of an ID or TOKEN as small as it can be while ADAPTER fails it alike."""
     case = wanted(suite_of(folders), name)
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)

@@ -117,7 +117,7 @@ def _contradiction(case: Case) -> str:
 
 
 def confirm(case: Case) -> None:
-    raise PromotionError(f"fresh process {number} does not confirm: {verdict.label}")
+    """Ask the reference in fresh processes; raises `PromotionError` if one does not answer as told."""
     for number in range(1, CONFIRMATIONS + 1):
         with Engine("reference") as engine:
             ran = next(engine.run([evolve(case, twin=None)]))
@@ -170,7 +170,7 @@ def _subject(case: Case) -> str:
 
 
 def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
-    """The accepted neighbour of a refused case: its bytes repaired, if that is enough, else the nearest one."""
+    """The accepted neighbour of a refused case: its bytes repaired if that is enough, else the nearest."""
     if not isinstance(case.expect, Reject):
         return None, None
     if isinstance(case.input, Data):

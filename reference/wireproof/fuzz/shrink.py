@@ -70,7 +70,7 @@ class Shrinker:
             )
 
     def run(self, seconds: float) -> Shrunk:
-        """The smallest case that was found in `seconds`; each step is strictly smaller than the one before."""
+        """The smallest case found in `seconds`; each step is strictly smaller than the one before."""
         start = self._clock()
         kept = 0
         while self._clock() - start < seconds:
