@@ -60,7 +60,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
             twice = data[one.start : one.end] * 2
             return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 1)]
     same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
-    other = rng.choice(same)
+    other = rng.choice([found for found in same if found != one] or same)
     return [
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),

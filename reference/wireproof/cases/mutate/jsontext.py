@@ -10,6 +10,9 @@ from typing import Any, Final
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value holds no other object."""
 
+OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
+"""The same, where that value is an object itself."""
+
 OTHERS: Final[tuple[Any, ...]] = (
     None,
     True,
@@ -45,8 +48,10 @@ def edited(rng: Random, data: bytes) -> bytes | None:
     text = json.dumps(
         tree, separators=rng.choice(((",", ":"), (", ", ": "))), ensure_ascii=bool(rng.randrange(2))
     )
-    if not rng.randrange(6):  # a member twice, which no tree holds
-        text = MEMBER.sub(r"\1,\1", text, count=rng.choice((1, 1, 2)))
+    found = list(rng.choice((MEMBER, OBJECT)).finditer(text)) if not rng.randrange(3) else []
+    if found:  # a member twice, which no tree holds
+        one = rng.choice(found)
+        text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
     return text.encode(errors="surrogatepass")
 
 

@@ -33,6 +33,7 @@ _NAMED: Final = {"uuid": UUID, "payload": b"p", "key": b"k"}
 """Fields that may not be empty."""
 
 
+@lru_cache(maxsize=512)
 def least(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
     """The least value of a type: its lists are empty, and what may be null is."""
     if kind in _MADE:

@@ -3,8 +3,11 @@
 from random import Random
 from typing import Final
 
-POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64, 128)
+POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64, 128, 128)
 """Where a field ends, or a varint takes one more byte, zigzag or not."""
+
+WIDTHS: Final = (31, 63, 64, 128)
+"""Bits of the integers whose largest value is an edge of its own."""
 
 HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
 """Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice."""
@@ -24,6 +27,7 @@ def integer(rng: Random, now: int, left: int = 0) -> int:
             rng.choice((0, 1, -1, 2, -2)),
             now ^ 1 << rng.randrange(8),
             power - 1,
+            (1 << rng.choice(WIDTHS)) - 1,
             rng.choice((power, power + 1, power - 2)),
             -power + rng.choice((-1, 0, 0, 1)),
             left + rng.choice((-1, 0, 1)) if left else now + rng.choice((-2, 2)),

@@ -75,7 +75,7 @@ class Parsed:
 
     def within(self, space: str) -> tuple[Span, ...]:
         """The spans of one space, as if it were the wire."""
-        return tuple(evolve(span, space="") for span in self.spans if span.space == space)
+        return tuple(_here(span) for span in self.spans if span.space == space)
 
     @cached_property
     def speaking(self) -> Mapping[str, tuple[Span, ...]]:
@@ -116,6 +116,13 @@ class Parsed:
             if (one.cover is not None and one.cover.kind == "count")
             or (one.path.lower().endswith(f"{name.rstrip('s').lower()}count") and one.value == size)
         )
+
+
+def _here(span: Span) -> Span:
+    """The span as if its space were the wire."""
+    return (
+        Span(span.path, "", span.start, span.end, span.type, span.value, span.cover) if span.space else span
+    )
 
 
 @lru_cache(maxsize=KEPT)
@@ -196,7 +203,7 @@ def _payload_end(spans: tuple[Span, ...], at: int) -> int:
     for span in spans[at + 1 : at + 3]:
         if span.start != end:
             break
-        if span.cover is not None and span.cover.kind == "length":
+        if span.cover is not None and span.cover.kind == "length" and span.path.endswith(".length"):
             return span.cover.end
         end = span.end
         break

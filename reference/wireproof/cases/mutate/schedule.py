@@ -18,6 +18,9 @@ from wireproof.formats import Format
 AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
 
+TEXT: Final = 70
+"""The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+
 INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
 """Per cent of values written again that are then damaged: the payload before it is packed, the packed
 stream, a count, the finished frame."""
@@ -37,6 +40,8 @@ class Mutated:
 def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE) -> Mutated:
     """A child of `data`, of at most `max_size` bytes; `aware` is the share of edits that know the fields."""
     parent = _parent(row, data, rng)
+    if ".json." in row.name:
+        aware = max(aware, TEXT)
     edits: list[str] = [] if parent.data == data else ["least"]
     made = _aware(parent, rng, edits) if rng.randrange(100) < aware else _repaired(parent, rng, edits)
     if not rng.randrange(16):

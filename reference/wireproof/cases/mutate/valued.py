@@ -13,7 +13,10 @@ from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import Parsed
 from wireproof.cases.mutate.sites import Kind, Site, kind_of, put, sites
 from wireproof.formats import Format
+from wireproof.heka.frame import Frame
+from wireproof.heka.header import Header
 from wireproof.heka.message import Message as HekaMessage
+from wireproof.heka.stream import Stream
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
 from wireproof.wire.rejected import Rejected
@@ -24,7 +27,8 @@ TRIES: Final = 4
 MOST: Final = 48
 """Elements that a list may grow to."""
 
-BITS: Final = tuple(range(8))
+FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
+"""What is flipped in attributes: a bit, or two that are strange together or belong together."""
 
 
 @lru_cache(maxsize=512)
@@ -88,7 +92,7 @@ def another(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: A
 def _integer(site: Site, rng: Random) -> int:
     """A number; attributes are flags."""
     now: int = site.now
-    return now ^ 1 << rng.choice(BITS) if site.name == "attributes" else integer(rng, now)
+    return now ^ rng.choice(FLIPS) if site.name == "attributes" else integer(rng, now)
 
 
 def _sibling(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: ANN401 - a part of a value
@@ -222,6 +226,21 @@ def _filled(message: HekaMessage, rng: Random) -> HekaMessage:
     return evolve(message, **given)
 
 
+def _signed(stream: Stream, rng: Random) -> Stream:
+    """A frame whose header names a signer, a hash and an hmac: heka.md, section 1."""
+    if not stream.frames:
+        return Stream((least(Frame),))
+    at = rng.randrange(len(stream.frames))
+    header = Header(
+        hmac_hash_function=rng.choice(("MD5", "SHA1")),
+        hmac_signer=octets(rng, b"s")[:64],
+        hmac_key_version=rng.choice((None, 0, 1)),
+        hmac=octets(rng, b"h")[:64],
+    )
+    frame = evolve(stream.frames[at], header=header)
+    return Stream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
+
+
 def _in_log(log: Log, rng: Random) -> Log:
     """The same for an entry of a log."""
     if not log.batches:
@@ -244,6 +263,7 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     Message: (("wrapper", _wrapper),),
     Log: (("entry", _in_log),),
     HekaMessage: (("every scalar", _filled),),
+    Stream: (("signed header", _signed),),
 }
 """By class: name and edit."""
 
