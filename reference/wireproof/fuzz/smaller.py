@@ -175,6 +175,8 @@ def of_value(row: Format, value: Json) -> Iterator[Json]:
 
 def of_chunks(row: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
     """Fewer chunks, then the chunks of smaller bytes, cut where they were."""
+    if not chunks:
+        return
     data = b"".join(chunks)
     yield (data,)
     for at in range(len(chunks) - 1):

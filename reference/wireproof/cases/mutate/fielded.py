@@ -38,6 +38,8 @@ def _other(span: Span, rng: Random, left: int) -> int:
     """A length or count is mostly wrong by little; any other number is anything."""
     if span.cover is not None and rng.randrange(2):
         return int(span.value) + rng.choice((-1, 1, -int(span.value), -int(span.value) - 1))
+    if span.path.endswith(".key") and rng.randrange(2):  # another field of the same wire type
+        return rng.randrange(1, 16) << 3 | int(span.value) & 7
     return integer(rng, int(span.value), left)
 
 

@@ -5,6 +5,7 @@ Design, section 2, "The layout trace". Bytes that are refused have a trace too, 
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from typing import Any, Final, Self
 
@@ -149,31 +150,31 @@ def _inferred(spans: list[Span]) -> tuple[Span, ...]:
     no lengths because it is the hot loop.
     """
     ends: dict[tuple[str, str], int] = {}
+    runs: set[tuple[str, int, int]] = set()
     for span in spans:
+        if span.type not in INTEGERS:
+            runs.add((span.space, span.start, span.end))
         path = span.path
         while path:
             path = path.rpartition(".")[0]
             ends[span.space, path] = max(ends.get((span.space, path), 0), span.end)
     return tuple(
-        span
-        if span.cover is not None or span.type not in INTEGERS
-        else _with_cover(span, spans[index + 1] if index + 1 < len(spans) else None, ends)
-        for index, span in enumerate(spans)
+        span if span.cover is not None or span.type not in INTEGERS else _with_cover(span, runs, ends)
+        for span in spans
     )
 
 
-def _with_cover(span: Span, behind: Span | None, ends: Mapping[tuple[str, str], int]) -> Span:
-    if (
-        behind is not None
-        and behind.type == "bytes"
-        and (behind.space, behind.start) == (span.space, span.end)
-        and behind.end - behind.start == span.value
-        and span.path.lower().endswith("length")
-    ):
-        return evolve(span, cover=Cover("length", behind.start, behind.end))
+def _with_cover(
+    span: Span, runs: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
+) -> Span:
+    """The integer, if it is called a length, with what is as long: what stands behind it, or its scope."""
     scope, _, name = span.path.rpartition(".")
-    if name == "length" and ends.get((span.space, scope)) == span.end + span.value:
-        return evolve(span, cover=Cover("length", span.end, span.end + span.value))
+    if not name.lower().endswith("length"):
+        return span
+    stop = span.end + int(span.value)
+    own = name == "length" and ends.get((span.space, scope)) == stop
+    if own or (span.space, span.end, stop) in runs:
+        return evolve(span, cover=Cover("length", span.end, stop))
     return span
 
 

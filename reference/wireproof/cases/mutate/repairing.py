@@ -51,7 +51,7 @@ def sealed(made: Parsed) -> bytes:
     if not touched:
         return data
     nothing = [Splice(space, 0, 0, b"") for space in touched]
-    return drafted(made, nothing, lengths=False)
+    return drafted(made, nothing)
 
 
 def _unsealed(made: Parsed, space: str) -> bool:
