@@ -131,14 +131,21 @@ _KAFKA: Final[tuple[Format, ...]] = (
     Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
 )
 
+_SEND: Final = (
+    "feature:headers",
+    "feature:message-id",
+    "feature:partitioning-balanced",
+    "feature:partitioning-messages-key",
+)
+
 _IGGY: Final[tuple[Format, ...]] = (
     Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode, delimited=True),
     Format(
         "iggy.partitioning", "0.0.30", Partitioning, partitioning.decode, partitioning.encode, delimited=True
     ),
     Format("iggy.headers", "0.0.30", headers.Headers, headers.decode, headers.encode),
-    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode),
-    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode),
+    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode, atoms=_SEND),
+    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode, atoms=_SEND),
     *(
         Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
         for revision, row in poll.EDITIONS.items()

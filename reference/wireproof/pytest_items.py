@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
 
+from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
-from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.patterns import select
+from wireproof.cases.fixtures import FixtureError, Suite, load
+from wireproof.cases.patterns import PatternError, select
 from wireproof.report.failure import block
 from wireproof.report.groups import Group
 from wireproof.trial import baseline
@@ -23,6 +24,9 @@ from wireproof.trial.verdicts import ROWS, gates
 
 if TYPE_CHECKING:
     import pytest
+
+USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, OSError)
+"""What a user can cause before a case is asked: one line each."""
 
 SILENT: Final = ("unsupported", "not-run")
 

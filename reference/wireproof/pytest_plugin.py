@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the items
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -37,10 +38,13 @@ def pytest_collection_modifyitems(
 
 
 def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterator[pytest.Item]:
-    from wireproof.pytest_items import CodecRun
+    from wireproof.pytest_items import USAGE, CodecRun  # noqa: PLC0415 - not before it is asked for
 
-    run = CodecRun.of(spec, config)
-    names = run.names()
+    try:
+        run = CodecRun.of(spec, config)
+        names = run.names()
+    except USAGE as error:
+        raise pytest.UsageError(f"wireproof: {error}") from None
     if not names:
         raise pytest.UsageError(f"wireproof: no case for {spec}: look at --codec-run and at what it claims")
     prefix = f"{spec}:" if len(config.getoption("--codec")) > 1 else ""
@@ -72,8 +76,8 @@ class CaseItem(pytest.Item):
         return super().repr_failure(excinfo, *more)
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """Where an item is: nowhere but in its name."""
-        return "wireproof", None, self.name
+        """Where an item is: nowhere but in its name, which pytest must not take for a dotted Python name."""
+        return "wireproof", None, f"case {self.name}"
 
 
 class CaseFailed(Exception):  # noqa: N818 - a verdict

@@ -23,4 +23,4 @@ if __name__ == "__main__":
         chapter.write(book)
     counts = witness(book)
     book.write()
-    print(len(book.cases), "cases;", counts)
+    sys.stdout.write(f"{len(book.cases)} cases; {counts}\n")

@@ -1,5 +1,8 @@
 """Encode cases of Heka: heka.md §1 (encoder forms), §2 (limits), §3, §7."""
 
+# fmt: off
+
+
 from typing import Any
 
 from book import Book
@@ -44,7 +47,7 @@ def _no(s: Heka, name: str, title: str, given: Any, twin: str, rules: tuple[str,
 
 def _message(s: Heka) -> None:
     _ok(s, "minimal", "uuid and timestamp", value(), M, ("tags", "uuid"), "There is one way to write them.")
-    texts = dict(type=b"T", logger=b"L", payload=b"P", env_version=b"E", hostname=b"H")
+    texts = {"type": b"T", "logger": b"L", "payload": b"P", "env_version": b"E", "hostname": b"H"}
     _ok(s, "texts", "Every text, severity and pid", value(severity=6, pid=1234, **texts), msg(sub(3, b"T"), sub(4, b"L"), num(5, 6), sub(6, b"P"), sub(7, b"E"), num(8, 1234), sub(9, b"H")), ("tags",), "Every encoder writes ascending tags.")
     _ok(s, "severity-seven", "Severity 7, its default, written", value(severity=7), msg(num(5, 7)), ("tags",), "What is there is written, default or not.")
     ten = b"\xff" * 9 + b"\x01"

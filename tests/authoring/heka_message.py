@@ -1,5 +1,8 @@
 """`heka.message/0.10`: heka.md §1, §4, §5, §7, §8."""
 
+# fmt: off
+
+
 from typing import Any
 
 from book import Book
@@ -36,7 +39,7 @@ def _one(*args: Any, **kwargs: Any) -> Any:
 def _whole(s: Heka) -> None:
     _ok(s, "message/minimal", "uuid and timestamp", "M01", value(), ("required", "uuid.size", "wiretype", "key", "key.minimal", "unknown", "length", "presence", "text.utf8"),
         "The least that is a message; nothing absent is filled in.")
-    every = dict(type=b"WebLog", logger=b"apache", severity=6, payload=b"hi", env_version=b"1", pid=1234, hostname=b"h1")
+    every = {"type": b"WebLog", "logger": b"apache", "severity": 6, "payload": b"hi", "env_version": b"1", "pid": 1234, "hostname": b"h1"}
     data = msg(sub(3, b"WebLog"), sub(4, b"apache"), num(5, 6), sub(6, b"hi"), sub(7, b"1"), num(8, 1234), sub(9, b"h1"),
                fld(b"n", num(2, 2), sub(3, b"count"), sub(6, vi(1) + vi(300))), timestamp=1428523950000000000)
     counted = [field(b"n", "INTEGER", b"count", integers=[1, 300])]

@@ -3,6 +3,9 @@
 Nothing here comes from the codec under test: heka.md, sections 1, 2, 3 and 8.
 """
 
+# fmt: off
+
+
 import hashlib
 import hmac
 import json
@@ -172,11 +175,11 @@ def rule_bytes(name: str) -> bytes:
 
 
 def witness(book: Book) -> dict[str, int]:
-    """Run protobuf's two Python decoders on every plain message; note where each agrees."""
-    cases = [case for case in book.cases.values() if case["op"] == "decode" and case["id"].startswith("heka.message/") and "options" not in case]
+    """Run protobuf's two Python decoders on every plain message, read or written; note where each agrees."""
+    cases = [case for case in book.cases.values() if case["id"].startswith("heka.message/") and "options" not in case and _bytes(case)]
     counts = {}
     for kind in ("upb", "python"):
-        lines = "".join(case["input"]["hex"] + "\n" for case in cases)
+        lines = "".join(_bytes(case)[0] + "\n" for case in cases)
         program = Path(__file__).resolve().parent / "heka_witness.py"
         done = subprocess.run([sys.executable, str(program)], input=lines, capture_output=True, text=True, check=True, env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": kind})
         said = [json.loads(line) for line in done.stdout.splitlines()]
@@ -192,3 +195,8 @@ def witness(book: Book) -> dict[str, int]:
 
 def _agrees(expect: Json, answer: Json) -> bool:
     return answer is None if "reject" in expect else answer == expect["accept"]["value"]
+
+
+def _bytes(case: Json) -> list[str]:
+    """The message of a decode case, in a list of one, or the first bytes that an encode case takes."""
+    return [case["input"]["hex"]] if case["op"] == "decode" else case["expect"].get("accept", {}).get("bytes", [])[:1]

@@ -1,4 +1,4 @@
-"""Bytes as heka.md prints them: the messages of section 4, the streams of section 2.4, the headers of section 3.
+"""Bytes as heka.md prints them: messages of section 4, streams of section 2.4, headers of section 3.
 
 In messages `…` stands for the minimal message, in streams `F` for its frame.
 """

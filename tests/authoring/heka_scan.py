@@ -1,9 +1,12 @@
 """`heka.stream/0.10`, scan: heka.md §2.1 to §2.4, §7, §9."""
 
+# fmt: off
+
+
 from typing import Any
 
 from book import Book
-from heka_parts import FV, KEYS, F, Heka, M, frame, frame_value, garbage, tail, value, whole
+from heka_parts import FV, KEYS, F, Heka, M, frame, frame_value, garbage, msg, sub, tail, value, whole
 from heka_rulebook import frame_of, stream
 
 R = "heka.scan."
@@ -11,7 +14,7 @@ R = "heka.scan."
 
 def write(book: Book) -> None:
     s = Heka(book, "heka.stream", "0.10")
-    for chapter in (_account, _resync, _end, _content, _chunks, _modes):
+    for chapter in (_account, _split, _resync, _end, _content, _chunks, _modes):
         chapter(s)
 
 
@@ -38,6 +41,20 @@ def _account(s: Heka) -> None:
     _scan(s, "only-garbage", "40 bytes without separator", "S38", [garbage(0, 40)], ("account",), lost)
     inner = value(payload=bytes.fromhex("1e0208051f7878"))
     _scan(s, "separators-in-payload", "A payload that begins like a frame", "S11", [whole(0, 34, frame_value(inner, 29)), one(34)], ("account", "nested"), "Framing is not looked for inside a frame.")
+
+
+def _split(s: Heka) -> None:
+    """The three files on which Mozilla's split readers lost or doubled records: §9, "Why chunking failed"."""
+    def scan(name: str, title: str, payload: bytes, stamps: tuple[int, ...], why: str, **more: Any) -> None:
+        bodies = [msg(sub(6, payload) if stamp == 2 else b"", timestamp=stamp) for stamp in stamps]
+        items, at = [], 0
+        for stamp, body in zip(stamps, bodies, strict=True):
+            items.append(whole(at, len(frame(body)), frame_value(value(timestamp=stamp, payload=payload if stamp == 2 else None), len(body))))
+            at += len(frame(body))
+        _scan(s, f"split-{name}", title, b"".join(map(frame, bodies)), items, ("account", "nested"), why, doc="heka.md §9", **more)
+    scan("backtrack", "A payload of four false separators among six frames", bytes.fromhex("1e05ffffffffff") * 4, (1, 2, 3, 4, 5, 6), "The split reader gave record 4 twice.", remarks=("bad-utf8",))
+    scan("false-header", "A payload that begins with a header of the wrong separator", bytes.fromhex("1e0208052f") + b"p" * 20, (1, 2, 3, 4), "The split reader lost record 3.")
+    scan("phantom", "A payload that holds a whole frame", frame(msg(timestamp=99)) + b"p" * 8, (1, 2, 3, 4), "The split reader gave a record that is none.")
 
 
 def _resync(s: Heka) -> None:

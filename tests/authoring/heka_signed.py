@@ -1,5 +1,8 @@
 """`heka.stream/0.10`, signatures: heka.md §3, §8 W4, W5, W8, W15, W16."""
 
+# fmt: off
+
+
 from typing import Any
 
 from book import Book
@@ -82,4 +85,3 @@ def _worked(s: Heka) -> None:
     block = bytes.fromhex("144c") + M
     s.ok("hmac/snappy", "A signed snappy block", frame(block, signature(block, b"testkey", b"test")), frames(frame_value(length=22, signer=b"test", version=1, digest=signature(block, b"testkey", b"test")[-16:], signed_by=b"test")), doc="heka.md §3, §5",
          why="The digest covers the bytes as they stand, compressed.", rules=(f"{R}.digest",), needs=[*NEEDS, "codec:snappy"], options={"keys": KEYS, "compression": "snappy"})
-

@@ -1,5 +1,8 @@
 """`heka.stream/0.10`, decode: heka.md §2, §7, §8."""
 
+# fmt: off
+
+
 from typing import Any
 
 from book import Book
@@ -45,6 +48,9 @@ def _header(s: Heka) -> None:
         signer = b"s" * count
         ok(s, f"header/{size}-bytes", f"A header of {size} bytes", frame(M, sub(4, signer)) + F, (frame_value(signer=signer), FV), ("header-length",),
            "lua_sandbox #113, telemetry-batch-view, heka-py: the length byte read as signed.", doc=f"heka.md §2.4 S{22 if size == 128 else 23}")
+    payload, signer = b"p" * 8073, b"s" * 194
+    ok(s, "header/200-bytes-message-8096", "A header of 200 bytes, a message of 8096, a frame", frame(msg(sub(6, payload)), sub(4, signer)) + F, (frame_value(value(payload=payload), 8096, signer=signer), FV), ("header-length",),
+       "lsb_heka_cat asks for as many bytes as the signed length says and prints no message at all.", doc="heka.md §7 bug 42")
     ok(s, "header/30-bytes", "A header length of 0x1e", frame(M, sub(4, b"s" * 26)), (frame_value(signer=b"s" * 26),), ("header-length", "frame.opaque"), "The length byte is a separator.", doc="heka.md §8 W7")
     late = frame_value(signer=b"a")
     ok(s, "header/length-last", "message_length behind the signer", "S19", (late, FV), ("header.order",), "C wants message_length first and loses the frame.", remarks=("header-order",))
@@ -78,6 +84,8 @@ def _refused_header(s: Heka) -> None:
     bad("zero-header", "A header of no bytes", "S07", "bad-length", 1, "header.empty", "Go delivers an empty record.")
     bad("zero-message", "A message_length of 0", "S08", "bad-length", 2, "length.zero", "Go delivers an empty record; C discards 5 bytes.")
     bad("no-unit-separator", "ff in place of 1f", "S09", "bad-separator", 4, "unit-separator", "python_moztelemetry yields a message of None.")
+    no(s, "refused/second-datagram", "A datagram that Go frames by the header of the one before", bytes.fromhex("1e020305ee") + M, "bad-separator", 4, ("unit-separator",),
+       "Go keeps the header of a cut datagram and delivers this one by its length.", flags=["security"], also=("type-mismatch", "missing-field"), doc="heka.md §2.4 P01")
     bad("header-one-too-long", "A header length one too large", "S10", "bad-separator", 5, "unit-separator", "One wrong byte must not cost the next frame.")
     bad("no-message-length", "A header without message_length", "S18", "missing-field", 4, "length.required", "Go and Python take it as 0 and deliver an empty record.")
     bad("too-big", "A message_length of 65537", "S24", "limit-exceeded", 2, "length.limit", "mozilla-services/heka #1221: the connection was never read again.")

@@ -4,6 +4,9 @@ Reads a message in hex a line; writes its value as JSON a line, or null where pr
 required field is missing or a field is unknown. The first line says which implementation this is.
 """
 
+# fmt: off
+
+
 import json
 import struct
 import sys
@@ -83,7 +86,7 @@ def read(kind: Any, data: bytes) -> Any:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"kind": api_implementation.Type(), "version": google.protobuf.__version__}))
+    sys.stdout.write(json.dumps({"kind": api_implementation.Type(), "version": google.protobuf.__version__}) + "\n")
     made = schema()
     for line in sys.stdin:
-        print(json.dumps(read(made, bytes.fromhex(line.strip()))))
+        sys.stdout.write(json.dumps(read(made, bytes.fromhex(line.strip()))) + "\n")

@@ -33,7 +33,6 @@ W13 = unhex(
 W14 = unhex("010000000100000000000000") + W13
 LOSS = "The Rust client stops here and drops what is left without a word."
 EMPTY = {"remarks": ("iggy-empty-payload",), "rules": ("iggy.poll.payload.empty",)}
-RUST = [{"name": "iggy", "version": "0.6.202"}]
 
 
 def count(number: int, *messages: bytes) -> bytes:
@@ -391,7 +390,6 @@ def _third(s: Shelf) -> None:
         rules=("iggy.poll.layout", *rule),
         why="The worked example, decoded by the released Rust client.",
     )
-    s.book.cases[s.prefix + "messages/worked"]["source"]["witnesses"] = RUST
     top = {"partition_id": str(0x01020304), "current_offset": str((1 << 64) - 1)}
     s.ok(
         "prefix/bytes",

@@ -458,6 +458,24 @@ def _written(s: Shelf) -> None:
         rules=layout,
         why="As the Rust SDK 0.6.202 was captured.",
     )
+    s.writes(
+        "encode/partition-id-two",
+        "Two messages to partition 7",
+        value(sent_value(0, HELLO), sent_value(0, WORLD), partitioning=kind_value("partition_id", u32(7))),
+        send(sent(0, HELLO), sent(0, WORLD), partitioning=tagged(2, u32(7))),
+        doc=doc,
+        rules=layout,
+        why="What every client has a say over, and no more.",
+    )
+    s.refuses(
+        "encode/partition-id-payload-empty",
+        "An empty payload to partition 1",
+        value(sent_value(0, b""), partitioning=pid),
+        twin="encode/partition-id",
+        doc=doc,
+        rules=refused,
+        why="EmptyMessagePayload.",
+    )
     for label, bad, why in (
         ("none", value(), "InvalidMessagesCount."),
         ("payload-empty", value(sent_value(1, b"")), "EmptyMessagePayload."),

@@ -5,6 +5,18 @@ from typing import Any
 from kafka_shelf import Shelf as Decodes
 
 
+def needed(value: Any) -> list[str]:
+    """What a client must let its caller say, for the value of a send."""
+    if "partitioning" not in value:
+        return []
+    messages = value["messages"]
+    kind = value["partitioning"]["kind"]
+    atoms = [] if kind == "partition_id" else [f"feature:partitioning-{kind.replace('_', '-')}"]
+    atoms += ["feature:headers"] * any(message["headers"] for message in messages)
+    atoms += ["feature:message-id"] * any(message["id"] != "0" for message in messages)
+    return atoms
+
+
 class Shelf(Decodes):
     """Adds cases under `<format>/<revision>/`."""
 
@@ -55,6 +67,7 @@ class Shelf(Decodes):
                 "input": {"value": value},
                 "expect": expect,
                 "source": {"origin": "builder", "document": doc},
+                "needs": needed(value),
                 **more,
             }
         )

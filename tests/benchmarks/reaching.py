@@ -53,18 +53,19 @@ class Run:
     at: dict[str, float]
     missed: tuple[str, ...]
     tried: int
+    seconds: float
 
     @property
     def last(self) -> float:
         return max(self.at.values(), default=0.0) if not self.missed else float("inf")
 
 
-def run(row: Format, mutator: Mutator, number: int, seconds: float) -> Run:
+def run(row: Format, mutator: Mutator, number: int, seconds: float, most: int = 1 << 40) -> Run:
     rng = Random(number)
     wanted = {state.name: state for state in states_of(row)}
     corpus, known, at, tried = [seed(row)], set[str](), dict[str, float](), 0
     start = time.perf_counter()
-    while wanted and time.perf_counter() - start < seconds:
+    while wanted and tried < most and time.perf_counter() - start < seconds:
         data = mutator(row, rng.choice(corpus), rng)
         seen = formats.layout(row, data)
         tried += 1
@@ -76,7 +77,7 @@ def run(row: Format, mutator: Mutator, number: int, seconds: float) -> Run:
         if new or not features <= known:
             known |= features
             corpus.append(data)
-    return Run(at, tuple(wanted), tried)
+    return Run(at, tuple(wanted), tried, time.perf_counter() - start)
 
 
 def line(row: Format, runs: list[Run]) -> str:
@@ -85,7 +86,7 @@ def line(row: Format, runs: list[Run]) -> str:
     total = len(states_of(row))
     least = min(total - len(one.missed) for one in runs)
     missed = sorted({name for one in runs for name in one.missed})
-    rate = median(one.tried / (one.last if not one.missed else 2.0) for one in runs)
+    rate = median(one.tried / one.seconds for one in runs)
     spread = f"{median(lasts):.2f} s ({lasts[0]:.2f} to {lasts[-1]:.2f})"
     text = f"{row.joined:24} {least}/{total} states, last after {spread}, {rate:.0f} a second"
     return text + (f"; missed: {', '.join(missed)}" if missed else "")

@@ -53,4 +53,4 @@ def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture
     calls = len(corpus) * ROUNDS
     text = f"mutate {calls / spent[0]:.0f}/s, decode-encode-decode {calls / spent[1]:.0f}/s"
     benchmark.extra_info["rates"] = f"{text}, ratio {spent[1] / spent[0]:.2f}"
-    print(f"\n{joined}: {benchmark.extra_info['rates']}")
+    print(f"\n{joined}: {benchmark.extra_info['rates']}")  # noqa: T201 - the figures are what it is for

@@ -1,6 +1,6 @@
 """Each format's deep states from an empty corpus: the mutators of the schedule, and raw bytes beside them.
 
-Five seeds, two seconds each, median and range printed (`-s`). What must hold is what does not depend on the
+Five seeds, median and range printed (`-s`). What must hold is what does not depend on the
 machine: the mutators reach what they are for, and raw bytes do not get past the checksum of a record batch.
 """
 
@@ -13,13 +13,16 @@ from wireproof.formats import FORMATS, Format
 
 SEEDS = range(5)
 SECONDS = 2.0
+LONGEST = 12.0
+TRIES = 9000
+"""What two seconds hold where nothing else runs; a busy machine is given the inputs and not the time."""
 
 SAMPLE = ("kafka.batch/v2", "iggy.send/0.0.30", "heka.stream/0.10")
 """One row of each system; the loop is the same for all."""
 
 
 def _runs(row: Format, mutator: Mutator) -> list[Run]:
-    return [run(row, mutator, seed, SECONDS) for seed in SEEDS]
+    return [run(row, mutator, seed, LONGEST, TRIES) for seed in SEEDS]
 
 
 @pytest.mark.slow
@@ -29,8 +32,8 @@ def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
 ) -> None:
     row = FORMATS[joined]
     aware: list[Run] = benchmark.pedantic(_runs, (row, by_schedule), rounds=1)
-    raw = [run(row, by_bytes, seed, SECONDS / 4) for seed in SEEDS[:2]]
-    print(f"\nmutators  {line(row, aware)}\nraw bytes {line(row, raw)}")
+    raw = [run(row, by_bytes, seed, SECONDS) for seed in SEEDS[:2]]
+    print(f"\nmutators  {line(row, aware)}\nraw bytes {line(row, raw)}")  # noqa: T201 - the figures are what it is for
     benchmark.extra_info["mutators"], benchmark.extra_info["raw"] = line(row, aware), line(row, raw)
     total = len(states_of(row))
     assert max(len(one.at) for one in aware) == total

@@ -8,6 +8,8 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.trial.engine import Engine
+from wireproof.trial.events import case_event, to_line
+from wireproof.trial.judge import judge
 
 CASES = 8_000
 
@@ -30,3 +32,20 @@ def test_small_cases_per_second(benchmark: Any, in_process: bool) -> None:
         outcomes = benchmark.pedantic(lambda: [ran.outcome for ran in engine.run(plan)], rounds=3)
     benchmark.extra_info["cases_per_second"] = round(CASES / benchmark.stats.stats.min)
     assert outcomes == [Accepted({"a": "1"}, 70)] * CASES
+
+
+def test_small_cases_judged_and_written_per_second(benchmark: Any) -> None:
+    """The whole road from case to line of the stream, with the adapter in a process of its own."""
+    data = Data(bytes(70))
+    plan = [Case(f"toy/v1/t/c{n}", "toy", "v1", data, Accept({"a": "1"}, 70)) for n in range(CASES)]
+    with Engine("py:test_transport:Nothing") as engine:
+
+        def lines() -> list[str]:
+            return [
+                to_line(case_event(seq, ran.case, judge(ran.case, ran.outcome, hello=engine.hello), ran.ns))
+                for seq, ran in enumerate(engine.run(plan))
+            ]
+
+        written = benchmark.pedantic(lines, rounds=2)
+    benchmark.extra_info["cases_per_second"] = round(CASES / benchmark.stats.stats.min)
+    assert sum('"verdict":"pass"' in line for line in written) == CASES

@@ -85,8 +85,8 @@ def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
     data = _fixture("kafka.batch/v2/headers/five") + b"\0" * 600
     promote(_found(data), load(), tmp_path, "long")
     page = json.loads((tmp_path / "kafka.batch/v2/found.json").read_text())
-    assert page["cases"][0]["input"]["file"] == "found-long.bin"
-    assert (tmp_path / "kafka.batch/v2/found-long.bin").read_bytes() == data
+    assert page["cases"][0]["input"]["file"] == "found.long.bin"
+    assert (tmp_path / "kafka.batch/v2/found.long.bin").read_bytes() == data
 
 
 def test_two_findings_share_a_file_sorted(tmp_path: Path) -> None:

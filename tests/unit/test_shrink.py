@@ -58,8 +58,8 @@ def test_a_planted_fault_shrinks_to_one_record_with_one_header_and_a_right_check
     assert isinstance(found.case.input, Data)
     assert found.done
     assert again.signature == first.signature
-    # kafka.md §1.1, §1.3: a header of 61 bytes; a record of length, attributes, two deltas, two lengths, a count
-    # and a header of two lengths, one byte each
+    # kafka.md §1.1, §1.3: a header of 61 bytes; a record of a length, attributes, two deltas, two lengths,
+    # a count, and a header of two lengths: one byte each
     assert len(found.case.input.data) == 70
     assert repair(BATCH, found.case.input.data) == found.case.input.data
 

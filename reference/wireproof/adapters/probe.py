@@ -2,7 +2,8 @@
 
 Design, section 4, "claims". The caller hands in small cases; each one speaks for its operation, its
 profile and what it needs. A thing works if a case that must be accepted is, and none that must be
-refused is accepted. Values are the judge's business, not this module's.
+refused for its sake is accepted. Values are the judge's business; those that differ are counted here,
+for a codec that is ignored answers too, with bytes that it did not unpack.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,8 +12,9 @@ from typing import Literal, Protocol
 from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.case import Accept, Case, Op, Reject
+from wireproof.cases.case import Accept, Case, Either, Op
 from wireproof.cases.outcome import Accepted, NotRun, Outcome
+from wireproof.wire.observe import project, tree_of
 
 OPS: tuple[Op, ...] = ("decode", "encode", "scan")
 
@@ -40,6 +42,10 @@ class Finding:
         name: such as `decode`, `lz4`, `produce`, `control-batch`.
         claimed: what the hello says; None where it says nothing.
         works: what it did.
+        asked: cases that must be accepted.
+        accepted: how many of them were.
+        differs: the ids of those that were accepted with another value.
+        wrongly: the ids of cases that must be refused and were accepted.
     """
 
     joined: str
@@ -47,6 +53,10 @@ class Finding:
     name: str
     claimed: bool | None
     works: bool
+    asked: int = 0
+    accepted: int = 0
+    differs: tuple[str, ...] = ()
+    wrongly: tuple[str, ...] = ()
 
     @property
     def standing(self) -> Standing:
@@ -77,21 +87,62 @@ def things_of(case: Case) -> list[Thing]:
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
     """What `cases` show of the adapter, sorted; a thing that no case could be asked about is left out."""
-    good: dict[Thing, bool] = {}
-    bad: set[Thing] = set()
+    seen: dict[Thing, list[Shown]] = {}
     for case, outcome in runner.ask(cases):
-        if isinstance(outcome, NotRun):
-            continue
-        match case.expect:
-            case Accept():
-                for thing in things_of(case):
-                    good[thing] = good.get(thing, False) or isinstance(outcome, Accepted)
-            case Reject() if isinstance(outcome, Accepted):
-                bad.update(things_of(case))
+        if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either):
+            shown = Shown(case, outcome, _differs(runner.hello, case, outcome))
+            for thing in things_of(case):
+                seen.setdefault(thing, []).append(shown)
     return tuple(
-        Finding(*thing, _claimed(runner.hello, thing), works and thing not in bad)
-        for thing, works in sorted(good.items())
+        _finding(thing, rows, _claimed(runner.hello, thing))
+        for thing, rows in sorted(seen.items())
+        if any(row.wanted for row in rows)
     )
+
+
+@frozen
+class Shown:
+    """A case and what came of it; `differs` if it was answered with another value."""
+
+    case: Case
+    outcome: Outcome
+    differs: bool
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it must be accepted."""
+        return isinstance(self.case.expect, Accept)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it was."""
+        return isinstance(self.outcome, Accepted)
+
+
+def _finding(thing: Thing, rows: list[Shown], claimed: bool | None) -> Finding:
+    good = [row for row in rows if row.wanted]
+    wrongly = [row for row in rows if row.accepted and not row.wanted]
+    accepted = [row for row in good if row.accepted]
+    blamed = any(f"{thing[1]}:{thing[2]}" in row.case.needs for row in wrongly)
+    nothing_refused = bool(wrongly) and all(row.accepted for row in rows)
+    return Finding(
+        *thing,
+        claimed,
+        works=bool(accepted) and not blamed and not nothing_refused,
+        asked=len(good),
+        accepted=len(accepted),
+        differs=tuple(row.case.id for row in accepted if row.differs),
+        wrongly=tuple(row.case.id for row in wrongly),
+    )
+
+
+def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
+    """Whether a decode was answered with another value, as far as its fields are observed."""
+    if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
+        return False
+    claim = hello.revisions.get(case.joined)
+    wanted = tree_of(claim.observes) if claim is not None else {}
+    return project(outcome.value, wanted) != project(case.expect.value, wanted)
 
 
 def _claimed(hello: Hello, thing: Thing) -> bool | None:

@@ -22,7 +22,7 @@ def claim_of_row(row: Format) -> Claim:
     codecs = tuple(name for kind, _, name in parts if kind == "codec")
     features = tuple(name for kind, _, name in parts if kind == "feature")
     ops = _STREAM_OPS if row.scan is not None else _FRAME_OPS
-    return Claim(ops, ("none", *codecs), ("reader", "produce"), (), features)
+    return Claim(ops, tuple(dict.fromkeys(("none", *codecs))), ("reader", "produce"), (), features)
 
 
 class Reference:

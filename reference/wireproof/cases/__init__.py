@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Floor 4: cases, outcomes, fixtures and their linter, tokens, damage and the families derived from it."""

@@ -87,7 +87,7 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
     """Lengths, then checksums, made right again, those of smaller ranges first.
 
     Args:
-        damaged: bytes and their layout.
+        damaged: the bytes, and the layout that they have now.
         lengths: whether lengths are repaired too.
         spare: the path of a field that is left as it was damaged.
         grow: whether a varint may take another number of bytes than it did.

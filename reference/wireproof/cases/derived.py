@@ -6,7 +6,7 @@ bytes; where the relation leaves the answer open, and only there, the reference 
 are damaged.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -14,10 +14,12 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Source
 from wireproof.cases.damage import CHECKSUMS, COUNTED, Damaged, encoded, replaced, resealed
+from wireproof.cases.frames import Frames, frames_of
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.trace import Covering, Span
 from wireproof.wire.values import Json, to_json
 
 WHOLE: Final = 1024
@@ -33,6 +35,15 @@ OPEN: Final = "reference"
 TAILS: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """What is appended."""
 
+NOTICED: Final[dict[Covering, RejectClass]] = {
+    **dict.fromkeys(CHECKSUMS, "crc-mismatch"),
+    "hmac": "auth-failed",
+}
+"""What a flip under a seal is refused as, by the kind of the seal."""
+
+NAMED: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
+"""How the documents end the name of a field that is a length or a count; codecs cover the outer ones only."""
+
 BYTE_BY_BYTE: Final = 256
 """Bytes up to which an input is also scanned one byte at a time."""
 
@@ -46,6 +57,7 @@ class Parent:
     data: bytes
     accept: Accept
     spans: tuple[Span, ...]
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def whole(self) -> bytes:
@@ -54,11 +66,16 @@ class Parent:
 
     def positions(self, stop: int) -> list[int]:
         """The positions below `stop` that are damaged."""
-        if stop <= WHOLE:
-            return list(range(stop))
-        edges = {span.start for span in self.spans if not span.space}
-        near = {*range(EDGE), *range(stop - EDGE, stop), *edges, *(edge - 1 for edge in edges)}
-        return sorted(at for at in near if 0 <= at < stop)
+        return _positions(stop, (span.start for span in self.spans if not span.space))
+
+
+def _positions(stop: int, edges: Iterable[int]) -> list[int]:
+    """Every position below `stop`; over 1 KiB the first and last 64 and those at an edge of a field."""
+    if stop <= WHOLE:
+        return list(range(stop))
+    near = {*range(EDGE), *range(stop - EDGE, stop)}
+    near |= {at for edge in edges for at in (edge - 1, edge)}
+    return sorted(at for at in near if 0 <= at < stop)
 
 
 @frozen
@@ -72,6 +89,9 @@ class Made:
 
 def derived(case: Case) -> Iterator[Case]:
     """Every derived case of a golden one; none of a refused one or of an encode."""
+    if case.op == "scan":
+        yield from _rechunked(case)
+        return
     parent = _parent(case)
     if parent is None:
         return
@@ -94,7 +114,7 @@ def _parent(case: Case) -> Parent | None:
     accept = case.expect
     if accept.consumed is None:
         accept = evolve(accept, consumed=layout.decoded.consumed)
-    return Parent(case, row, case.input.data, accept, layout.spans)
+    return Parent(case, row, case.input.data, accept, layout.spans, layout.decoded.remarks)
 
 
 def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
@@ -129,37 +149,55 @@ def reference(row: Format, data: bytes, options: Options) -> Expect:
 
 def _truncate(parent: Parent) -> Iterator[Made]:
     """A truncated frame is refused; a truncated stream keeps its prefix; elsewhere the reference decides."""
-    definite = Reject("truncated") if parent.row.delimited else None
+    frames = _frames(parent)
     for stop in parent.positions(len(parent.whole)):
-        yield Made(parent.whole[:stop], definite, f"the first {stop} bytes")
+        expect = Reject("truncated") if parent.row.delimited else frames and frames.within(stop)
+        yield Made(parent.whole[:stop], expect or None, f"the first {stop} bytes")
+
+
+def _frames(parent: Parent) -> Frames | None:
+    """The frames of a stream whose values stand as they are; an offset asked for leaves some of them out."""
+    if parent.row.scan is None or parent.case.options.fetch_offset is not None:
+        return None
+    return frames_of(parent.accept, parent.spans, parent.remarks)
 
 
 def _flip(parent: Parent) -> Iterator[Made]:
-    """A bit flipped under a checksum is noticed."""
-    for start, end in _sealed_ranges(parent):
-        for at in parent.positions(end)[start if end <= WHOLE else 0 :]:
+    """A bit flipped under a checksum is noticed; so is one under a signature, by who has its key."""
+    for span, start, end in _sealed_ranges(parent.spans, NOTICED):
+        assert span.cover is not None
+        definite = None if _open(parent, span) else Reject(NOTICED[span.cover.kind])
+        for at in parent.positions(end):
             if at >= start:
-                flipped = bytearray(parent.data)
-                flipped[at] ^= 1 << at % 8
-                yield Made(
-                    bytes(flipped),
-                    None if _open(parent) else Reject("crc-mismatch"),
-                    f"bit {at % 8} of byte {at}",
-                )
+                yield Made(_flipped(parent.data, at), definite, f"bit {at % 8} of byte {at}")
 
 
-def _sealed_ranges(parent: Parent) -> list[tuple[int, int]]:
-    """Each checksum of the wire with what it covers, as one range where they touch, else as two."""
-    ranges: list[tuple[int, int]] = []
-    for span in parent.spans:
-        if span.cover is not None and span.cover.kind in CHECKSUMS and not span.space:
-            ranges += [(span.start, span.end), (span.cover.start, span.cover.end)]
+def _flipped(data: bytes, at: int) -> bytes:
+    flipped = bytearray(data)
+    flipped[at] ^= 1 << at % 8
+    return bytes(flipped)
+
+
+def _sealed_ranges(spans: Iterable[Span], kinds: Container[str]) -> list[tuple[Span, int, int]]:
+    """Each seal on the wire of one of `kinds` with the range of itself, and with that of what it covers."""
+    ranges: list[tuple[Span, int, int]] = []
+    for span in spans:
+        if span.cover is not None and span.cover.kind in kinds and not span.space:
+            ranges += [(span, span.start, span.end), (span, span.cover.start, span.cover.end)]
     return ranges
 
 
-def _open(parent: Parent) -> bool:
-    """A wrapper's own checksum is looked at by some readers only: the remark says so once it is wrong."""
-    return any(span.space for span in parent.spans)
+def _open(parent: Parent, seal: Span) -> bool:
+    """Whether a reader may leave a seal unlooked at.
+
+    A wrapper's own checksum is looked at by some readers only, for what it wraps bears checksums too
+    (kafka.md section 2.2); a signature says something to those alone who were given keys.
+    """
+    if seal.cover is not None and seal.cover.kind == "hmac":
+        return parent.case.options.keys is None
+    return any(
+        span.space and span.cover is not None and span.cover.kind in CHECKSUMS for span in parent.spans
+    )
 
 
 def _append(parent: Parent) -> Iterator[Made]:
@@ -171,7 +209,7 @@ def _append(parent: Parent) -> Iterator[Made]:
 
 def _edited(parent: Parent, kind: str, *, sealed: bool) -> Iterator[Made]:
     for span in parent.spans:
-        if span.space or span.cover is None or span.cover.kind != kind or not isinstance(span.value, int):
+        if span.space or not isinstance(span.value, int) or _counts(span) != kind:
             continue
         for step in (-1, 1):
             new = encoded(span, span.value + step)
@@ -179,8 +217,16 @@ def _edited(parent: Parent, kind: str, *, sealed: bool) -> Iterator[Made]:
                 continue
             damaged = replaced(parent.data, parent.spans, span, new)
             if sealed:
-                damaged = resealed(damaged, lengths=span.cover.kind != "length", spare=span.path)
+                damaged = resealed(damaged, spare=span.path)
             yield Made(damaged.data, None, f"{span.path} {step:+d}{' and resealed' if sealed else ''}")
+
+
+def _counts(span: Span) -> str:
+    """Whether a field is a `length` or a `count`: its cover tells; where it has none, its name does."""
+    if span.cover is not None:
+        return span.cover.kind
+    name = span.path.rpartition(".")[2].lower()
+    return next((kind for end, kind in NAMED.items() if name.endswith(end)), "")
 
 
 def _unsealed(parent: Parent) -> Iterator[Made]:
@@ -195,13 +241,11 @@ def _resealed(parent: Parent) -> Iterator[Made]:
 
 def _resealed_flips(parent: Parent) -> Iterator[Made]:
     """The flips again with checksums repaired: now the fields themselves must be looked at."""
-    if not _sealed_ranges(parent):
+    if not _sealed_ranges(parent.spans, CHECKSUMS):
         return
-    outer = [span for span in parent.spans if not span.space]
+    outer = tuple(span for span in parent.spans if not span.space)
     for at in parent.positions(len(parent.whole)):
-        flipped = bytearray(parent.data)
-        flipped[at] ^= 1 << at % 8
-        made = resealed(Damaged(bytes(flipped), tuple(outer)), lengths=False)
+        made = resealed(Damaged(_flipped(parent.data, at), outer), lengths=False)
         yield Made(made.data, None, f"bit {at % 8} of byte {at}, resealed")
 
 
@@ -240,16 +284,43 @@ def _chunked(parent: Parent) -> Iterator[Case]:
     """How bytes arrive changes nothing: every two-part split, and byte by byte."""
     if parent.row.scan is None:
         return
-    whole = Accept(formats.items_json(formats.scan(parent.row, [parent.data], parent.case.options)))
-    splits: list[tuple[bytes, ...]] = [
-        (parent.data[:at], parent.data[at:]) for at in parent.positions(len(parent.data))
-    ]
-    if len(parent.data) <= BYTE_BY_BYTE:
-        splits.append(tuple(parent.data[at : at + 1] for at in range(len(parent.data))))
+    items = tuple(formats.scan(parent.row, [parent.data], parent.case.options))
+    whole = Accept(formats.items_json(items), len(parent.data))
+    splits = _splits(parent.data, parent.positions(len(parent.data)))
+    yield from _in_chunks(parent.case, whole, splits)
+
+
+def _rechunked(case: Case) -> Iterator[Case]:
+    """An accepted scan, whatever its own chunks are: its items hold for every split of its bytes."""
+    if not isinstance(case.input, Chunks) or not isinstance(case.expect, Accept):
+        return
+    match case.expect.value:
+        case {"items": [*items]}:
+            data = b"".join(case.input.chunks)
+            edges = [item["at"] for item in items if isinstance(item, dict) and isinstance(item["at"], int)]
+            yield from _in_chunks(case, case.expect, _splits(data, _positions(len(data), edges)))
+
+
+def _splits(data: bytes, positions: Iterable[int]) -> Iterator[tuple[bytes, ...]]:
+    yield from ((data[:at], data[at:]) for at in positions)
+    if len(data) <= BYTE_BY_BYTE:
+        yield tuple(data[at : at + 1] for at in range(len(data)))
+
+
+def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -> Iterator[Case]:
     for number, chunks in enumerate(splits):
-        made = _case(parent, "chunk", number, Made(b"", whole))
         yield evolve(
-            made, op="scan", input=Chunks(chunks), title=f"{parent.case.title}, in {len(chunks)} chunks"
+            case,
+            id=f"{case.id}~chunk:{number}",
+            op="scan",
+            input=Chunks(chunks),
+            expect=whole,
+            title=f"{case.title}, in {len(chunks)} chunks",
+            twin=None,
+            parent=case.id,
+            family="chunk",
+            aliases=(),
+            source=Source(RELATION, case.id),
         )
 
 
@@ -259,19 +330,28 @@ def _chunked(parent: Parent) -> Iterator[Case]:
 def broken(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
     """The derived cases whose stated relation the reference does not keep, with what it does."""
     for case in cases:
-        row = FORMATS[case.joined]
-        if case.op != "decode" or not isinstance(case.input, Data):
-            continue
-        seen = reference(row, case.input.data, case.options)
-        if not _agrees(case.expect, seen):
+        seen = _seen(FORMATS[case.joined], case)
+        if seen is not None and not _agrees(case.expect, seen):
             yield case, seen
+
+
+def _seen(row: Format, case: Case) -> Expect | None:
+    """What the reference does with a decode or a scan; None for an encode."""
+    match case.input:
+        case Data(data):
+            return reference(row, data, case.options)
+        case Chunks(chunks):
+            items = tuple(formats.scan(row, chunks, case.options))
+            return Accept(formats.items_json(items), sum(item.length for item in items))
+        case _:
+            return None
 
 
 def _agrees(expect: Expect, seen: Expect) -> bool:
     """A refusal agrees with any refusal; values are equal."""
     match expect, seen:
         case Accept(), Accept():
-            return expect.value == seen.value and expect.consumed == seen.consumed
+            return expect.value == seen.value and expect.consumed in (None, seen.consumed)
         case Reject(), Reject():
             return True
         case _:

@@ -6,9 +6,11 @@ names the file, the case and what to mend.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 
 import cattrs
@@ -33,9 +35,12 @@ from wireproof.cases.case import (
 from wireproof.cases.rules import Rule, read_rules
 from wireproof.wire.classes import CLASSES
 from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.values import HEX, Json
 
 SCHEMA: Final = 1
+
+FROZEN: Final = "frozen.json"
+"""In a folder of fixtures: the digests of the inputs that have landed, see `frozen`."""
 
 REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
 OPTIONAL: Final = ("aliases", "profile", "options", "flags", "twin", "needs", "limits")
@@ -53,7 +58,9 @@ class Suite:
         cases: sorted by id.
         rules: by id.
         files: of each case's id, the file that it stands in.
-        hash: blake2b over every fixture file, in hex.
+        hash: blake2b over every fixture file, its rules and its long inputs, in hex.
+        aliases: from each alias to its id.
+        frozen: of each id that has landed, the digest of its input.
     """
 
     cases: tuple[Case, ...]
@@ -61,6 +68,7 @@ class Suite:
     files: Mapping[str, Path]
     hash: str
     aliases: Mapping[str, str] = field(factory=dict)
+    frozen: Mapping[str, str] = field(factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -84,19 +92,33 @@ def load(further: Sequence[Path] = ()) -> Suite:
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
     rules: dict[str, Rule] = {}
+    frozen: dict[str, str] = {}
     seal = hashlib.blake2b(digest_size=16)
     for root in (folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
-            rules |= {rule.id: rule for rule in _rules(path)}
+            for rule in _rules(path):
+                if rule.id in rules:
+                    raise FixtureError(f"{path}: the rule {rule.id} stands in another place too")
+                rules[rule.id] = rule
+        frozen |= _frozen(root / FROZEN)
+        seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
-            seal.update(path.read_bytes())
             for case in read(path):
                 if case.id in cases:
                     raise FixtureError(f"{path}: {case.id} stands in {files[case.id]} too")
                 cases[case.id], files[case.id] = case, path
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
-    return Suite(ordered, rules, files, seal.hexdigest(), aliases)
+    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
+
+
+def _digest(root: Path) -> bytes:
+    """Over name and bytes of every file that says what must happen, wherever the folder lies."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted((*root.glob("*/rules.toml"), *root.glob("*/*/*.json"), *root.glob("*/*/*.bin"))):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.digest()
 
 
 def _rules(path: Path) -> Iterator[Rule]:
@@ -106,10 +128,23 @@ def _rules(path: Path) -> Iterator[Rule]:
         raise FixtureError(f"{path}: {error}") from None
 
 
+def _frozen(path: Path) -> dict[str, str]:
+    """The digests of a folder; none where nothing has landed yet."""
+    if not path.exists():
+        return {}
+    try:
+        page = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+    if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
+        raise FixtureError(f"{path}: wants an object of ids and digests")
+    return page
+
+
 def read(path: Path) -> list[Case]:
     """The cases of one file; raises `FixtureError`."""
     try:
-        page = json.loads(path.read_text(encoding="utf-8"))
+        page = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (OSError, ValueError, RecursionError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
@@ -119,11 +154,20 @@ def read(path: Path) -> list[Case]:
     return [_case(path, page, row, number) for number, row in enumerate(page["cases"], 1)]
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a key stand twice and the last one win; what the first one said would be lost unseen."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} stands twice")
+    return found
+
+
 def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  # noqa: ANN401 - JSON
     name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
     try:
         return case_of(row, str(page["format"]), str(page["revision"]), path.parent)
-    except (cattrs.BaseValidationError, LookupError, OSError, TypeError, ValueError) as error:
+    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         said = "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
         raise FixtureError(f"{path}: {name}: {said}") from None
 
@@ -132,11 +176,14 @@ def _gathered(error: Exception) -> bool:
     return isinstance(error, cattrs.BaseValidationError)
 
 
-def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path) -> Case:
-    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors."""
+def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
+    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors.
+
+    `here` is the folder of its input file; None where it may name no file, as in a token of a stranger.
+    """
     _keys("case", row, REQUIRED, OPTIONAL)
     case = Case(
-        id=row["id"],
+        id=_typed("id", row["id"], str),
         format=form,
         revision=revision,
         input=_input(row["input"], here),
@@ -169,6 +216,8 @@ class _Texts:
 
 _TEXTS: Final = ("title", "why", "op", "level", "rules", "profile", "flags", "twin", "needs", "aliases")
 
+_LISTS: Final = {"rules", "flags", "needs", "aliases"}
+
 _WORDS: Final = {
     "op": ("decode", "encode", "scan"),
     "level": ("must", "should", "may", "info"),
@@ -177,6 +226,8 @@ _WORDS: Final = {
 
 
 def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    for name in _LISTS & row.keys():
+        _texts(name, row[name])
     texts: Any = _CONVERTER.structure(row, cls)
     for name, words in _WORDS.items():
         if getattr(texts, name) not in words:
@@ -195,11 +246,15 @@ def _keys(what: str, row: Mapping[str, Any], required: Iterable[str], optional: 
         raise ValueError(f"{what} {' and '.join(parts)}")
 
 
-def _input(row: Mapping[str, Any], here: Path) -> Input:
+def _input(row: Mapping[str, Any], here: Path | None) -> Input:
     match dict(row):
         case {"hex": str(text), **rest} if not rest:
-            return Data(bytes.fromhex(text))
+            return Data(_octets("hex", text))
         case {"file": str(name), "sha256": str(seal), **rest} if not rest:
+            if here is None:
+                raise ValueError("it names a file of another machine")
+            if Path(name).name != name:
+                raise ValueError(f"{name} is not the name of a file beside the case")
             data = (here / name).read_bytes()
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
@@ -207,7 +262,7 @@ def _input(row: Mapping[str, Any], here: Path) -> Input:
         case {"value": value, **rest} if not rest:
             return Value(value)
         case {"chunks": list(chunks), **rest} if not rest:
-            return Chunks(tuple(bytes.fromhex(chunk) for chunk in chunks))
+            return Chunks(tuple(_octets("chunks", chunk) for chunk in chunks))
     raise ValueError("input wants exactly one of hex, file with sha256, value, chunks")
 
 
@@ -225,16 +280,22 @@ def expect_of(row: Mapping[str, Any]) -> Expect:
 
 def _accept(row: dict[str, Any]) -> Accept:
     _keys("accept", row, (), ("value", "consumed", "remarks", "bytes"))
-    data = tuple(bytes.fromhex(text) for text in row.get("bytes", ()))
-    return Accept(row.get("value"), row.get("consumed"), tuple(row.get("remarks", ())), data)
+    data = tuple(_octets("bytes", text) for text in _texts("bytes", row.get("bytes", [])))
+    consumed = _typed("consumed", row.get("consumed"), int, NoneType)
+    return Accept(row.get("value"), consumed, _texts("remarks", row.get("remarks", [])), data)
 
 
 def _reject(row: dict[str, Any]) -> Reject:
     _keys("reject", row, ("class",), ("also", "at", "before"))
-    for name in (row["class"], *row.get("also", ())):
+    cls = _typed("class", row["class"], str)
+    also: Any = _texts("also", row.get("also", []))
+    for name in (cls, *also):
         if name not in CLASSES:
             raise ValueError(f"{name} is no class")
-    return Reject(row["class"], tuple(row.get("also", ())), row.get("at"), row.get("before"))
+    at = _typed("at", row.get("at"), int, str, NoneType)
+    if isinstance(at, str) and not re.fullmatch(r"([0-9]+>)+[0-9]+", at):
+        raise ValueError(f"at wants a position such as 17 or 61>3, not {at}")
+    return Reject(cls, also, at, row.get("before"))
 
 
 def _behaviour(row: dict[str, Any]) -> Behaviour:
@@ -242,7 +303,38 @@ def _behaviour(row: dict[str, Any]) -> Behaviour:
     expect = expect_of(rest)
     if isinstance(expect, Either):
         raise TypeError("a behaviour is an accept or a reject")
-    return Behaviour(row["id"], expect)
+    return Behaviour(_typed("id", row["id"], str), expect)
+
+
+def _typed(name: str, value: object, *kinds: type) -> Any:  # noqa: ANN401 - one of `kinds`
+    if type(value) not in kinds:
+        raise TypeError(f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_said, kinds))}")
+    return value
+
+
+def _octets(name: str, text: object) -> bytes:
+    """Bytes in the one spelling of hex: `bytes.fromhex` alone takes capitals and blanks too."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} wants bytes as lower-case hex")
+    if not re.fullmatch(HEX, text):
+        raise ValueError(f"{name} wants bytes as lower-case hex")
+    return bytes.fromhex(text)
+
+
+def _said(kind: type) -> str:
+    return {str: "a text", int: "a whole number", list: "a list", NoneType: "nothing"}[kind]
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    return tuple(_typed(name, text, str) for text in _typed(name, value, list))
+
+
+_OPTION_WORDS: Final = {
+    "resync": ("strict", "go", "c"),
+    "compression": ("none", "snappy"),
+    "isolation": ("read_uncommitted", "read_committed"),
+}
+"""The options that are words, the default first."""
 
 
 def options_of(row: Mapping[str, Any]) -> Options:
@@ -254,8 +346,13 @@ def options_of(row: Mapping[str, Any]) -> Options:
         ("keys", "max_message", "resync", "compression", "fetch_offset", "isolation", "aborted"),
     )
     fields: dict[str, Any] = dict(row)
+    for name in ("max_message", "fetch_offset"):
+        _typed(name, row.get(name), int, NoneType)
+    for name, words in _OPTION_WORDS.items():
+        if row.get(name, words[0]) not in words:
+            raise ValueError(f"{name} wants one of {', '.join(words)}, not {row[name]}")
     if "keys" in fields:
-        fields["keys"] = {name: bytes.fromhex(key) for name, key in fields["keys"].items()}
+        fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
     if "aborted" in fields:
         fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
     return evolve(DEFAULT, **fields)

@@ -6,27 +6,29 @@ every expectation, so that a fixture that the reference contradicts is found bef
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.frozen import seal
+from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
 from wireproof.wire.values import Json, from_json, to_json
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 ID: Final = re.compile(r"[a-z.]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
 
 FLAGS: Final = ("security", "resource")
 """What a flag may say: see the report's order, and the limits of the case."""
-
-INLINE: Final = 512
-"""Bytes of an input that may stand in the JSON itself."""
 
 
 @frozen
@@ -56,25 +58,46 @@ def _ids(suite: Suite) -> Iterator[Problem]:
         place = f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
         if not ID.fullmatch(case.id) or case.id.rpartition("/")[0] != place:
             yield Problem(case.id, f"its id does not fit its file, {place}")
-    for alias in suite.aliases.keys() & suite.by_id.keys():
+        elif f"{case.format}/{case.revision}" != place.rpartition("/")[0]:
+            yield Problem(case.id, f"its file says {case.joined} and lies under {place}")
+    for alias in sorted(suite.aliases.keys() & suite.by_id.keys()):
         yield Problem(alias, "is an id and an alias")
+    aliases = Counter(alias for case in suite.cases for alias in case.aliases)
+    for alias in sorted(alias for alias, number in aliases.items() if number > 1):
+        yield Problem(alias, "is an alias of several cases")
 
 
 def _files(suite: Suite) -> Iterator[Problem]:
-    """Cases are sorted, long bytes lie in files, and no file lies there for nothing."""
+    """Files have the one form, cases are sorted, long bytes lie in files, no file lies there for nothing."""
     used: set[Path] = set()
     for path in sorted(set(suite.files.values())):
-        rows = json.loads(path.read_text(encoding="utf-8"))["cases"]
+        text = path.read_text(encoding="utf-8")
+        page = json.loads(text)
+        rows = page["cases"]
+        if text != text_of(page):
+            yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
         ids = [row["id"] for row in rows]
         if ids != sorted(ids):
             yield Problem(str(path), "its cases are not sorted by id")
         for row in rows:
+            if list(row) != [key for key in KEYS if key in row]:
+                yield Problem(row["id"], f"its keys want the order {', '.join(KEYS)}")
             used |= {path.parent / row["input"]["file"]} if "file" in row["input"] else set()
             if len(row["input"].get("hex", "")) > 2 * INLINE:
                 yield Problem(row["id"], f"over {INLINE} bytes belong into a file")
-    for folder in {path.parent for path in suite.files.values()}:
-        for stray in set(folder.glob("*.bin")) - used:
+    for root in sorted({path.parents[2] for path in suite.files.values()}):
+        for stray in sorted(set(root.rglob("*.bin")) - used):
             yield Problem(str(stray), "no case names this file")
+
+
+def _frozen(suite: Suite) -> Iterator[Problem]:
+    """What has landed is still there, byte for byte."""
+    for name, digest in suite.frozen.items():
+        case = suite.by_id.get(name)
+        if case is None:
+            yield Problem(name, "has landed and is gone: an id is never taken back")
+        elif seal(case.input) != digest:
+            yield Problem(name, "has landed with another input: leave it as it was and add a new id")
 
 
 # --- what a case says ---
@@ -128,20 +151,26 @@ def _values(suite: Suite) -> Iterator[Problem]:
     """Expected values are values of their format."""
     for case in suite.cases:
         row = FORMATS.get(case.joined)
-        if (
-            row is None
-            or not isinstance(case.expect, Accept)
-            or case.op == "scan"
-            or case.expect.value is None
-        ):
+        if row is None or case.op == "scan":
             continue
-        try:
-            again = to_json(from_json(row.value, case.expect.value))
-        except Rejected as rejected:
-            yield Problem(case.id, f"its value is none of {case.joined}: {rejected.path} {rejected.text}")
-            continue
-        if again != case.expect.value:
-            yield Problem(case.id, "its value leaves out or misspells what is computed")
+        for value in _expected(case.expect):
+            try:
+                again = to_json(from_json(row.value, value))
+            except Rejected as rejected:
+                yield Problem(case.id, f"its value is none of {case.joined}: {rejected.path} {rejected.text}")
+                continue
+            if again != value:
+                yield Problem(case.id, "its value leaves out or misspells what is computed")
+
+
+def _expected(expect: Expect) -> Iterator[Json]:
+    """The values that a case expects; of a refusal none, for what came before it may be a part of one."""
+    match expect:
+        case Accept(value) if value is not None:
+            yield value
+        case Either(behaviours):
+            for one in behaviours:
+                yield from _expected(one.expect)
 
 
 # --- rules ---
@@ -163,6 +192,8 @@ def _covered(suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
+        if rule.exclusion and not lacks:
+            yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
 
 
 # --- the reference ---
@@ -190,8 +221,10 @@ def _accepted(row: Format, case: Case) -> str:
             data = formats.encode(row, value, case.options)
             return _encoded(row, case, data)
         case Chunks(chunks):
-            got: Json = formats.items_json(formats.scan(row, chunks, case.options))
-            return _same(case.expect, got, None, None)
+            items = tuple(formats.scan(row, chunks, case.options))
+            remarks = tuple(sorted({remark.cls for item in items for remark in item.remarks}))
+            length = sum(item.length for item in items)
+            return _same(case.expect, formats.items_json(items), length, remarks)
         case Data(data):
             decoded = formats.decode(row, data, case.options)
             remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
@@ -224,7 +257,8 @@ def _same(expect: Expect, value: Json, consumed: int | None, remarks: tuple[str,
     if consumed is not None and expect.consumed not in (None, consumed):
         return f"the reference consumes {consumed}, not {expect.consumed}"
     if remarks is not None and tuple(sorted(expect.remarks)) != remarks:
-        return f"the reference remarks {', '.join(remarks) or 'nothing'}, not {', '.join(expect.remarks) or 'nothing'}"
+        seen, wanted = (", ".join(names) or "nothing" for names in (remarks, expect.remarks))
+        return f"the reference remarks {seen}, not {wanted}"
     return ""
 
 
@@ -272,6 +306,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _ids, _files, _words, _twins, _values, _covered, _reference,
+    _ids, _files, _frozen, _words, _twins, _values, _covered, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -8,19 +8,30 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import Any, Final
 
 import cattrs
-from attrs import asdict
+from attrs import evolve
 
-from wireproof.cases.case import Accept, Behaviour, Case, Chunks, Data, Either, Expect, Reject, Value
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import case_of
+from wireproof.cases.page import row_of
+from wireproof.wire.values import canonical
 
 PREFIX: Final = "wp1:"
 LONGEST: Final = 2048
 """Characters of a token that is not a file."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Characters of a token that is a file."""
+
+WORD: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
+
+NAMED: Final = re.compile(r"([0-9a-f]{32})\.wp1")
+"""The name of a file that `keep` wrote: the beginning of the sha256 of what it holds."""
 
 MOST_INFLATED: Final = 64 * 1024 * 1024
 
@@ -29,76 +40,23 @@ class TokenError(ValueError):
     """A token that cannot be read; one line says why."""
 
 
-def to_row(case: Case) -> dict[str, Any]:
-    """A case as its fixture would have it."""
-    row: dict[str, Any] = {
-        "id": case.id, "title": case.title, "why": case.why, "op": case.op, "level": case.level,
-        "rules": list(case.rules), "input": _input(case), "expect": expect_row(case.expect),
-        "source": {"origin": case.source.origin, "document": case.source.document},
-        "profile": case.profile, "twin": case.twin, "needs": list(case.needs),
-        "options": options_row(case), "limits": asdict(case.limits), "flags": list(case.flags),
-    }  # fmt: skip
-    return row
-
-
-def _input(case: Case) -> dict[str, Any]:
-    match case.input:
-        case Data(data):
-            return {"hex": data.hex()}
-        case Value(value):
-            return {"value": value}
-        case Chunks(chunks):
-            return {"chunks": [chunk.hex() for chunk in chunks]}
-
-
-def expect_row(expect: Expect) -> dict[str, Any]:
-    """What must happen, as JSON."""
-    match expect:
-        case Accept(value, consumed, remarks, data):
-            body = {
-                "value": value,
-                "consumed": consumed,
-                "remarks": list(remarks),
-                "bytes": [d.hex() for d in data],
-            }
-            return {"accept": body}
-        case Reject(cls, also, at, before):
-            return {"reject": {"class": cls, "also": list(also), "at": at, "before": before}}
-        case Either(behaviours):
-            return {"either": {"behaviours": [_behaviour(one) for one in behaviours]}}
-
-
-def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
-    return {"id": behaviour.id, **expect_row(behaviour.expect)}
-
-
-def options_row(case: Case) -> dict[str, Any]:
-    """The options that are not the default's, as JSON."""
-    options, row = case.options, dict[str, Any]()
-    if options.keys is not None:
-        row["keys"] = {name: key.hex() for name, key in options.keys.items()}
-    if options.aborted:
-        row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]
-    for name in ("max_message", "fetch_offset"):
-        row |= {} if getattr(options, name) is None else {name: getattr(options, name)}
-    return row | {
-        "resync": options.resync,
-        "compression": options.compression,
-        "isolation": options.isolation,
-    }
-
-
 def dump(case: Case) -> str:
     """The token of a case; one over 2 KiB is named by its sha256 and must be kept by `keep`."""
     word = _word(case)
-    return word if len(word) <= LONGEST else f"@{hashlib.sha256(word.encode()).hexdigest()[:32]}.wp1"
+    return word if len(word) <= LONGEST else f"@{_sha256(word)}.wp1"
+
+
+def _sha256(word: str) -> str:
+    return hashlib.sha256(word.encode()).hexdigest()[:32]
 
 
 def _word(case: Case) -> str:
-    page = {"format": case.format, "revision": case.revision, "family": case.family, "parent": case.parent,
-            "case": to_row(case)}  # fmt: skip
-    packed = zlib.compress(json.dumps(page, separators=(",", ":")).encode(), 9)
-    return PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    """Who saw the bytes, and under which other names, changes no verdict and is left out."""
+    bare = evolve(case, aliases=(), source=evolve(case.source, witnesses=()))
+    page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": row_of(bare)}
+    page |= {"family": case.family} if case.family else {}
+    page |= {"parent": case.parent} if case.parent else {}
+    return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical(page), 9)).decode().rstrip("=")
 
 
 def keep(case: Case, folder: Path) -> str:
@@ -114,35 +72,58 @@ def keep(case: Case, folder: Path) -> str:
 def parse(token: str) -> Case:
     """The case of a token or of `@file`; raises `TokenError`."""
     if token.startswith("@"):
-        path = Path(token[1:])
-        try:
-            token = path.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise TokenError(f"the token file {path} cannot be read: {error}") from None
+        token = _kept(Path(token[1:]))
     if not token.startswith(PREFIX):
         raise TokenError(f"a token begins with {PREFIX}, not with {token[:8]!r}")
     return _case(_inflated(token.removeprefix(PREFIX)))
 
 
+def _kept(path: Path) -> str:
+    """The token of a file; one that bears the name of a sha256 must have it."""
+    try:
+        with path.open(encoding="ascii") as file:
+            token = file.read(LARGEST + 1).strip()
+    except (OSError, ValueError) as error:
+        raise TokenError(f"the token file {path} cannot be read: {error}") from None
+    if len(token) > LARGEST:
+        raise TokenError(f"the token file {path} has more than {LARGEST} characters")
+    name = NAMED.fullmatch(path.name)
+    if name and name[1] != _sha256(token):
+        raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
+    return token
+
+
 def _inflated(word: str) -> bytes:
+    """The JSON of a word. Python's base64 skips what is no letter of it, so that is looked at first."""
+    if not WORD.fullmatch(word):
+        raise TokenError("the token is damaged: it holds a character that no token has")
     try:
         packed = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         inflate = zlib.decompressobj()
         data = inflate.decompress(packed, MOST_INFLATED)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise TokenError(f"the token is damaged: {error}") from None
+    if inflate.unconsumed_tail:
+        raise TokenError(f"the token unpacks to more than {MOST_INFLATED >> 20} MiB: it is none of ours")
     if not inflate.eof:
         raise TokenError("the token is cut off: copy the whole of it")
+    if inflate.unused_data:
+        raise TokenError("the token is damaged: something follows its end")
     return data
 
 
 def _case(data: bytes) -> Case:
+    """The case in a token's JSON, which may be anybody's: no file is opened for it."""
     try:
         page = json.loads(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
-        case = case_of(row, page["format"], page["revision"], Path())
-    except (cattrs.BaseValidationError, LookupError, OSError, TypeError, ValueError, RecursionError) as error:
+        case = case_of(row, page["format"], page["revision"], None)
+    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError,
+            RecursionError) as error:  # fmt: skip
         raise TokenError(f"the token holds no case: {error}") from None
-    from attrs import evolve
-
-    return evolve(case, family=page.get("family"), parent=page.get("parent"))
+    texts = [page.get(name) for name in ("family", "parent")]
+    if not all(isinstance(text, str | None) for text in texts):
+        raise TokenError("the token holds no case: family and parent are texts")
+    if not isinstance(case.format, str) or not isinstance(case.revision, str):
+        raise TokenError("the token holds no case: format and revision are texts")
+    return evolve(case, family=texts[0], parent=texts[1])

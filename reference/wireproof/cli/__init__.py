@@ -6,6 +6,7 @@ Every error that a user can cause is one line on stderr and an exit code of desi
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,6 +14,7 @@ import click
 
 from wireproof import __version__
 from wireproof.cli.errors import exit_of
+from wireproof.trial.exit_codes import Exit
 
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list the registered adapters; probe what one claims",
@@ -65,19 +67,25 @@ def main() -> None:
         code = group.main(standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = Exit.USAGE
     except click.ClickException as error:
         click.echo(f"wireproof: {' '.join(error.format_message().split())}", err=True)
-        code = 2
+        code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted: what was judged so far is kept", err=True)
         code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
         known = exit_of(error)
         if known is None:
-            raise
-        click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
+            traceback.print_exception(error)
+            click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
+            known = Exit.SUITE
+        else:
+            click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
         code = known
     sys.exit(code if isinstance(code, int) else 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.options import suite_of
+from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.trial import baseline
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.streams import Stream, read
@@ -51,10 +51,11 @@ def fix(file: Path, stream: Path) -> None:
 
 @command.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def check(file: Path) -> int:
+@with_fixtures
+def check(file: Path, folders: tuple[Path, ...]) -> int:
     """Look for debts of cases that do not exist, and for days that are past."""
     debts = baseline.parse(file.read_text(encoding="utf-8"), file.name)
-    problems = baseline.check(debts, suite_of(()).by_id, today())
+    problems = baseline.check(debts, suite_of(folders).by_id, today())
     for problem in problems:
         click.echo(problem)
     click.echo(f"{len(debts)} debts, {len(problems)} problems")

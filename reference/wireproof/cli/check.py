@@ -12,9 +12,10 @@ from rich.console import Console
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.cli.errors import exit_of
 from wireproof.cli.options import selecting, selection, suite_of
 from wireproof.cli.progress import watched
-from wireproof.cli.views import Views, write_views
+from wireproof.cli.views import viewing, views_of, write_views
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
@@ -60,11 +61,13 @@ class Asked:
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="the stream of events, as JSON lines"
 )
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="a JUnit file")
-@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="a Markdown summary")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="the matrix as one HTML file")
+@viewing
 def command(
-    adapters: tuple[str, ...], strict_class: bool, min_cases: int, out: Path | None, **more: Any
+    adapters: tuple[str, ...],
+    strict_class: bool,
+    min_cases: int,
+    out: Path | None,
+    **more: Any,  # noqa: ANN401 - the options of `Asked` and of the views
 ) -> int:
     """Hold each ADAPTER to the cases and end with a matrix.
 
@@ -72,7 +75,7 @@ def command(
     `jsonl:command …`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale or changed baseline entries,
     4 adapter, 5 a bug of the suite.
     """
-    views = Views(more.pop("junit"), more.pop("markdown"), more.pop("html"))
+    views = views_of(more)
     asked = _asked(more)
     console = Console()
     codes: list[Exit] = []
@@ -84,7 +87,7 @@ def command(
                 stream = _one(spec, asked, console, sink)
             except AdapterError as error:
                 click.echo(f"wireproof: {error}", err=True)
-                codes.append(_code_of(error))
+                codes.append(exit_of(error) or Exit.ADAPTER)
                 continue
             streams.append(stream)
             applied = _shown(stream, asked, console)
@@ -94,14 +97,8 @@ def command(
                 codes.append(Exit.USAGE)
     if len(streams) > 1:
         console.print(summary(streams))
-    write_views(streams, views, Lookups(asked.suite), asked.suite)
+    write_views(streams, views, asked.suite)
     return worst(codes)
-
-
-def _code_of(error: AdapterError) -> Exit:
-    from wireproof.cli.errors import exit_of
-
-    return exit_of(error) or Exit.ADAPTER
 
 
 def _asked(more: dict[str, Any]) -> Asked:

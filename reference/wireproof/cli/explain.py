@@ -1,32 +1,37 @@
 """`wireproof explain`: the fields of any bytes, what is wrong and where, and the nearest fixture."""
 
 import re
+import sys
 from pathlib import Path
 
 import click
 
 from wireproof import formats
-from wireproof.cases.fixtures import load
 from wireproof.cases.identify import Fit, fits
 from wireproof.cases.nearest import nearest
+from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.formats import Format
 from wireproof.report.fieldtree import lines
+
+LONGEST_PATH = 255
+"""Characters up to which a word may be a path; longer ones are hex, and no file system likes to be asked."""
 
 MOST_FITS = 4
 """Formats named beside the best one."""
 
 
 def bytes_of(source: str) -> bytes:
-    """The bytes of a file, or of a word of hex."""
-    path = Path(source)
+    """The bytes of a file, of `-` for standard input, or of a word of hex."""
+    if source == "-":
+        return sys.stdin.buffer.read()
+    if len(source) <= LONGEST_PATH and Path(source).is_file():
+        return Path(source).read_bytes()
     text = re.sub(r"[\s:]|0x", "", source)
-    if not path.exists() and text and re.fullmatch(r"([0-9a-fA-F]{2})+", text):
+    if text and re.fullmatch(r"([0-9a-fA-F]{2})+", text):
         return bytes.fromhex(text)
-    if not path.exists():
-        raise click.UsageError(
-            f"{source[:60]} is neither a file nor hex: give a path, or pairs of hex digits"
-        )
-    return path.read_bytes()
+    raise click.UsageError(
+        f"{source[:60] or '(nothing)'} is neither a file nor hex: give a path, or pairs of hex digits"
+    )
 
 
 def rows_of(name: str | None) -> list[Format]:
@@ -40,11 +45,14 @@ def rows_of(name: str | None) -> list[Format]:
 
 
 @click.command("explain")
-@click.argument("source", metavar="FILE|HEX")
+@click.argument("source", metavar="FILE|HEX|-")
 @click.option("--format", "name", help="a format such as kafka.batch/v2; without it every one is tried")
-def command(source: str, name: str | None) -> None:
+@with_fixtures
+def command(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
     """Print the fields of the bytes in a file or in hex, damaged or not."""
     data = bytes_of(source)
+    if not data:
+        raise click.UsageError(f"{source} is empty: there is nothing to explain")
     best, *others = fits(data, rows_of(name))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
     refused = best.layout.rejected
@@ -54,9 +62,21 @@ def command(source: str, name: str | None) -> None:
     also = [fit.row.joined for fit in others if fit.layout.decoded is not None and fit.rank[1]]
     if also:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
-    case = nearest(data, best.row.joined, refused.cls if refused else None, load().cases)
+    for fit in _damaged(best, others):
+        click.echo(f"or else {fit.row.joined}: {_said(fit, len(data))}")
+    case = nearest(data, best.row.joined, refused.cls if refused else None, suite_of(folders).cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
+
+
+def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
+    """Of refused bytes, the nearest format of each other system: none of them is certain."""
+    if best.layout.decoded is not None:
+        return []
+    systems = {best.row.name.partition(".")[0]: best}
+    for fit in others:
+        systems.setdefault(fit.row.name.partition(".")[0], fit)
+    return list(systems.values())[1:]
 
 
 def _said(fit: Fit, size: int) -> str:
@@ -73,6 +93,5 @@ def _remarks(fit: Fit) -> None:
         allowed = ["refused"] * remark.refusable + [
             f"{other.name} ({other.value})" for other in remark.others
         ]
-        click.echo(
-            f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {', '.join(allowed) or 'nothing'}"
-        )
+        also = ", ".join(allowed) or "nothing"
+        click.echo(f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {also}")

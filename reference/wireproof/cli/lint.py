@@ -1,25 +1,34 @@
-"""`wireproof lint`: check the fixtures and rules."""
+"""`wireproof lint`: check the fixtures and rules, and freeze the bytes of new ones."""
 
 from pathlib import Path
 
 import click
 
+from wireproof.cases.frozen import freeze, unfrozen
 from wireproof.cases.lint import lint
-from wireproof.cli.options import suite_of
+from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.trial.exit_codes import Exit
 
 
 @click.command("lint")
-@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="further fixtures, beside those of the package")  # fmt: skip
-def command(folders: tuple[Path, ...]) -> int:
-    """Hold every fixture to the schema, the rules and the reference; one line a problem."""
+@click.option("--freeze", "freezing", is_flag=True, help="note the bytes of new cases: they change no more")
+@with_fixtures
+def command(folders: tuple[Path, ...], freezing: bool) -> int:
+    """Hold every fixture to the schema, the rules and the reference; one line a problem.
+
+    Nothing is frozen while there is a problem. Exit code 5 if there is one: it is the suite's, nobody else's.
+    """
     suite = suite_of(folders)
     problems = lint(suite)
     for problem in problems:
         click.echo(str(problem))
+    if freezing and not problems:
+        for path, number in freeze(suite).items():
+            click.echo(f"{path}: {number} more ids are frozen")
+        suite = suite_of(folders)
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     click.echo(
-        f"{len(suite.cases)} cases, {len(suite.rules)} rules, {excluded} with an exclusion, {len(problems)} problems"
+        f"{len(suite.cases)} cases, {len(unfrozen(suite))} of them not frozen, {len(suite.rules)} rules, "
+        f"{excluded} with an exclusion, {len(problems)} problems"
     )
     return Exit.SUITE if problems else Exit.CONFORMS

@@ -8,25 +8,35 @@ import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.patterns import select
+from wireproof.cases.patterns import renamed, select
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def with_fixtures(command: F) -> F:
+    """`--fixtures`, which the command takes as `folders`."""
+    return click.option(
+        "--fixtures",
+        "folders",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="further fixtures, beside those of the package",
+    )(command)
+
+
 def selecting(command: F) -> F:
     """`--run`, `--skip` and `--fixtures`."""
-    for option in reversed(
-        (
-            click.option("--run", "patterns", multiple=True, metavar="PATTERN",
-                         help="only these cases: * is one component, ** any number, @FILE holds patterns"),
-            click.option("--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"),
-            click.option("--fixtures", "folders", multiple=True, metavar="DIR",
-                         type=click.Path(exists=True, file_okay=False, path_type=Path),
-                         help="further fixtures, beside those of the package"),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    command = click.option(
+        "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
+    )(with_fixtures(command))
+    return click.option(
+        "--run",
+        "patterns",
+        multiple=True,
+        metavar="PATTERN",
+        help="only these cases: * is one component, ** any number, @FILE holds patterns",
+    )(command)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:
@@ -35,7 +45,12 @@ def suite_of(folders: Sequence[Path]) -> Suite:
 
 
 def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> tuple[Case, ...]:
-    """The selected cases in order; raises `PatternError` for a pattern that nothing matches."""
+    """The selected cases in order; raises `PatternError` for a pattern that nothing matches.
+
+    A pattern that only a former id matches is told on stderr.
+    """
+    for notice in renamed(suite, _words((*patterns, *skipped))):
+        click.echo(notice, err=True)
     cases = select(suite, _words(patterns)) if patterns else suite.cases
     left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()
     return tuple(case for case in cases if case.id not in left_out)

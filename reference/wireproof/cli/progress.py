@@ -14,8 +14,8 @@ def watched(events: Iterator[CaseEvent], console: Console, spec: str) -> Iterato
     if not console.is_terminal:
         yield from events
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"),
-               TimeElapsedColumn())  # fmt: skip
+    told = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
+    columns = (SpinnerColumn(), *told, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(spec, total=None, said="")
         findings = 0

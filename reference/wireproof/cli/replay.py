@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wireproof.cli.options import suite_of
+from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.cli.show import wanted
 from wireproof.report.terminal import View, show
 from wireproof.trial.baseline import exit_code
@@ -22,8 +22,7 @@ from wireproof.trial.streams import Stream
 @click.argument("adapter")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit")
-@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="further fixtures, beside those of the package")  # fmt: skip
+@with_fixtures
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
     """Judge the case of an ID or a TOKEN on ADAPTER, and print what was seen even if it passes."""
     suite = suite_of(folders)
@@ -36,7 +35,6 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     lookups = Lookups(suite)
     show(stream, Console(), View(lambda _: case, lookups.twin))
     for event in events:
-        click.echo(
-            f"{event.label}: want {event.want or '(as given)'}; got {event.got or '(the same)'} {event.text}".rstrip()
-        )
+        want, got = event.want or "(as given)", event.got or "(the same)"
+        click.echo(f"{event.label}: want {want}; got {got} {event.text}".rstrip())
     return exit_code(stream)

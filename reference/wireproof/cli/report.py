@@ -1,12 +1,13 @@
 """`wireproof report`: the views of streams that `check … --out` wrote."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
-from wireproof.cli.options import suite_of
-from wireproof.cli.views import Views, write_views
+from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.views import viewing, views_of, write_views
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial.events import EventError
 from wireproof.trial.lookup import Lookups
@@ -17,12 +18,14 @@ from wireproof.trial.streams import Stream, merge, read
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="a JUnit file")
-@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="a Markdown summary")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="the matrix as one HTML file")
+@viewing
+@with_fixtures
 @click.option("--quiet", is_flag=True, help="print the matrix only")
 def command(
-    files: tuple[Path, ...], junit: Path | None, markdown: Path | None, html: Path | None, quiet: bool
+    files: tuple[Path, ...],
+    folders: tuple[Path, ...],
+    quiet: bool,
+    **more: Any,  # noqa: ANN401 - the options of the views
 ) -> None:
     """Render the streams in FILES; shards of one run are joined."""
     streams = _joined([stream for file in files for stream in read(file)])
@@ -30,12 +33,13 @@ def command(
         raise EventError(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
         )
-    suite = suite_of(())
+    suite = suite_of(folders)
     lookups, console = Lookups(suite), Console()
     for stream in () if quiet else streams:
         show(stream, console, View(lookups.case, lookups.twin))
-    console.print(summary(streams))
-    write_views(streams, Views(junit, markdown, html), lookups, suite)
+    if quiet or len(streams) > 1:
+        console.print(summary(streams))
+    write_views(streams, views_of(more), suite)
 
 
 def _joined(streams: list[Stream]) -> list[Stream]:

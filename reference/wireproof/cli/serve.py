@@ -1,12 +1,14 @@
 """`wireproof serve`: an adapter behind the adapter contract on stdin and stdout."""
 
 import sys
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
-from wireproof.adapters.entry import Wire
 from wireproof.adapters.serve import serve
+
+if TYPE_CHECKING:
+    from wireproof.adapters.entry import Wire
 
 
 @click.command("serve")

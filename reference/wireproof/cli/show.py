@@ -8,7 +8,7 @@ import click
 from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import PatternError, select
-from wireproof.cli.options import suite_of
+from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.report.excerpt import data_of, layout_of
 from wireproof.report.fieldtree import lines
 from wireproof.trial.lookup import find
@@ -17,14 +17,14 @@ from wireproof.trial.show import short_expect
 
 @click.command("show")
 @click.argument("name", metavar="ID|TOKEN")
-@click.option("--fixtures", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="further fixtures, beside those of the package")  # fmt: skip
+@with_fixtures
 def command(name: str, folders: tuple[Path, ...]) -> None:
     """Show a case: what it is, which rule it tests, its bytes with their fields, what must happen."""
     suite = suite_of(folders)
     case = wanted(suite, name)
     rows = (
-        ("id", case.id), ("title", case.title), ("why", case.why), ("op", f"{case.op} {case.joined}, {case.profile}"),
+        ("id", case.id), ("title", case.title), ("why", case.why),
+        ("op", f"{case.op} {case.joined}, {case.profile}"),
         ("level", case.level), ("flags", ", ".join(case.flags)), ("needs", ", ".join(case.needs)),
         ("twin", case.twin or ""), ("source", f"{case.source.origin}, {case.source.document}"),
         ("witness", ", ".join(f"{one.name} {one.version}" for one in case.source.witnesses)),

@@ -1,33 +1,70 @@
 """The files that `check` and `report` write beside the terminal's view."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Final, TypeVar
 
+import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
+from wireproof.report.annotations import annotations
+from wireproof.report.badge import badge
 from wireproof.report.html import Page, html
 from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.streams import Stream
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+HELP: Final = {
+    "junit": "a JUnit file",
+    "markdown": "a Markdown summary",
+    "html": "the matrix as one HTML file",
+    "badge": "a badge as JSON, of the first adapter",
+}
+"""The views that are files: the option, and what it writes."""
+
 
 @frozen
 class Views:
-    """Where each view goes; None leaves it out."""
+    """Where each view goes; None leaves it out. `annotations` go to standard output."""
 
     junit: Path | None = None
     markdown: Path | None = None
     html: Path | None = None
+    badge: Path | None = None
+    annotations: bool = False
 
 
-def write_views(streams: Sequence[Stream], views: Views, lookups: Lookups, suite: Suite) -> None:
-    """Write the views that were asked for."""
+def viewing(command: F) -> F:
+    """The options of the views; the command takes them together as `views`."""
+    for name, text in reversed(HELP.items()):
+        kind = click.Path(dir_okay=False, path_type=Path)
+        command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
+    return click.option("--annotations", is_flag=True, help="print the findings as lines of a workflow")(
+        command
+    )
+
+
+def views_of(more: dict[str, Any]) -> Views:
+    """Take the options of the views out of those of a command."""
+    return Views(**{name: more.pop(name) for name in (*HELP, "annotations")})
+
+
+def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
+    """Write the views that were asked for; with no run at all there is nothing to see."""
+    if not streams:
+        return
     if views.junit:
         views.junit.write_bytes(junit(streams))
     if views.markdown:
         views.markdown.write_text(markdown(streams), encoding="utf-8")
     if views.html:
-        page = Page(f"wireproof: {len(suite.cases)} fixtures", lookups.case)
+        page = Page(f"wireproof: {len(suite.cases)} fixtures", Lookups(suite).case)
         views.html.write_text(html(streams, page), encoding="utf-8")
+    if views.badge:
+        views.badge.write_text(badge(streams[0]), encoding="utf-8")
+    for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
+        click.echo(line)

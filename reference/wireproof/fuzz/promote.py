@@ -8,20 +8,21 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Source, Value
-from wireproof.cases.fixtures import SCHEMA, Suite, folder, load
-from wireproof.cases.lint import INLINE, Problem, lint
+from wireproof.cases.fixtures import Suite, folder, load, read
+from wireproof.cases.lint import Problem, lint
 from wireproof.cases.mutate import repair
 from wireproof.cases.nearest import nearest
+from wireproof.cases.page import page_of
 from wireproof.cases.rules import Rule
 from wireproof.formats import FORMATS
 from wireproof.fuzz.proposal import needs_of, rules_of
-from wireproof.fuzz.rows import rule_text, to_fixture
+from wireproof.fuzz.ruletext import rule_text
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.reference import answer, expectation
@@ -233,15 +234,11 @@ def _restored(before: dict[Path, bytes | None]) -> None:
 
 def _add(case: Case, to: Path, before: dict[Path, bytes | None]) -> None:
     path = to / case.format / case.revision / f"{case.topic}.json"
-    page: dict[str, Any] = {"schema": SCHEMA, "format": case.format, "revision": case.revision, "cases": []}
-    if path.exists():
-        page = json.loads(path.read_text(encoding="utf-8"))
-    file = ""
-    if isinstance(case.input, Data) and len(case.input.data) > INLINE:
-        file = f"{case.topic}-{case.id.rpartition('/')[2]}.bin"
-        _put(path.parent / file, case.input.data, before)
-    page["cases"] = sorted([*page["cases"], to_fixture(case, file)], key=lambda row: str(row["id"]))
-    _put(path, (json.dumps(page, indent=2, ensure_ascii=False) + "\n").encode(), before)
+    known = read(path) if path.exists() else []
+    page = page_of(case.format, case.revision, [*known, case])
+    for name, data in page.files.items():
+        _put(path.parent / name, data, before)
+    _put(path, page.text.encode(), before)
 
 
 def _add_rules(rules: tuple[Rule, ...], case: Case, to: Path, before: dict[Path, bytes | None]) -> None:
@@ -256,4 +253,4 @@ def _problems(rows: list[Case], to: Path) -> list[Problem]:
     """What the linter says of the new cases and their rules."""
     suite = load(() if to.resolve() == folder().resolve() else (to,))
     names = {case.id for case in rows} | {rule for case in rows for rule in case.rules}
-    return [problem for problem in lint(suite) if problem.where in names]
+    return [one for one in lint(suite) if one.where in names or one.where.startswith(str(to))]

@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Floor 1: the reference codecs of Heka's messages and streams. heka.md."""

@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Floor 1: the reference codecs of Kafka's record batches, messages and logs. kafka.md."""

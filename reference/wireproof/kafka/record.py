@@ -89,10 +89,15 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     value_at = reader.pos
     value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size)
     count = reader.varint("headerCount")
+    headers_at = reader.pos
     headers = _headers(reader, shape, count) if count else ()
+    if reader.tracing:
+        reader.cover("headerCount", "count", headers_at, reader.pos)
     if reader.pos != stop:
         text = f"length {length}, {reader.pos - stop + length} bytes read"
         raise reader.reject("length-mismatch", "length", text, at=start, detail="RECORD_LENGTH_MISMATCH")
+    if reader.tracing:
+        reader.cover("length", "length", stop - length, stop)
     if attributes:  # §1.11: R09, R10, R45
         shape.notes.once(reader, "record-attrs", "attributes", start)
     typed = control.parse(reader, key, key_at, value, value_at) if shape.control else None

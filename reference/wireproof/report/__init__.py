@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Floor 7: the views of a stream of events."""

@@ -5,6 +5,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.cases.autopsy import autopsy
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import Layout
 from wireproof.report.fieldtree import by_path, innermost
@@ -40,7 +41,7 @@ def layout_of(case: Case) -> Layout | None:
     if data is None or case.joined not in formats.FORMATS:
         return None
     row = formats.FORMATS[case.joined]
-    return formats.layout(row, data, evolve(case.options, profile=case.profile))
+    return autopsy(row, data, evolve(case.options, profile=case.profile))
 
 
 def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:

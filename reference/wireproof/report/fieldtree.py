@@ -73,13 +73,13 @@ def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
 
 
 def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
-    """What was unpacked from a region stands behind the region's own fields; outer spans before inner ones."""
+    """What was unpacked from a region stands behind the region's own fields; outer spans come first."""
     key: list[int] = []
     space = ""
     for step in (int(step) for step in span.space.split(">") if step):
         key += (ends.get((space, step), step), -1, 0)
         space += f"{step}>"
-    return (*key, span.start, 0, -span.end)
+    return (*key, span.start, int(span.end > span.start), -span.end)
 
 
 def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.console import Group as Renderables
 from rich.table import Table
 from rich.text import Text
 
@@ -32,6 +34,14 @@ STYLES: Final[Mapping[str, str]] = {
     "unsupported": "dim",
     "not-run": "dim",
 }
+
+HEADS: Final[Mapping[str, str]] = {
+    "pass-unclassified": "no class",
+    "unsupported": "n/a",
+    "adapter-error": "adapter",
+    "suite-bug": "suite",
+}
+"""What stands over the columns of the verdicts with long names."""
 
 CAUSES: Final[Mapping[str, str]] = {
     "fail:wrong-reject": "It refuses everything: look whether it reads another format or revision.",
@@ -92,20 +102,29 @@ def _show_block(group: Group, stream: Stream, console: Console, view: View) -> N
         console.print(plain(line), soft_wrap=True)
 
 
-def summary(streams: Sequence[Stream]) -> Table:
-    """One row a format, and the verdicts as columns; several runs one below the other."""
-    parts = [(run, name, part) for run in streams for name, part in by_format(run).items()]
-    columns = list(dict.fromkeys(name for _, _, part in parts for name in counts(part)))
-    table = Table(title=None, pad_edge=False)
-    table.add_column("adapter")
-    table.add_column("format")
-    for name in columns:
-        table.add_column(name, justify="right", style=STYLES.get(name, "red"))
-    for run, name, part in parts:
+def summary(streams: Sequence[Stream]) -> Renderables:
+    """A section a run: one row a format, and the verdicts that it saw as columns."""
+    return Renderables(*(part for stream in streams for part in _section(stream)))
+
+
+def _section(stream: Stream) -> tuple[Text, Table]:
+    head = f"{stream.run.adapter} {stream.run.version}".strip()
+    rows = by_format(stream)
+    total = counts(stream)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1), show_footer=len(rows) > 1)
+    table.add_column("", "all", no_wrap=True)
+    for name, number in total.items():
+        table.add_column(
+            HEADS.get(name, name),
+            str(number),
+            justify="right",
+            style=STYLES.get(name, "red"),
+            overflow="fold",
+        )
+    for name, part in rows.items():
         seen = counts(part)
-        cells = [str(seen[column]) if column in seen else "" for column in columns]
-        table.add_row(plain(f"{run.run.adapter} {run.run.version}".strip()), plain(name), *cells)
-    return table
+        table.add_row(plain(name), *(str(seen[column]) if column in seen else "" for column in total))
+    return plain(head, "bold"), table
 
 
 def by_format(stream: Stream) -> dict[str, Stream]:

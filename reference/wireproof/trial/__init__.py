@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Floor 6: the engine asks, the judge decides, events tell."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+from attrs import evolve
+
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.trial.claims import EXACT, observed
-from wireproof.trial.compare import scan_tree
+from wireproof.trial.compare import scan_tree, steps
 from wireproof.trial.reference import Answer
 from wireproof.wire.observe import Wanted, project
 from wireproof.wire.rejected import Remark
@@ -59,9 +61,23 @@ class Bench:
         if self.reference is None:
             return ()
         try:
-            return self.answer().remarks
+            return tuple(self._as_seen(remark) for remark in self.answer().remarks)
         except Exception:  # noqa: BLE001 - the failure that follows is turned into `suite-bug` by the judge
             return ()
+
+    def _as_seen(self, remark: Remark) -> Remark:
+        """The remark with its other values cut to the fields that the adapter shows."""
+        others = (
+            evolve(other, value=project(other.value, self._below(other.path))) for other in remark.others
+        )
+        return evolve(remark, others=tuple(others)) if remark.others else remark
+
+    def _below(self, path: str) -> Wanted:
+        """What is wanted of the part of a value that lies at `path`."""
+        tree = self.wanted
+        for step in steps(path):
+            tree = tree.get("[]" if isinstance(step, int) else step, {})
+        return tree
 
     def seen(self, value: Json) -> Json:
         """The part of a value that the adapter shows."""

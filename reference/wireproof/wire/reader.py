@@ -8,7 +8,7 @@ and never looks past its window.
 
 from collections.abc import Callable
 from struct import Struct
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from attrs import evolve
 
@@ -42,6 +42,9 @@ class Reader(Cursor):
     """
 
     __slots__ = ("budget", "data", "end", "remarks", "short")
+
+    tracing: ClassVar[bool] = False
+    """Whether fields are kept: a hot loop asks before it tells more than it reads."""
 
     def __init__(  # noqa: PLR0913 - a window is these bounds and what it shares with its parent
         self,
@@ -261,6 +264,8 @@ class TracingReader(Reader):
 
     __slots__ = ("spans",)
 
+    tracing: ClassVar[bool] = True
+
     def __init__(self, data: bytes, *, spans: list[Span] | None = None, **window: Any) -> None:  # noqa: ANN401
         """Open a window as `Reader` does; `spans` is the list to add to."""
         super().__init__(data, **window)
@@ -284,6 +289,15 @@ class TracingReader(Reader):
         """Add a span that the codec describes itself."""
         self.spans.append(Span(self.path(name), self.space, start, end, kind, value))
 
+    def taken(self, start: int) -> None:
+        """The bytes just taken lie under a length if the field before is named so: `keyLength` of `key`."""
+        if len(self.spans) < 2:
+            return
+        length, data = self.spans[-2:]
+        names = (f"{data.path}Length", f"{data.path}_len", f"{data.path}_length")
+        if length.value == data.end - start and length.space == data.space and length.path in names:
+            self.spans[-2] = evolve(length, cover=Cover("length", start, data.end))
+
 
 def _traced(kind: str) -> Callable[..., Any]:
     plain = getattr(Reader, kind)
@@ -293,6 +307,8 @@ def _traced(kind: str) -> Callable[..., Any]:
         start = self.pos
         value = plain(self, name, *args)
         self.spans.append(Span(self.path(name), self.space, start, self.pos, label, value))
+        if kind == "take":
+            self.taken(start)
         return value
 
     return read

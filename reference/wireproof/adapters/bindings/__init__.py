@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Real codecs of Python packages as adapters; each shows what its library gives, faults and all."""

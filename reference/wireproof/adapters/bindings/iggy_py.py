@@ -55,7 +55,7 @@ class IggyPy:
         "iggy.poll/0.0.60": Claim(
             ops=("decode",), profiles=("reader",), observes=tuple(f"messages[].{name}" for name in SHOWN)
         ),
-        "iggy.send/0.0.30": Claim(ops=("encode",), profiles=("reader",)),
+        "iggy.send/0.0.30": Claim(ops=("encode",), profiles=("reader",), features=()),
     }
 
     def __init__(self) -> None:

@@ -89,7 +89,9 @@ class Protobuf:
     name = f"protobuf-{api_implementation.Type()}"
     version = __version__
     documented = REFUSALS.documented
-    revisions: Final = {"heka.message/0.10": Claim(ops=("decode", "encode"), profiles=("reader",))}
+    revisions: Final = {
+        "heka.message/0.10": Claim(ops=("decode", "encode"), codecs=("none",), profiles=("reader",))
+    }
 
     def __init__(self) -> None:
         """Make the class of messages."""

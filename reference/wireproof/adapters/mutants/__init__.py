@@ -1,1 +1,1 @@
-"""See design.md; filled below."""
+"""Codecs with one planted fault each: what the suite must catch. Design, section 7."""

@@ -145,6 +145,18 @@ class TornRecordRefused(IggyMutant):
         return outcome
 
 
+class EmptyLogRefused(IggyMutant):
+    """Refuses a segment file that was opened and not yet written."""
+
+    name = "iggy-empty-log-refused"
+
+    def decode(self, request: Request) -> Outcome:
+        """A refusal of no bytes."""
+        if request.format == "iggy.log" and not request.data:
+            return refused(Rejected("truncated", 0, "messages"))
+        return super().decode(request)
+
+
 # --- header blocks that are read with a check left out ---
 
 _LENGTH: Final = Struct("<I")
@@ -289,6 +301,7 @@ BYTES: Final[tuple[type[IggyMutant], ...]] = (
     ChecksumSkipped,
     ScanLosesTail,
     TornRecordRefused,
+    EmptyLogRefused,
     KindUnchecked,
     HeaderLengthUnchecked,
     ValueClamped,

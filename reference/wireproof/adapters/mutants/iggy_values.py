@@ -1,10 +1,6 @@
-"""Iggy codecs that read the right bytes and tell another value, or write another: iggy.md §10, §11.1."""
+"""Iggy codecs that read the right bytes and tell another value: iggy.md §10, §11.1."""
 
-import zlib
-from copy import deepcopy
 from typing import Any, Final
-
-import google_crc32c
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.base import walk
@@ -219,72 +215,6 @@ class NumericAsName(IggyMutant):
         return value
 
 
-# --- writing ---
-
-
-class WritesBigEndianNumbers(IggyMutant):
-    """Writes the numbers of header values in network order."""
-
-    name = "iggy-writes-big-endian-values"
-
-    def to_write(self, value: Json, request: Request) -> Json:
-        """Turn the bytes of each number around; the value is the case's own, so a copy of it."""
-        del request
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            if BY_NAME[held["kind"]].size:
-                held["value"] = bytes.fromhex(held["value"])[::-1].hex()
-        return value
-
-
-class WritesUtf16Lengths(IggyMutant):
-    """Counts the length of a name in UTF-16 units, as the Java SDK does."""
-
-    name = "iggy-writes-utf16-lengths"
-
-    def written(self, data: bytes, request: Request) -> bytes:
-        """The length byte of a name that stands alone."""
-        if request.format != "iggy.identifier" or data[0] != 2:
-            return data
-        units = len(data[2:].decode().encode("utf-16-le")) // 2
-        return data[:1] + bytes([units]) + data[2:]
-
-
-class WritesCrc32c(IggyMutant):
-    """Writes CRC-32C where CRC-32 belongs."""
-
-    name = "iggy-writes-crc32c"
-
-    def encode(self, request: Request) -> Any:  # noqa: ANN401 - an outcome, as the base has it
-        """Remember the payloads for `written`."""
-        self._payloads = [bytes.fromhex(part["payload"]) for part in messages_of(request.value)]
-        return super().encode(request)
-
-    def written(self, data: bytes, request: Request) -> bytes:
-        """Each checksum replaced by the other one."""
-        del request
-        for payload in self._payloads:
-            right = zlib.crc32(payload).to_bytes(4, "little")
-            data = data.replace(right, google_crc32c.value(payload).to_bytes(4, "little"))
-        return data
-
-
-class WritesAnyHeader(IggyMutant):
-    """Writes header values without a look at them, as Node does."""
-
-    name = "iggy-writes-any-header"
-
-    def to_write(self, value: Json, request: Request) -> Json:
-        """What would be refused becomes raw, so that it is written."""
-        del request
-        value = deepcopy(value)
-        for held in header_values_of(value):
-            size = BY_NAME[held["kind"]].size if held["kind"] in BY_NAME else None
-            if size is not None and len(held["value"]) != 2 * size:
-                held["kind"] = "raw"
-        return value
-
-
 VALUES: Final[tuple[type[IggyMutant], ...]] = (
     KindSwap,
     ValuePadded,
@@ -301,8 +231,4 @@ VALUES: Final[tuple[type[IggyMutant], ...]] = (
     NumbersAsDoubles,
     TimestampMilliseconds,
     NumericAsName,
-    WritesBigEndianNumbers,
-    WritesUtf16Lengths,
-    WritesCrc32c,
-    WritesAnyHeader,
 )

@@ -1,7 +1,6 @@
 """Hypothesis strategies of values, and of bytes that are nearly valid: design, section 2, floor 4.
 
-Each format has its strategies in a module of this package, `VALUES` by joined name; a row of the table of
-formats that none of them lists is drawn from the shape of its value class. Hypothesis is an extra.
+Each system has its strategies in a module of this package, `VALUES` by joined name. Hypothesis is an extra.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +12,15 @@ except ImportError:
     raise ImportError("strategies need Hypothesis: pip install 'wireproof[test]'") from None
 
 from wireproof import formats
-from wireproof.cases.strategies import kafka, shapes
+from wireproof.cases.strategies import heka, iggy, kafka
 from wireproof.cases.strategies.damaged import damaged_of
 
-STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {**kafka.VALUES}
-"""Joined name to the strategy that its format brings along."""
+STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
+    **kafka.VALUES,
+    **iggy.VALUES,
+    **heka.VALUES,
+}
+"""Joined name to the strategy of its values; every row of the table of formats has one."""
 
 
 def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the design's word for it
@@ -28,9 +31,7 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
     Raises:
         UnknownFormat: there is no such row; the message names the nearest.
     """
-    row = formats.get(format, revision)
-    own = STRATEGIES.get(row.joined)
-    return own() if own else shapes.values_of(row)
+    return STRATEGIES[formats.get(format, revision).joined]()
 
 
 def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above

@@ -1,0 +1,33 @@
+"""A whole run of the reference: golden and derived cases of every format, judged, as events."""
+
+import time
+from typing import Any
+
+from wireproof.cases import fixtures
+from wireproof.trial.engine import Engine
+from wireproof.trial.run import Plan, run
+from wireproof.trial.verdicts import ROWS
+
+TARGET = 60
+"""Seconds; printed beside what it took, and never asserted."""
+
+
+def test_golden_and_derived_cases_of_the_reference(benchmark: Any) -> None:
+    suite = fixtures.load()
+
+    def whole() -> dict[str, int]:
+        counts: dict[str, int] = {}
+        with Engine("reference") as engine:
+            for event in run(engine, Plan.of(engine.hello, suite.cases, suite)):
+                counts[event.verdict] = counts.get(event.verdict, 0) + 1
+        return counts
+
+    start = time.perf_counter()
+    counts = benchmark.pedantic(whole, rounds=1)
+    seconds = time.perf_counter() - start
+    total = sum(counts.values())
+    benchmark.extra_info.update(cases=total, seconds=round(seconds, 1), per_second=round(total / seconds))
+    print(f"\n{total} cases in {seconds:.1f} s, about {TARGET} s wanted: {counts}")  # noqa: T201 - a benchmark
+    gating = {name for name in counts if ROWS[name].gate != "never"}
+    assert total > len(suite.cases)
+    assert not gating & {"fail", "crash", "timeout", "suite-bug"}

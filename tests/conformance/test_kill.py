@@ -1,0 +1,45 @@
+"""Every mutant dies by a golden case that it fails itself. Design, section 7."""
+
+import pytest
+
+from wireproof.cases.case import Reject
+from wireproof.cases.fixtures import load
+from wireproof.trial.engine import Engine
+from wireproof.trial.kill import mutants, verdict_on
+from wireproof.trial.run import Plan, run
+
+ISOLATED = ("allocation",)
+"""In the name of a mutant that dies of memory, which is measured in a process of its own only."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", mutants())
+def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
+    suite = load()
+    killed = verdict_on(name, suite, in_process=not any(word in name for word in ISOLATED))
+    assert killed.by in suite.by_id
+    assert killed.label
+    assert killed.label != "blocked"
+
+
+@pytest.mark.parametrize("name", ["mutant:reject-everything", "mutant:accept-everything"])
+def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> None:
+    """Who refuses everything has no accepted twin to show, who accepts everything no refusal."""
+    suite = load()
+    refused = [case for case in suite.cases if isinstance(case.expect, Reject) and case.op == "decode"]
+    assert len(refused) > 300
+    with Engine(name, in_process=True) as engine:
+        events = list(run(engine, Plan.of(engine.hello, refused, suite, families=False)))
+    assert len(events) == len(refused)
+    assert [(event.id, event.label) for event in events if event.verdict.startswith("pass")] == []
+
+
+def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones() -> None:
+    suite = load()
+    with Engine("mutant:reject-everything", in_process=True) as engine:
+        events = list(run(engine, Plan.of(engine.hello, suite.cases, suite, families=False)))
+    assert [(event.id, event.label) for event in events if event.verdict == "pass"] == []
+
+
+def test_there_are_as_many_mutants_as_the_design_asks_for() -> None:
+    assert len(mutants()) >= 60

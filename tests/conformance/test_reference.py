@@ -1,0 +1,25 @@
+"""The reference behind the adapter contract, in a process of its own, passes every golden case."""
+
+from collections import Counter
+
+from wireproof.cases.fixtures import load
+from wireproof.formats import FORMATS
+from wireproof.trial.engine import Engine
+from wireproof.trial.run import Plan, run
+
+
+def test_the_reference_passes_every_golden_case() -> None:
+    suite = load()
+    with Engine("reference") as engine:
+        assert set(engine.hello.revisions) == set(FORMATS)
+        plan = Plan.of(engine.hello, suite.cases, suite, families=False)
+        events = list(run(engine, plan))
+    assert [event.id for event in events] == [case.id for case in suite.cases]
+    seen = Counter(event.verdict for event in events)
+    loud = [(event.id, event.label, event.got) for event in events if event.verdict not in ("pass", "info")]
+    assert loud == []
+    assert seen["pass"] > 9 * seen["info"]
+
+
+def test_every_format_has_golden_cases_but_for_revisions_that_only_rename() -> None:
+    assert {case.joined for case in load().cases} == set(FORMATS)

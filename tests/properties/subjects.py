@@ -1,0 +1,55 @@
+"""What every property speaks of: the rows of the table of formats, and their values, written and read."""
+
+from typing import Any
+
+import pytest
+from attrs import NOTHING, fields, has
+
+from wireproof import formats
+from wireproof.cases.strategies.damaged import written
+from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.strategies import nearly_valid, values
+from wireproof.wire.rejected import Rejected
+
+__all__ = ["FORMATS", "LIFTED", "STREAMS", "each", "entries", "nearly", "read", "told", "valued", "written"]
+
+STREAMS = [row for row in FORMATS.values() if row.scan is not None]
+
+LIFTED = [row for row in FORMATS.values() if row.lifts_to is not None]
+
+
+def each(rows: Any = None) -> pytest.MarkDecorator:
+    """Run a test for each row, under its joined name."""
+    chosen = list(FORMATS.values() if rows is None else rows)
+    return pytest.mark.parametrize("row", chosen, ids=[row.joined for row in chosen])
+
+
+def valued(row: Format) -> Any:
+    return values(row.name, row.revision)
+
+
+def nearly(row: Format) -> Any:
+    return nearly_valid(row.name, row.revision)
+
+
+def read(row: Format, data: bytes) -> Decoded | Rejected:
+    """What the reference makes of bytes; anything else that it raises is the test's to see."""
+    try:
+        return formats.decode(row, data)
+    except Rejected as rejected:
+        return rejected
+
+
+def entries(row: Format, value: Any) -> list[Any]:
+    """The frames of a stream's value: its one field that is a list."""
+    lists = [part for a in fields(row.value) if isinstance(part := getattr(value, a.name), tuple)]
+    assert len(lists) == 1
+    return list(lists[0])
+
+
+def told(value: Any) -> Any:
+    """A value without what is computed: its fields that have no default."""
+    if has(type(value)):
+        given = (a.name for a in fields(type(value)) if a.default is NOTHING)
+        return {name: told(getattr(value, name)) for name in given}
+    return [told(part) for part in value] if isinstance(value, tuple) else value

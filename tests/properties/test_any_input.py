@@ -1,0 +1,90 @@
+"""Nothing but `Rejected` leaves a codec, whatever it is given."""
+
+import contextlib
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from subjects import STREAMS, each, nearly, read, valued
+
+from wireproof import formats
+from wireproof.formats import Format
+from wireproof.wire.classes import CLASSES
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.remarks import REMARKS
+from wireproof.wire.values import to_json
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from(["", "0", "-1", "256", "00", "zz", "1" * 64, str(1 << 63), str(-(1 << 63) - 1)])
+    | st.text(max_size=6)
+)
+TREES = st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=6)
+
+
+@each()
+def test_any_bytes_are_answered_or_refused(row: Format) -> None:
+    @given(st.one_of(st.binary(max_size=200), nearly(row)))
+    def holds(data: bytes) -> None:
+        seen = read(row, data)
+        if isinstance(seen, Rejected):
+            assert seen.cls in CLASSES
+        else:
+            assert 0 <= seen.consumed <= len(data)
+            assert {remark.cls for remark in seen.remarks} <= REMARKS.keys()
+
+    holds()
+
+
+@each()
+def test_a_trace_changes_no_answer(row: Format) -> None:
+    @given(st.one_of(st.binary(max_size=200), nearly(row)))
+    def holds(data: bytes) -> None:
+        seen, layout = read(row, data), formats.layout(row, data)
+        if isinstance(seen, Rejected):
+            assert layout.rejected is not None
+            assert (layout.rejected.cls, layout.rejected.at, layout.rejected.path) == (
+                seen.cls,
+                seen.at,
+                seen.path,
+            )
+        else:
+            assert layout.decoded == seen
+
+    holds()
+
+
+@each(STREAMS)
+def test_any_bytes_are_scanned(row: Format) -> None:
+    @given(st.lists(st.one_of(st.binary(max_size=200), nearly(row)), max_size=3))
+    def holds(chunks: list[bytes]) -> None:
+        assert sum(item.length for item in formats.scan(row, chunks)) == sum(map(len, chunks))
+
+    holds()
+
+
+@st.composite
+def _spoiled(draw: st.DrawFn, row: Format) -> Any:
+    """The JSON form of a value with one part of it replaced by anything."""
+    tree = to_json(draw(valued(row)))
+    spoilt = draw(TREES)
+    here: Any = tree
+    while isinstance(here, dict | list) and here:
+        key = draw(st.sampled_from(sorted(here) if isinstance(here, dict) else list(range(len(here)))))
+        if not isinstance(here[key], dict | list) or not here[key] or draw(st.booleans()):
+            here[key] = spoilt
+            break
+        here = here[key]
+    return tree
+
+
+@each()
+def test_any_tree_is_written_or_refused(row: Format) -> None:
+    @given(st.one_of(TREES, _spoiled(row)))
+    def holds(tree: Any) -> None:
+        with contextlib.suppress(Rejected):
+            assert isinstance(formats.encode(row, tree), bytes)
+
+    holds()

@@ -1,0 +1,49 @@
+"""One bit flipped under a checksum is noticed."""
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from subjects import FORMATS, each, read, valued, written
+
+from wireproof import formats
+from wireproof.cases.damage import CHECKSUMS
+from wireproof.formats import Format
+from wireproof.wire.rejected import Rejected
+
+SEALED = [row for name, row in FORMATS.items() if name.startswith(("kafka.", "iggy.log/"))]
+"""The rows whose frames bear a checksum on the wire that a reader looks at."""
+
+OPEN = {"wrapper-crc"}
+"""Remarks on a wrong checksum that the format leaves open: a wrapper's own, kafka.md §2.2."""
+
+
+def sealed_bytes(row: Format, data: bytes) -> list[int]:
+    """The places of all checksums on the wire and of all that they are over."""
+    found: set[int] = set()
+    for span in formats.layout(row, data).spans:
+        if span.cover is not None and span.cover.kind in CHECKSUMS and not span.space:
+            found |= {*range(span.start, span.end), *range(span.cover.start, span.cover.end)}
+    return sorted(found)
+
+
+@each(SEALED)
+def test_a_bit_flipped_under_a_checksum_is_noticed(row: Format) -> None:
+    @given(valued(row), st.data())
+    def holds(value: object, data: st.DataObject) -> None:
+        whole = written(row, value)
+        places = sealed_bytes(row, whole)
+        assume(places)
+        flipped = bytearray(whole)
+        flipped[data.draw(st.sampled_from(places))] ^= 1 << data.draw(st.integers(0, 7))
+        seen = read(row, bytes(flipped))
+        assert isinstance(seen, Rejected) or OPEN & {remark.cls for remark in seen.remarks}
+
+    holds()
+
+
+@each(row for row in FORMATS.values() if row not in SEALED)
+def test_no_other_row_has_a_checksum_over_bytes_of_the_wire(row: Format) -> None:
+    @given(valued(row))
+    def holds(value: object) -> None:
+        assert not sealed_bytes(row, written(row, value))
+
+    holds()

@@ -1,0 +1,24 @@
+"""The command line as a test calls it; the fixture that gives it stands in `conftest`."""
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+
+@frozen
+class Done:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    def one_line(self) -> str:
+        """The only line on stderr."""
+        (line,) = self.err.splitlines()
+        assert line.startswith("wireproof: ")
+        assert "Traceback" not in self.out
+        return line
+
+
+Command = Callable[..., Done]

@@ -1,0 +1,56 @@
+"""Fixtures of pytest that several tests share."""
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Command, Done
+
+import wireproof as package
+from wireproof.cases import fixtures
+from wireproof.cases.fixtures import Suite
+from wireproof.cli import main
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _children_find_the_package() -> Iterator[None]:
+    """A child of a test may stand in another folder: a relative search path leads it nowhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [str(Path(package.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        yield
+
+
+@cache
+def _suite() -> Suite:
+    return fixtures.load()
+
+
+def _load(folders: Any = ()) -> Suite:
+    """The package's own fixtures are read once for all the commands of a test run."""
+    own = fixtures.folder.__module__ == fixtures.__name__
+    return _suite() if own and not folders else fixtures.load(folders)
+
+
+@pytest.fixture
+def wireproof(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The same `main` as the program's, in this process."""
+
+    monkeypatch.setattr("wireproof.cli.options.load", _load)
+
+    def run(*words: Any, width: int = 200) -> Done:
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr(sys, "argv", ["wireproof", *map(str, words)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capfd.readouterr()
+        code = left.value.code
+        assert isinstance(code, int)
+        return Done(int(code), printed.out, printed.err)
+
+    return run

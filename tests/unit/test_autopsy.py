@@ -1,0 +1,49 @@
+"""What can be told of damaged bytes, for `explain` and the reports."""
+
+from wireproof.cases.autopsy import autopsy
+from wireproof.cases.case import Case, Data
+from wireproof.cases.fixtures import load
+from wireproof.formats import FORMATS, Layout, layout
+
+V2 = FORMATS["kafka.batch/v2"]
+
+
+def golden(name: str) -> Case:
+    return load().by_id[f"kafka.batch/v2/{name}"]
+
+
+def data_of(case: Case) -> bytes:
+    assert isinstance(case.input, Data)
+    return case.input.data
+
+
+def paths(seen: Layout) -> list[str]:
+    return sorted(span.path for span in seen.spans)
+
+
+def test_behind_a_wrong_checksum_every_field_is_told_and_the_fault_stays() -> None:
+    bad, good = data_of(golden("crc/ieee")), data_of(golden("batch/two-records"))
+    seen = autopsy(V2, bad)
+    assert paths(seen) == paths(layout(V2, good))
+    assert seen.rejected is not None
+    assert (seen.rejected.cls, seen.rejected.at) == ("crc-mismatch", 17)
+
+
+def test_the_checksum_is_shown_as_it_is_stored() -> None:
+    bad = data_of(golden("crc/ieee"))
+    (crc,) = (span.value for span in autopsy(V2, bad).spans if span.path == "crc")
+    assert crc == int.from_bytes(bad[17:21], "big")
+
+
+def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
+    whole = data_of(golden("batch/two-records"))
+    told = {span.path: span for span in autopsy(V2, whole[:64]).spans}
+    assert told["recordsCount"].value == 2
+    assert told["records[0].length"].value == 8
+    assert told["crc"].value == int.from_bytes(whole[17:21], "big")
+    assert all(span.end <= 64 for span in told.values())
+
+
+def test_other_refusals_are_told_as_they_are() -> None:
+    bad = data_of(golden("attributes/codec-5"))
+    assert autopsy(V2, bad).spans == layout(V2, bad).spans

@@ -1,0 +1,61 @@
+"""Where the frames of a stream end, from the trace alone, and what a prefix of it holds."""
+
+from typing import Any
+
+import pytest
+
+from wireproof.cases.case import Accept
+from wireproof.cases.frames import frames_of
+from wireproof.wire.rejected import Remark
+from wireproof.wire.trace import Cover, Span
+from wireproof.wire.values import Json
+
+
+def span(path: str, start: int, end: int, cover: Cover | None = None, space: str = "") -> Span:
+    return Span(path, space, start, end, "bytes", None, cover)
+
+
+SPANS = (
+    span("rows[0].length", 0, 1, Cover("length", 1, 5)),
+    span("rows[0].body", 1, 3),
+    span("rows[1].length", 5, 6, Cover("length", 6, 9)),
+    span("rows[1].sum", 6, 7, Cover("crc32", 0, 90)),
+    span("rows[1].body", 0, 400, space="6>"),
+)
+VALUE: Json = {"rows": [{"a": "1"}, {"a": "2"}]}
+REMARKS = (Remark("odd", 2, "rows[0].body"), Remark("late", 7, "rows[1].body"), Remark("all", 0, "rows"))
+
+
+@pytest.mark.parametrize(
+    ("stop", "count", "consumed", "remarks"),
+    [(0, 0, 0, ()), (4, 0, 0, ()), (5, 1, 5, ("odd",)), (8, 1, 5, ("odd",)), (9, 2, 9, ("late", "odd"))],
+)
+def test_a_prefix_holds_the_frames_that_end_in_it_with_their_remarks(
+    stop: int, count: int, consumed: int, remarks: tuple[str, ...]
+) -> None:
+    frames = frames_of(Accept(VALUE, 9), SPANS, REMARKS)
+    assert frames is not None
+    rows: Any = VALUE
+    assert frames.within(stop) == Accept({"rows": rows["rows"][:count]}, consumed, remarks)
+
+
+def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
+    frames = frames_of(Accept({"rows": []}, 0), (), ())
+    assert frames is not None
+    assert frames.within(3) == Accept({"rows": []}, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "consumed"),
+    [
+        ({"rows": [{"a": "1"}]}, 9),  # more frames in the trace than in the value
+        ({"rows": [{"a": "1"}] * 3}, 9),  # fewer
+        (VALUE, 10),  # what was consumed is not where the last one ends
+        ({"rows": [], "count": "0"}, 9),  # no single list
+        ({"count": "0"}, 9),
+        ([], 9),
+        (None, 9),
+    ],
+)
+def test_where_the_trace_does_not_show_all_ends_nothing_is_claimed(value: Json, consumed: int) -> None:
+    assert frames_of(Accept(value, consumed), SPANS, ()) is None

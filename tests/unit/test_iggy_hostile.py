@@ -1,0 +1,124 @@
+"""Hostile bytes: nothing but `Rejected` leaves a codec, and no byte costs more than its share."""
+
+import random
+import time
+
+import pytest
+from iggy_bytes import FRAME, WORKED, decode, refusal, u32
+
+from wireproof import formats
+from wireproof.formats import FORMATS
+from wireproof.wire.rejected import Rejected
+
+IGGY = [name for name in FORMATS if name.startswith("iggy.")]
+SEEDS: dict[str, list[bytes]] = {name: [] for name in IGGY}
+for _joined, _, _data in WORKED.values():
+    SEEDS[_joined].append(_data)
+SEEDS["iggy.send/0.0.30"].append(FRAME[8:])
+SEEDS["iggy.identifier/0.0.30"].append(b"\x02\x06sample")
+SEEDS["iggy.log/0.0.40"].append(WORKED["W13"][2][4:])
+SEEDS["iggy.json.send/0.0.30"].append(
+    b'{"partitioning":{"kind":"balanced","value":""},"messages":[{"id":1,"payload":"aGVsbG8=",'
+    b'"headers":{"k\\u00e9":{"kind":"uint8","value":"/w=="}}}]}'
+)
+for _revision, _name in (("0.0.30", "W12"), ("0.0.40", "W13"), ("0.0.60", "W14")):
+    _value = formats.to_json(decode(f"iggy.poll/{_revision}", WORKED[_name][2]).value)
+    SEEDS[f"iggy.json.poll/{_revision}"].append(
+        formats.encode(formats.get("iggy.json.poll", _revision), _value)
+    )
+
+
+def test_every_format_has_a_seed() -> None:
+    assert all(SEEDS.values())
+
+
+def _only_rejected(joined: str, data: bytes) -> None:
+    """A decode answers or refuses, with a trace as without one."""
+    row = FORMATS[joined]
+    layout = formats.layout(row, data)
+    if layout.rejected is None:
+        assert formats.decode(row, data) == layout.decoded
+        return
+    with pytest.raises(Rejected) as caught:
+        formats.decode(row, data)
+    assert str(caught.value) == str(layout.rejected)
+
+
+@pytest.mark.parametrize("joined", IGGY)
+def test_every_truncation_and_every_bit_flip_is_answered_or_refused(joined: str) -> None:
+    for seed in SEEDS[joined]:
+        for at in range(len(seed)):
+            _only_rejected(joined, seed[:at])
+            for bit in (0, 3, 7):
+                flipped = bytearray(seed)
+                flipped[at] ^= 1 << bit
+                _only_rejected(joined, bytes(flipped))
+
+
+@pytest.mark.parametrize("joined", IGGY)
+def test_random_bytes_are_answered_or_refused(joined: str) -> None:
+    draw = random.Random(joined)
+    for _ in range(200):
+        _only_rejected(joined, draw.randbytes(draw.randrange(120)))
+
+
+@pytest.mark.parametrize("joined", [name for name in IGGY if not name.startswith("iggy.json")])
+def test_bytes_that_are_all_alike_are_answered_or_refused(joined: str) -> None:
+    for byte in (0, 1, 2, 3, 4, 127, 128, 255):
+        for size in (1, 4, 12, 40, 45, 90, 500):
+            _only_rejected(joined, bytes([byte]) * size)
+
+
+TEXTS = {
+    "brackets": b"[" * 500_000,
+    "braces": b'{"a":' * 100_000,
+    "digits": b"1" * 500_000,
+    "digits in an id": b'{"messages":[{"id":' + b"9" * 500_000 + b"}]}",
+    "an exponent": b'{"messages":[{"id":1e' + b"9" * 500_000 + b"}]}",
+    "quotes, escaped, without an end": b'"' + b'\\"' * 250_000,
+    "backslashes": b'"' + b"\\" * 500_000,
+    "blanks": b" " * 500_000,
+    "blanks between": b"[" + b" ," * 250_000,
+    "commas": b"[" + b"0," * 250_000,
+    "names": b"{" + b'"a":0,' * 100_000 + b'"b":0}',
+    "zeros of a fraction": b"0." + b"0" * 500_000 + b"x",
+    "surrogates": b'"' + b"\\ud83d" * 80_000 + b'"',
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_hostile_json_is_refused_in_linear_time(name: str) -> None:
+    start = time.process_time()
+    assert refusal("iggy.json.send/0.0.30", TEXTS[name]) is not None
+    assert time.process_time() - start < 5, "half a megabyte takes well under a second on any machine"
+
+
+def test_the_time_for_json_grows_with_its_length_and_no_faster() -> None:
+    def spent(size: int) -> float:
+        start = time.process_time()
+        refusal("iggy.json.send/0.0.30", b'"' + b'\\"' * size)
+        return time.process_time() - start
+
+    small, large = max(spent(50_000), 0.002), spent(800_000)
+    assert large < small * 160, "sixteen times the bytes, ten times over"
+
+
+def test_a_header_block_of_many_entries_of_one_key_takes_linear_time() -> None:
+    block = (u32(1) + b"k" + b"\x01" + u32(1) + b"v") * 50_000
+    start = time.process_time()
+    found = decode("iggy.headers/0.0.30", block)
+    assert [remark.cls for remark in found.remarks] == ["iggy-duplicate-header"]
+    assert time.process_time() - start < 10
+
+
+def test_a_huge_count_costs_nothing() -> None:
+    rejected = refusal("iggy.poll/0.0.30", u32(0xFFFFFFFF))
+    assert rejected is not None
+    assert rejected.cls == "count-mismatch"
+
+
+@pytest.mark.parametrize("joined", IGGY)
+def test_a_value_of_the_wrong_shape_is_refused(joined: str) -> None:
+    for value in (None, [], "", True, {}, {"messages": 1}, {"messages": [None]}, {"headers": [[]]}):
+        with pytest.raises(Rejected):
+            formats.encode(FORMATS[joined], value)

@@ -1,0 +1,112 @@
+"""Typed header values: iggy.md §2.3."""
+
+import math
+import struct
+from typing import Any
+
+import pytest
+from iggy_bytes import WORKED, decode
+
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.kinds import KINDS, HeaderValue
+from wireproof.iggy.partitioning import Partitioning
+from wireproof.wire.rejected import Rejected
+
+W3: dict[str, Any] = {
+    "raw": b"\x00\xff", "string": "é", "bool": False, "int8": -1, "int16": -2, "int32": -3, "int64": -4,
+    "int128": -5, "uint8": 255, "uint16": 258, "uint32": 0x01020304, "uint64": 0x0102030405060708,
+    "uint128": 0x0102030405060708090A0B0C0D0E0F10, "float32": 1.5, "float64": 123.45,
+}  # fmt: skip
+"""Kind to value, as the table of W3 has them."""
+
+ACCESSORS = {kind.name: f"as_{'str' if kind.name == 'string' else kind.name}" for kind in KINDS}
+
+
+def _w3() -> dict[str, HeaderValue]:
+    value = decode("iggy.headers/0.0.30", WORKED["W3"][2]).value
+    return {held.kind: held for _, held in value.headers}
+
+
+def test_every_kind_of_w3_reads_as_the_value_of_its_table() -> None:
+    assert {kind: getattr(held, ACCESSORS[kind])() for kind, held in _w3().items()} == W3
+
+
+@pytest.mark.parametrize("kind", W3)
+def test_a_value_is_built_with_the_bytes_of_w3(kind: Any) -> None:
+    assert HeaderValue.of(kind, W3[kind]) == _w3()[kind]
+
+
+@pytest.mark.parametrize("kind", W3)
+def test_an_accessor_refuses_every_other_kind(kind: str) -> None:
+    for other in ACCESSORS.keys() - {kind}:
+        with pytest.raises(Rejected) as caught:
+            getattr(_w3()[kind], ACCESSORS[other])()
+        assert caught.value.cls == "type-mismatch"
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.size])
+def test_an_accessor_refuses_the_wrong_size(kind: Any) -> None:
+    for size in ({1, 2, 3, 4, 8, 16, 17}) - {kind_size(kind)}:
+        with pytest.raises(Rejected) as caught:
+            getattr(HeaderValue(kind, b"\x01" * size), ACCESSORS[kind])()
+        assert caught.value.cls == "invalid-value"
+
+
+def kind_size(name: str) -> int | None:
+    return next(kind.size for kind in KINDS if kind.name == name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "native"),
+    [
+        ("uint8", 256),
+        ("uint8", -1),
+        ("int8", 128),
+        ("int8", -129),
+        ("uint128", 1 << 128),
+        ("float32", 1e39),
+        ("bool", 1),
+        ("uint8", True),
+        ("string", ""),
+        ("string", "é" * 128),
+        ("string", "\ud800"),
+        ("raw", b""),
+        ("raw", b"v" * 256),
+        ("raw", "text"),
+        ("decimal", 1),
+    ],
+)
+def test_a_value_that_no_reader_takes_is_refused_when_it_is_built(kind: Any, native: Any) -> None:
+    with pytest.raises(Rejected) as caught:
+        HeaderValue.of(kind, native)
+    assert caught.value.cls == "invalid-value"
+
+
+def test_the_validators_refuse_an_unknown_kind_and_a_length_outside_1_to_255() -> None:
+    bad: list[tuple[Any, bytes]] = [("decimal", b"v"), ("raw", b""), ("raw", b"v" * 256)]
+    for kind, data in bad:
+        with pytest.raises(Rejected) as caught:
+            HeaderValue(kind, data)
+        assert caught.value.cls == "invalid-value"
+
+
+def test_a_bool_of_2_is_neither_true_nor_false() -> None:
+    with pytest.raises(Rejected):
+        HeaderValue("bool", b"\x02").as_bool()
+
+
+def test_a_signalling_nan_keeps_its_bits() -> None:
+    data = struct.pack("<I", 0x7F800001)
+    held = HeaderValue("float32", data)
+    assert math.isnan(held.as_float32())
+    assert held.value == data
+
+
+def test_identifiers_and_partitionings_refuse_the_wrong_accessor() -> None:
+    with pytest.raises(Rejected):
+        Identifier("string", b"sample").as_uint32()
+    with pytest.raises(Rejected):
+        Identifier("numeric", b"\x01\0\0\0").as_str()
+    with pytest.raises(Rejected):
+        Partitioning("messages_key", b"\x01\0\0\0").as_uint32()
+    assert Partitioning("partition_id", b"\x01\0\0\0").as_uint32() == 1

@@ -1,0 +1,65 @@
+"""Segment files in pieces: iggy.md §7."""
+
+import pytest
+from iggy_bytes import WORKED, decode, refusal
+
+from wireproof import formats
+from wireproof.wire.items import Item
+
+LOG = formats.get("iggy.log", "0.0.30")
+DISK = WORKED["W15"][2]
+FIRST = 49
+"""Bytes of the first record of W15."""
+
+
+def _scan(*chunks: bytes) -> list[Item]:
+    return list(formats.scan(LOG, chunks))
+
+
+@pytest.mark.parametrize("stop", range(len(DISK) + 1))
+def test_a_file_cut_anywhere_keeps_what_is_whole(stop: int) -> None:
+    found = decode("iggy.log/0.0.30", DISK[:stop])
+    whole = (stop >= FIRST) + (stop == len(DISK))
+    assert len(found.value.messages) == whole
+    assert found.consumed == (0, FIRST, len(DISK))[whole]
+
+
+@pytest.mark.parametrize("stop", range(len(DISK) + 1))
+def test_a_scan_accounts_for_every_byte_of_a_cut_file(stop: int) -> None:
+    items = _scan(DISK[:stop])
+    assert sum(item.length for item in items) == stop
+    assert [item.at for item in items] == [0, FIRST][: len(items)]
+    assert items == _scan(*(DISK[at : at + 1] for at in range(stop)))
+
+
+@pytest.mark.parametrize("at", range(len(DISK)))
+def test_every_split_in_two_gives_the_same_items(at: int) -> None:
+    assert _scan(DISK[:at], DISK[at:]) == _scan(DISK)
+
+
+def test_a_rotten_payload_costs_one_record_only() -> None:
+    rotten = bytearray(DISK[:FIRST])
+    rotten[-1] ^= 1
+    items = _scan(DISK[:FIRST] + bytes(rotten) + DISK[FIRST:])
+    assert [(item.kind, item.length, item.cls) for item in items] == [
+        ("frame", FIRST, None),
+        ("garbage", FIRST, "crc-mismatch"),
+        ("frame", len(DISK) - FIRST, None),
+    ]
+
+
+def test_a_refusal_bears_the_records_before_it() -> None:
+    rejected = refusal("iggy.log/0.0.30", DISK[:-1] + b"x")
+    assert rejected is not None
+    assert (rejected.cls, rejected.at, rejected.path) == ("crc-mismatch", FIRST + 32, "messages[1].checksum")
+    assert [row.payload for row in rejected.before.messages] == [b"hello"]
+
+
+def test_a_scan_of_a_large_record_in_small_chunks_looks_at_its_lengths_once() -> None:
+    payload = bytes(1 << 20)
+    value = {
+        "messages": [{"offset": "0", "timestamp": "0", "id": "1", "headers": [], "payload": payload.hex()}]
+    }
+    data = formats.encode(LOG, value)
+    items = _scan(*(data[at : at + 64] for at in range(0, len(data), 64)))
+    assert [item.kind for item in items] == ["frame"]

@@ -1,0 +1,104 @@
+"""Every Iggy mutant dies by the golden case that is named here, and leaves that case's twin alone."""
+
+import pytest
+from attrs import evolve
+
+from wireproof.adapters.mutants.iggy import MUTANTS
+from wireproof.cases import fixtures
+from wireproof.cases.fixtures import Suite
+from wireproof.trial.kill import verdict_on
+
+DEADLY = {
+    "iggy-big-endian": "iggy.poll/0.0.30/messages/worked",
+    "iggy-duplicate-desync": "iggy.send/0.0.30/headers/duplicate-key-phantom",
+    "iggy-tail-dropped": "iggy.poll/0.0.60/torn/one-byte-missing",
+    "iggy-log-checksum-skipped": "iggy.log/0.0.30/records/payload-flipped",
+    "iggy-scan-loses-tail": "iggy.log/0.0.30/scan/torn",
+    "iggy-torn-record-refused": "iggy.log/0.0.30/records/torn-last-byte",
+    "iggy-kind-unchecked": "iggy.headers/0.0.30/kinds/kind-16",
+    "iggy-header-length-unchecked": "iggy.headers/0.0.30/bounds/key-256",
+    "iggy-value-clamped": "iggy.headers/0.0.30/bounds/value-past-end",
+    "iggy-bad-block-as-none": "iggy.headers/0.0.30/bounds/value-missing",
+    "iggy-limits-unchecked": "iggy.send/0.0.30/limits/headers-102401",
+    "iggy-empty-payload-sent": "iggy.send/0.0.30/messages/payload-empty",
+    "iggy-json-base64-lax": "iggy.json.send/0.0.30/base64/no-padding",
+    "iggy-json-second-field-wins": "iggy.json.send/0.0.30/send/id-twice",
+    "iggy-kind-swap": "iggy.headers/0.0.30/kinds/only-uint32",
+    "iggy-value-size-padded": "iggy.headers/0.0.30/kinds/int32-3-bytes",
+    "iggy-text-replaced": "iggy.headers/0.0.30/kinds/string-bad-utf8",
+    "iggy-bool-normalised": "iggy.headers/0.0.30/kinds/bool-is-2",
+    "iggy-keys-lowercased": "iggy.headers/0.0.30/map/upper-case-key",
+    "iggy-null-headers": "iggy.headers/0.0.30/map/empty",
+    "iggy-headers-dropped": "iggy.send/0.0.30/messages/two",
+    "iggy-state-ignored": "iggy.poll/0.0.40/state/poisoned",
+    "iggy-last-empty-dropped": "iggy.poll/0.0.40/messages/empty-payload-last",
+    "iggy-count-trusted": "iggy.poll/0.0.60/count/zero-for-two",
+    "iggy-id-reversed": "iggy.send/0.0.30/messages/id-bytes",
+    "iggy-id-low-64-bits": "iggy.send/0.0.30/messages/id-max",
+    "iggy-json-numbers-as-doubles": "iggy.json.send/0.0.30/id/above-2-53",
+    "iggy-timestamp-milliseconds": "iggy.poll/0.0.60/messages/worked",
+    "iggy-identifier-kind-ignored": "iggy.identifier/0.0.30/identifier/numeric",
+    "iggy-writes-big-endian-values": "iggy.headers/0.0.30/encode/only-uint32",
+    "iggy-writes-utf16-lengths": "iggy.identifier/0.0.30/encode/string-utf8",
+    "iggy-writes-crc32c": "iggy.poll/0.0.40/encode/plain",
+    "iggy-writes-any-header": "iggy.headers/0.0.30/encode/int32-3-bytes",
+    "iggy-empty-log-refused": "iggy.log/0.0.30/records/none",
+    "iggy-identifier-unchecked": "iggy.identifier/0.0.30/identifier/zero",
+    "iggy-partitioning-unchecked": "iggy.partitioning/0.0.30/partitioning/partition-id-3-bytes",
+    "iggy-cut-accepted": "iggy.send/0.0.30/torn/one-byte-more",
+    "iggy-trailing-accepted": "iggy.poll/0.0.30/torn/one-byte-more",
+    "iggy-state-unchecked": "iggy.poll/0.0.40/state/code-2",
+    "iggy-send-of-none": "iggy.send/0.0.30/messages/none",
+    "iggy-bad-headers-skipped": "iggy.poll/0.0.30/headers/kind-0",
+    "iggy-json-text-lax": "iggy.json.send/0.0.30/text/nan",
+    "iggy-json-types-coerced": "iggy.json.poll/0.0.30/messages/offset-text",
+    "iggy-json-wide-numbers": "iggy.json.send/0.0.30/id/2-128",
+    "iggy-json-fields-defaulted": "iggy.json.poll/0.0.30/messages/offset-missing",
+    "iggy-json-kinds-unchecked": "iggy.json.send/0.0.30/headers/kind-str",
+    "iggy-json-base64-skipped": "iggy.json.send/0.0.30/base64/no-base64",
+    "iggy-writes-unchecked": "iggy.headers/0.0.30/encode/key-empty",
+    "iggy-writes-raw-as-string": "iggy.headers/0.0.30/encode/only-string",
+    "iggy-writes-small-kinds-as-raw": "iggy.headers/0.0.30/encode/only-bool",
+    "iggy-writes-no-headers": "iggy.send/0.0.30/encode/two",
+    "iggy-writes-balanced": "iggy.send/0.0.30/encode/partition-id",
+    "iggy-writes-id-reversed": "iggy.send/0.0.30/encode/one",
+    "iggy-writes-names-only": "iggy.identifier/0.0.30/encode/numeric",
+    "iggy-writes-count-plus-1": "iggy.poll/0.0.30/encode/none",
+    "iggy-writes-terminator": "iggy.headers/0.0.30/encode/string",
+}
+"""Mutant to the case it dies by."""
+
+
+@pytest.fixture(scope="module", name="suite")
+def _suite() -> Suite:
+    return fixtures.load()
+
+
+def test_every_mutant_has_its_case() -> None:
+    assert set(DEADLY) == set(MUTANTS)
+
+
+def _only(suite: Suite, *names: str | None) -> Suite:
+    return evolve(suite, cases=tuple(case for name in names if name and (case := suite.get(name))))
+
+
+@pytest.mark.parametrize("name", DEADLY)
+def test_a_mutant_dies_by_its_case(name: str, suite: Suite) -> None:
+    case = suite.get(DEADLY[name])
+    assert case is not None
+    killed = verdict_on(f"mutant:{name}", _only(suite, case.id, case.twin), in_process=True)
+    assert (killed.by, killed.count) == (case.id, 1)
+    assert killed.label.startswith("fail:")
+
+
+@pytest.mark.parametrize("name", DEADLY)
+def test_the_reference_passes_the_case(name: str, suite: Suite) -> None:
+    case = suite.get(DEADLY[name])
+    assert case is not None
+    killed = verdict_on("reference", _only(suite, case.id, case.twin), in_process=True)
+    assert (killed.by, killed.passed) == ("", 1 + (case.twin is not None))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_says_in_one_line_what_is_wrong_with_it(name: str) -> None:
+    assert (MUTANTS[name].__doc__ or "").strip().endswith(".")

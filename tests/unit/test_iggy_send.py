@@ -1,0 +1,66 @@
+"""The limits of a send: iggy.md §3.1 and §9."""
+
+import pytest
+from iggy_bytes import PLACE, encode, entry, refusal, remarks, sent
+
+from wireproof.wire.rejected import Rejected
+
+MIB10 = 10 * 1024 * 1024
+SEND = "iggy.send/0.0.30"
+
+
+@pytest.mark.parametrize(
+    ("size", "seen"),
+    [(10_000_000, []), (10_000_001, ["iggy-lowered-limit"]), (MIB10, ["iggy-lowered-limit"])],
+)
+def test_payloads_up_to_ten_mebibytes_are_taken_and_over_ten_million_remarked(
+    size: int, seen: list[str]
+) -> None:
+    half = size // 2
+    assert remarks(SEND, PLACE + sent(1, b"x" * half) + sent(2, b"x" * (size - half))) == seen
+
+
+def test_payloads_over_ten_mebibytes_in_all_are_refused() -> None:
+    rejected = refusal(SEND, PLACE + sent(1, b"x" * MIB10) + sent(2, b"x"))
+    assert rejected is not None
+    assert (rejected.cls, rejected.detail) == ("limit-exceeded", "TooBigMessagePayload")
+
+
+def _headers(total: int) -> bytes:
+    rows = [250] * (total // 250) + [total % 250] * bool(total % 250)
+    return b"".join(entry(b"k%04d" % index, 1, b"v" * size) for index, size in enumerate(rows))
+
+
+@pytest.mark.parametrize(
+    ("total", "seen"), [(100_000, []), (100_001, ["iggy-lowered-limit"]), (102_400, ["iggy-lowered-limit"])]
+)
+def test_header_values_up_to_the_limit_are_taken(total: int, seen: list[str]) -> None:
+    assert remarks(SEND, PLACE + sent(1, b"x", _headers(total))) == seen
+
+
+def test_header_values_over_the_limit_in_all_messages_together_are_refused() -> None:
+    rejected = refusal(SEND, PLACE + sent(1, b"x", _headers(100_000)) + sent(2, b"x", _headers(2_401)))
+    assert rejected is not None
+    assert (rejected.cls, rejected.detail) == ("limit-exceeded", "TooBigHeadersPayload")
+
+
+def test_keys_do_not_count_towards_the_limit() -> None:
+    keys = b"".join(entry(b"%0255d" % number, 1, b"v") for number in range(500))
+    assert remarks(SEND, PLACE + sent(1, b"x", keys)) == []
+
+
+def test_the_encoder_keeps_to_the_same_limit() -> None:
+    headers = [
+        [f"{key:08x}", {"kind": "raw", "value": "61" * 255}] for key in range(0x30303030, 0x30303030 + 402)
+    ]
+    message = {"id": "1", "headers": headers, "payload": "00"}
+    value = {
+        "stream": {"kind": "numeric", "value": "01000000"},
+        "topic": {"kind": "string", "value": "73"},
+        "partitioning": {"kind": "balanced", "value": ""},
+        "messages": [message],
+    }
+    with pytest.raises(Rejected) as caught:
+        encode(SEND, value)
+    assert caught.value.cls == "invalid-value"
+    assert "102400 allowed" in caught.value.text

@@ -1,0 +1,86 @@
+"""Patterns: design, section 6."""
+
+import time
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from wireproof.cases.case import Accept, Case, Data, Reject
+from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.patterns import PatternError, compiled, renamed, select
+
+NAMES = ("a.b/v1/crc/one", "a.b/v1/crc/two", "a.b/v1/size/one", "a.b/v2/crc/one", "c.d/v1/crc/one")
+OLD = "a.b/v1/sum/first"
+
+
+def suite() -> Suite:
+    cases = tuple(Case(name, *name.split("/")[:2], Data(b""), Reject("other")) for name in NAMES)
+    return Suite(cases, {}, dict.fromkeys(NAMES, Path()), "", {OLD: NAMES[0]})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("a.b/v1/crc/one", [0]),
+        ("a.b/v1/crc/*", [0, 1]),
+        ("a.b/*/crc/one", [0, 3]),
+        ("*/v1/crc/*", [0, 1, 4]),
+        ("a.*/v1/crc/t*o", [1]),
+        ("**", [0, 1, 2, 3, 4]),
+        ("a.b/**", [0, 1, 2, 3]),
+        ("**/one", [0, 2, 3, 4]),
+        ("a.b/**/one", [0, 2, 3]),
+        ("**/v1/**", [0, 1, 2, 4]),
+        ("a.b/v1/crc/one/**", [0]),
+        (OLD, [0]),
+        ("**/sum/*", [0]),
+    ],
+)
+def test_one_star_is_one_component_and_two_are_any_number(pattern: str, numbers: list[int]) -> None:
+    assert [case.id for case in select(suite(), [pattern])] == [NAMES[number] for number in numbers]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a.b/*", "*", "axb/**", "a.b/v1/crc/on", "a.b/v1/crc/one+", "(", "a.b/v1/crc/[o]ne", ""]
+)
+def test_a_pattern_that_nothing_matches_is_an_error_with_the_nearest_ids(pattern: str) -> None:
+    with pytest.raises(PatternError, match=r"^no case matches .*; nearest: [ac]"):
+        select(suite(), [pattern])
+
+
+def test_the_nearest_ids_are_near() -> None:
+    with pytest.raises(PatternError, match=r"nearest: kafka\.batch/v2/crc/flipped-bit"):
+        select(load(), ["kafka.batch/v2/crc/fliped-bit"])
+
+
+def test_patterns_that_overlap_are_each_credited_and_give_each_case_once() -> None:
+    assert [case.id for case in select(suite(), ["**/one", "a.b/**", NAMES[0]])] == list(NAMES)
+    with pytest.raises(PatternError, match=r"no case matches a\.b/v9"):
+        select(suite(), ["**", "a.b/v9/**"])
+
+
+def test_the_order_is_that_of_the_suite_whatever_that_of_the_patterns() -> None:
+    assert [case.id for case in select(suite(), [NAMES[4], NAMES[0]])] == [NAMES[0], NAMES[4]]
+
+
+def test_an_empty_suite_says_so() -> None:
+    with pytest.raises(PatternError, match="nearest: none: there are no fixtures"):
+        select(Suite((), {}, {}, ""), ["**"])
+
+
+def test_a_pattern_that_only_a_former_id_matches_is_told() -> None:
+    cases = (evolve(CASE_OF_NOW, aliases=("a.b/v1/old/name",)),)
+    suite = Suite(cases, {}, {}, "", {"a.b/v1/old/name": CASE_OF_NOW.id})
+    assert renamed(suite, ["a.b/v1/old/name"] * 2) == (f"a.b/v1/old/name is called {CASE_OF_NOW.id} now",)
+    assert select(suite, ["a.b/v1/old/*"]) == cases
+    assert renamed(suite, ["**", CASE_OF_NOW.id]) == ()
+
+
+CASE_OF_NOW = Case("a.b/v1/new/name", "a.b", "v1", Data(b""), Accept())
+
+
+def test_many_stars_cost_no_time() -> None:
+    started = time.perf_counter()
+    assert not compiled("**/" * 30 + "x").fullmatch("a/" * 30)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,112 @@
+"""`pytest --codec ADAPTER`, as somebody else's test run sees it. Design, section 6."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import wireproof
+
+PACKAGE = str(Path(wireproof.__file__).parents[1])
+ONE = "kafka.batch/v2/crc/zero"
+CASES = "kafka.batch/v2/crc/*"
+LOADED = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
+PLUGIN = () if LOADED else ("-p", "wireproof.pytest_plugin")
+
+OWN = "def test_of_my_own():\n    pass\n"
+IMPORTED = """
+import sys
+
+def test_what_is_imported():
+    names = {name for name in sys.modules if name.split(".")[0] in ("wireproof", "attrs", "cattrs", "rich")}
+    assert names == {"wireproof", "wireproof.pytest_plugin"}
+"""
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "pytest.ini").touch()
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:cacheprovider", "-v", *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": PACKAGE}, capture_output=True, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+
+
+def test_one_item_a_case_named_as_the_case(tmp_path: Path) -> None:
+    done = run(tmp_path, "--codec", "reference", "--codec-run", CASES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{ONE} PASSED" in done.stdout
+    assert "8 passed" in done.stdout
+
+
+def test_the_items_stand_beside_the_tests_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_own.py").write_text(OWN, encoding="utf-8")
+    done = run(tmp_path, "tests", "--codec", "reference", "--codec-run", CASES)
+    assert "test_of_my_own PASSED" in done.stdout
+    assert "9 passed" in done.stdout
+    chosen = run(tmp_path, "tests", "--codec", "reference", "--codec-run", CASES, "-k", "zero")
+    assert "1 passed, 8 deselected" in chosen.stdout
+
+
+def test_a_failing_case_shows_its_block_and_no_traceback(tmp_path: Path) -> None:
+    done = run(tmp_path, "--codec", "mutant:crc-skip", "--codec-run", CASES)
+    assert done.returncode == 1
+    assert f"{ONE} FAILED" in done.stdout
+    assert "want    refuse crc-mismatch at 17" in done.stdout
+    assert f"replay  wireproof replay {ONE} mutant:crc-skip" in done.stdout
+    assert "runtest" not in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_what_is_not_claimed_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    done = run(tmp_path, "--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/*", "-rs")
+    assert "SKIPPED" in done.stdout
+    assert "claims no codec:zstd" in done.stdout
+
+
+def test_several_adapters_are_told_apart_in_the_ids(tmp_path: Path) -> None:
+    done = run(tmp_path, "--codec", "reference", "--codec", "mutant:crc-skip", "--codec-run", ONE)
+    assert f"reference:{ONE} PASSED" in done.stdout
+    assert f"mutant:crc-skip:{ONE} FAILED" in done.stdout
+
+
+def test_known_failures_pass_by_their_baseline(tmp_path: Path) -> None:
+    debts = tmp_path / "debts.toml"
+    debts.write_text(
+        f'[[debt]]\nid = "{ONE}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
+        'reason = "a test"\nowner = "me"\nexpires = 2999-01-01\n',
+        encoding="utf-8",
+    )
+    done = run(tmp_path, "--codec", "mutant:crc-skip", "--codec-run", ONE, "--codec-baseline", str(debts))
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--codec", "nosuch"), "unknown adapter nosuch"),
+        (("--codec", "reference", "--codec-run", "nosuch/**"), "no case matches nosuch/**"),
+        (("--codec", "kio", "--codec-run", "iggy.poll/**"), "no case for kio"),
+        (("--codec", "exec:/no/such/program"), "/no/such/program"),
+        (("--codec", "reference", "--codec-baseline", "/no/such/file"), "/no/such/file"),
+    ],
+)
+def test_nothing_to_run_is_a_usage_error_of_one_line(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run(tmp_path, *words)
+    assert done.returncode == 4  # pytest's own code for usage
+    (line,) = [line for line in done.stderr.splitlines() if "wireproof" in line]
+    assert said in line
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout
+
+
+def test_nothing_is_imported_until_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "test_imports.py").write_text(IMPORTED, encoding="utf-8")
+    done = run(tmp_path, "-p", "no:hypothesispytest", "-p", "no:benchmark")
+    assert "1 passed" in done.stdout, done.stdout

@@ -1,0 +1,93 @@
+"""What the README shows is run, and what it lists is what there is."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wireproof.cli import VERBS
+from wireproof.formats import FORMATS
+from wireproof.trial.exit_codes import MEANINGS
+from wireproof.trial.streams import read
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+WIREPROOF = (sys.executable, "-m", "wireproof")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def checked(tmp_path: Path, spec: str, *more: str) -> dict[str, int]:
+    out = tmp_path / "run.jsonl"
+    done = subprocess.run(
+        [*WIREPROOF, "check", spec, "--no-families", "--out", str(out), *more],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    (stream,) = read(out)
+    assert stream.footer is not None
+    return dict(stream.footer.counts)
+
+
+def test_the_ten_lines_of_python_find_that_nobody_looked_at_the_checksum(tmp_path: Path) -> None:
+    (source,) = blocks("python")
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    assert checked(tmp_path, "py:mine:Mine", "--run", "kafka.batch/v2/crc/ieee") == {"fail": 1}
+    assert checked(tmp_path, "py:mine:Mine", "--run", "kafka.batch/v2/batch/one-record") == {"pass": 1}
+
+
+def test_the_lines_of_javascript_conform_but_for_text_identifiers(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    assert node, "Node runs the README's example of another language: install it"
+    (source,) = blocks("js")
+    (tmp_path / "mine.mjs").write_text(source, encoding="utf-8")
+    counts = checked(
+        tmp_path, f"jsonl:{node} mine.mjs", "--run", "iggy.identifier/0.0.30/identifier/numeric*"
+    )
+    assert counts.get("pass", 0) >= 1
+    assert "adapter-error" not in counts
+
+
+def test_the_example_of_explain_is_what_it_prints() -> None:
+    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof explain")]
+    command, _, wanted = shown.partition("\n")
+    words = command.removeprefix("$ wireproof ").split()
+    done = subprocess.run([*WIREPROOF, *words], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == wanted
+
+
+def test_the_failure_shown_is_what_check_prints() -> None:
+    (shown,) = [block for block in blocks("text") if block.startswith("FAIL")]
+    replay = re.search(r"replay  wireproof replay (\S+) (\S+)", shown)
+    assert replay is not None
+    done = subprocess.run(
+        [*WIREPROOF, "replay", *replay.groups()],
+        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+    for line in shown.splitlines():
+        assert line.strip() in done.stdout
+
+
+def test_every_verb_exit_code_and_format_is_listed() -> None:
+    for verb in VERBS:
+        assert re.search(rf"`{verb}\b", README), verb
+    for code, meaning in MEANINGS.items():
+        assert re.search(rf"^\| {int(code)} \| .*{re.escape(meaning.split(',')[0])}", README, re.MULTILINE), (
+            code
+        )
+    for row in FORMATS.values():
+        assert re.search(
+            rf"^\|.*`{re.escape(row.name)}`.*`{re.escape(row.revision)}`", README, re.MULTILINE
+        ), row.joined
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_two_commands_stand_alone_in_their_blocks(number: int) -> None:
+    command = blocks("sh")[number].strip()
+    assert "\n" not in command
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")

@@ -1,0 +1,185 @@
+"""Replay tokens: design, section 1, "token"."""
+
+import base64
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from wireproof.cases import token
+from wireproof.cases.case import Case, Chunks, Data, Reject, Value
+from wireproof.cases.derived import derived
+from wireproof.cases.fixtures import load
+from wireproof.cases.token import LONGEST, PREFIX, TokenError, dump, keep, parse
+from wireproof.wire.options import Options
+
+CASE = Case("a.b/v1/t/n", "a.b", "v1", Data(b"\x00\xff"), Reject("other"), title="A title", rules=("a.rule",))
+
+
+def wrapped(page: Any) -> str:
+    packed = zlib.compress(json.dumps(page).encode())
+    return PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def page_of(case: Case) -> Any:
+    packed = base64.urlsafe_b64decode(dump(case).removeprefix(PREFIX) + "===")
+    return json.loads(zlib.decompress(packed))
+
+
+def without_what_a_token_leaves_out(case: Case) -> Case:
+    """Who saw the bytes, and under which other names: neither changes the verdict."""
+    return evolve(case, aliases=(), source=evolve(case.source, witnesses=()))
+
+
+def test_every_fixture_survives_the_round_trip(tmp_path: Path) -> None:
+    for case in load().cases:
+        assert parse(keep(case, tmp_path)) == without_what_a_token_leaves_out(case)
+
+
+def test_derived_cases_survive_it_with_family_and_parent() -> None:
+    suite = load()
+    parent = suite.by_id["kafka.batch/v2/crc/leader-epoch-outside"]
+    for number, case in enumerate(derived(parent)):
+        if number % 16 == 0 and not dump(case).startswith("@"):
+            again = parse(dump(case))
+            assert again == without_what_a_token_leaves_out(case)
+            assert (again.parent, again.family) == (parent.id, case.family)
+
+
+@pytest.mark.parametrize("given", [Data(b""), Value({"a": ["1", None]}), Chunks((b"", b"\x00", b"\xff"))])
+def test_every_kind_of_input_survives_it(given: Any) -> None:
+    assert parse(dump(evolve(CASE, input=given))).input == given
+
+
+def test_options_survive_it() -> None:
+    options = Options(
+        "produce", keys={"a_1": b"k"}, max_message=9, fetch_offset=3, aborted=((1, 2),), resync="c"
+    )
+    case = evolve(CASE, profile="produce", options=options)
+    assert parse(dump(case)).options == options
+
+
+def test_a_token_is_one_word_for_a_shell() -> None:
+    assert set(dump(CASE)) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:")
+
+
+def test_a_long_case_is_a_file_named_by_its_digest(tmp_path: Path) -> None:
+    noise = b"".join(number.to_bytes(4) + bytes([number * 7 % 256]) for number in range(0, 90_000, 31))
+    case = evolve(CASE, input=Data(noise))
+    word = keep(case, tmp_path / "new")
+    assert word.startswith("@")
+    assert (tmp_path / "new" / dump(case)[1:]).exists()
+    assert parse(word).input == Data(noise)
+    assert len(dump(CASE)) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("", "a token begins with wp1:"),
+        ("wp2:abc", "a token begins with wp1:"),
+        ("wp1:", "cut off|damaged"),
+        ("wp1:!!!!", "damaged|cut off"),
+        ("wp1:é", "damaged"),
+        ("wp1:AAAA", "damaged"),
+        ("@/no/such/file.wp1", "cannot be read"),
+        ("@", "cannot be read"),
+    ],
+)
+def test_what_is_no_token_is_one_line(word: str, said: str) -> None:
+    with pytest.raises(TokenError, match=said):
+        parse(word)
+
+
+def test_a_token_is_cut_off_or_damaged_at_any_character() -> None:
+    whole = dump(CASE)
+    for stop in range(len(whole) - 1):
+        with pytest.raises(TokenError):
+            parse(whole[:stop])
+    for at in range(len(PREFIX), len(whole), 3):
+        other = "A" if whole[at] != "A" else "Q"
+        try:
+            assert parse(whole[:at] + other + whole[at + 1 :]) == CASE
+        except TokenError:
+            continue
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token, "MOST_INFLATED", 1 << 20)
+    packed = zlib.compress(b" " * (4 << 20))
+    with pytest.raises(TokenError, match="unpacks to more than 1 MiB"):
+        parse(PREFIX + base64.urlsafe_b64encode(packed).decode())
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        None,
+        [],
+        {},
+        {"case": []},
+        {"case": {"id": "x"}, "format": "a", "revision": "b"},
+        {**page_of(CASE), "family": 7},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "id": 7}},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "input": {"hex": 7}}},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "input": 7}},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "options": {"max_message": "9"}}},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "options": {"keys": 9}}},
+        {**page_of(CASE), "case": {**page_of(CASE)["case"], "level": ["must"]}},
+    ],
+    ids=lambda page: json.dumps(page)[:60],
+)
+def test_a_token_without_a_case_in_it_is_one_line(page: Any) -> None:
+    with pytest.raises(TokenError, match="the token holds no case"):
+        parse(wrapped(page))
+
+
+def test_a_token_of_a_stranger_opens_no_file_here() -> None:
+    page = page_of(CASE)
+    page["case"]["input"] = {"file": "pyproject.toml", "sha256": "0" * 64}
+    with pytest.raises(TokenError, match="names a file of another machine"):
+        parse(wrapped(page))
+
+
+def test_a_token_nested_without_end_is_one_line() -> None:
+    packed = zlib.compress(b"[" * 200_000)
+    with pytest.raises(TokenError, match="holds no case"):
+        parse(PREFIX + base64.urlsafe_b64encode(packed).decode())
+
+
+def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -> None:
+    noise = b"".join(number.to_bytes(4) + bytes([number * 7 % 256]) for number in range(0, 90_000, 31))
+    word = keep(evolve(CASE, input=Data(noise)), tmp_path)
+    Path(word[1:]).write_text(dump(CASE))
+    with pytest.raises(TokenError, match="its sha256 is not its name"):
+        parse(word)
+    mine = tmp_path / "mine.txt"
+    mine.write_text(dump(CASE) + "\n")
+    assert parse(f"@{mine}") == CASE
+
+
+def test_a_token_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token, "LARGEST", 1 << 16)
+    with pytest.raises(TokenError, match="more than 65536 characters"):
+        parse("@/dev/zero")
+
+
+@pytest.mark.parametrize("stray", ["!", "\n", " ", "%", "\u00e9"])
+def test_a_character_that_no_token_has_is_damage_and_not_skipped(stray: str) -> None:
+    whole = dump(CASE)
+    with pytest.raises(TokenError, match="no token has"):
+        parse(whole[:20] + stray + whole[20:])
+
+
+def test_bytes_behind_the_end_are_damage() -> None:
+    packed = base64.urlsafe_b64decode(dump(CASE).removeprefix(PREFIX) + "===")
+    with pytest.raises(TokenError, match="follows its end"):
+        parse(PREFIX + base64.urlsafe_b64encode(packed + bytes(3)).decode())
+
+
+def test_the_order_of_a_value_changes_no_token() -> None:
+    one, two = ({"a": "1", "b": "2"}, {"b": "2", "a": "1"})
+    assert dump(evolve(CASE, input=Value(one))) == dump(evolve(CASE, input=Value(two)))
