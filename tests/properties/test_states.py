@@ -20,6 +20,7 @@ BEYOND = {
         "negative count",
         "null header key",
         "offset overflow",
+        "record length disagrees",
         "record length inside a compressed region",
     },
     "heka.message/0.10": {"scalar twice", "uuid missing"},
