@@ -5,11 +5,11 @@ speaks of, comes from the trace alone. Only the wire's own space is edited; what
 compressed region is reached by packing it again, which the mutators do.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from struct import error
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof.wire.checksums import crc32, crc32c, xxh3_64
 from wireproof.wire.reader import FIXED
@@ -49,49 +49,70 @@ def encoded(span: Span, value: int) -> bytes | None:
 
 def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Damaged:
     """The bytes with those of `span` replaced, and the layout moved with them."""
+    outer = tuple(one for one in spans if not one.space)
     grown = len(new) - (span.end - span.start)
-    moved = tuple(_moved(one, span, grown) for one in spans if not one.space)
+    moved = tuple(_moved(one, span.start, span.end, grown) for one in outer) if grown else outer
     return Damaged(data[: span.start] + new + data[span.end :], moved)
 
 
-def _moved(one: Span, edited: Span, grown: int) -> Span:
+def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
+    """The bytes `start` to `end` replaced by others, in which no field is known any more."""
+    grown = len(new) - (end - start)
+    left = (one for one in damaged.spans if end == start or one.start < start or one.end > end)
+    moved = tuple(_moved(one, start, end, grown) for one in left) if grown else tuple(left)
+    return Damaged(damaged.data[:start] + new + damaged.data[end:], moved)
+
+
+def _moved(one: Span, start: int, end: int, grown: int) -> Span:
+    if one.end <= start and (one.cover is None or one.cover.end < start):
+        return one
     cover = one.cover
     if cover is not None:
-        cover = evolve(cover, start=_at(cover.start, edited, grown), end=_at(cover.end, edited, grown))
-    return evolve(one, start=_at(one.start, edited, grown), end=_at(one.end, edited, grown), cover=cover)
+        first = _at(cover.start, start, end, grown) if cover.start != start else start
+        cover = Cover(cover.kind, first, _at(cover.end, start, end, grown), cover.bias)
+    if one.end <= start and one.start < start:
+        return Span(one.path, one.space, one.start, one.end, one.type, one.value, cover)
+    first = one.start if one.start <= start < one.end else _at(one.start, start, end, grown)
+    return Span(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
 
 
-def _at(pos: int, edited: Span, grown: int) -> int:
-    return pos + grown if pos >= edited.end else pos
+def _at(pos: int, start: int, end: int, grown: int) -> int:
+    """Where the position `pos` stands after the edit; one inside what was taken away stands at its end."""
+    if pos >= end:
+        return pos + grown
+    return min(pos, end + grown) if pos > start else pos
 
 
-def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "") -> Damaged:
+def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: bool = False) -> Damaged:
     """Lengths, then checksums, made right again, those of smaller ranges first.
 
     Args:
         damaged: the bytes, and the layout that they have now.
         lengths: whether lengths are repaired too.
         spare: the path of a field that is left as it was damaged.
+        grow: whether a varint may take another number of bytes than it did.
     """
-    for covered in _inner_first(damaged.spans):
+    for index in _inner_first(damaged.spans):
+        covered = damaged.spans[index]
         assert covered.cover is not None
         if covered.path == spare or (covered.cover.kind == "length" and not lengths):
             continue
         new = _sealed(damaged.data, covered, covered.cover)
-        if new is not None and len(new) == covered.end - covered.start:
+        if new is None or (not grow and len(new) != covered.end - covered.start):
+            continue
+        if new != damaged.data[covered.start : covered.end]:
             damaged = replaced(damaged.data, damaged.spans, covered, new)
     return damaged
 
 
-def _inner_first(spans: Iterable[Span]) -> list[Span]:
-    """Lengths before checksums, for the sum is over the length too; small ranges before large."""
-    found = [span for span in spans if span.cover is not None and not span.space]
-    return sorted(
-        found,
-        key=lambda span: (
-            (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start) if span.cover else (False, 0)
-        ),
-    )
+def _inner_first(spans: Sequence[Span]) -> list[int]:
+    """The places of what speaks of others, lengths before checksums, which sum them; small ranges first."""
+    found = [
+        (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
+        for index, span in enumerate(spans)
+        if span.cover is not None and not span.space
+    ]
+    return [index for *_, index in sorted(found)]
 
 
 def _sealed(data: bytes, span: Span, cover: Cover) -> bytes | None:

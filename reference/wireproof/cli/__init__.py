@@ -25,10 +25,12 @@ VERBS: Final[Mapping[str, str]] = {
     "explain": "print the fields of any bytes, and what is wrong with them",
     "kill": "run every mutant, and name the case that it dies by",
     "lint": "check the fixtures and rules",
+    "promote": "write a finding down as a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
     "serve": "put an adapter behind the adapter contract on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
+    "shrink": "make a failing case as small as it can be",
 }
 """Every verb: the name of its module, and what it does."""
 

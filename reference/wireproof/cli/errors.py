@@ -7,6 +7,8 @@ from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
+from wireproof.fuzz.promote import PromotionError
+from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
@@ -16,6 +18,8 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownFormat, Exit.USAGE),
     (PatternError, Exit.USAGE),
     (TokenError, Exit.USAGE),
+    (NothingToShrinkError, Exit.USAGE),
+    (PromotionError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (FixtureError, Exit.SUITE),

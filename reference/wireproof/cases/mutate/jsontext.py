@@ -1,0 +1,82 @@
+"""Edits of JSON text: members that are missing, new, twice or of another type."""
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from random import Random
+from typing import Any, Final
+
+MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
+"""A member whose value holds no other object."""
+
+OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
+"""The same, where that value is an object itself."""
+
+OTHERS: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1 << 127,
+    1 << 128,
+    (1 << 64) - 1,
+    "",
+    "x",
+    "AA==",
+    "AB==",
+    [],
+    {},
+    [0],
+)
+"""What stands in place of something else."""
+
+
+def edited(rng: Random, data: bytes) -> bytes | None:
+    """The text with one to three places of its tree changed; None if it is no JSON."""
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        places = list(_places(tree))
+        if not places:
+            tree = [tree]
+            continue
+        _change(rng, *rng.choice(places))
+    text = json.dumps(
+        tree, separators=rng.choice(((",", ":"), (", ", ": "))), ensure_ascii=bool(rng.randrange(2))
+    )
+    found = list(rng.choice((MEMBER, OBJECT)).finditer(text)) if not rng.randrange(3) else []
+    if found:  # a member twice, which no tree holds
+        one = rng.choice(found)
+        text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
+    return text.encode(errors="surrogatepass")
+
+
+def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
+    """Every member and item: what holds it, and its key there; iterative."""
+    todo = [tree]
+    while todo:
+        here = todo.pop()
+        pairs = list(
+            here.items() if isinstance(here, dict) else enumerate(here) if isinstance(here, list) else ()
+        )
+        for key, part in pairs:
+            yield here, key
+            todo.append(part)
+
+
+def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
+    match rng.randrange(4):
+        case 0:
+            del holder[key]
+        case 1 if isinstance(holder, dict):
+            holder[f"{key}{rng.choice(('x', '_', ' '))}"] = holder.pop(key)
+        case 2 if isinstance(holder, dict):
+            holder["more"] = deepcopy(rng.choice(OTHERS))
+        case 2:
+            holder.append(deepcopy(holder[key]))
+        case _:
+            holder[key] = deepcopy(rng.choice(OTHERS))

@@ -1,0 +1,161 @@
+"""Values that an edit left at odds with themselves, made such that their format can write them.
+
+An edit changes one part; where the format ties another one to it, that one follows, so that few edits
+are lost. What bytes alone can be wrong about is left to the edits of bytes.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from attrs import evolve, fields, has
+
+from wireproof.heka.message import ARRAYS, TYPES, Field
+from wireproof.heka.message import Message as HekaMessage
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.kinds import BY_NAME, HeaderValue
+from wireproof.iggy.partitioning import Partitioning
+from wireproof.kafka.arithmetic import APPEND_TIME, CODEC
+from wireproof.kafka.values import Message, Record, RecordBatch
+from wireproof.wire.compress import CODECS
+
+WHOLE: Final = (Record, bytes, int, str, bool, type(None))
+"""What has no parts that must agree."""
+
+
+def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
+    """The value, its parts mended before it."""
+    if isinstance(value, WHOLE):
+        return value
+    if isinstance(value, tuple):
+        return tuple(map(mended, value))
+    cls = type(value)
+    if cls is RecordBatch:
+        return _batch(value)
+    if has(cls):
+        parts = {a.name: getattr(value, a.name) for a in fields(cls) if a.init}
+        again = {name: mended(part) for name, part in parts.items()}
+        if "headers" in again and cls is not Record:
+            again["headers"] = _unique(again["headers"])
+        value = value if again == parts else cls(**again)
+    mend = _MENDERS.get(cls)
+    return mend(value) if mend else value
+
+
+def _bits(value: int, bits: int) -> int:
+    """`value` as a signed integer of `bits` bits holds it."""
+    return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
+
+
+def _batch(batch: RecordBatch) -> RecordBatch:
+    """kafka.md §1.2: codecs 0 to 4; a record batch is of magic 2."""
+    attributes = _bits(batch.attributes, 16)
+    if attributes & CODEC and attributes & CODEC not in CODECS:
+        attributes &= ~4
+    if (attributes, 2) == (batch.attributes, batch.magic):
+        return batch
+    return evolve(batch, attributes=attributes, magic=2)
+
+
+def _message(message: Message) -> Message:
+    """kafka.md §2.2: a codec and messages go together, and the offsets and times of a wrapper with theirs."""
+    attributes = _bits(message.attributes, 8)
+    codec = attributes & CODEC
+    if codec > 3:
+        attributes, codec = attributes & ~4, codec & 3
+    if message.magic not in (0, 1):
+        message = evolve(message, magic=1)
+    timestamp = -1 if message.magic == 0 else max(message.timestamp, -1)
+    if not codec or message.messages == ():
+        value = message.value if message.messages is None else b"v"
+        return evolve(
+            message, attributes=attributes & ~CODEC, timestamp=timestamp, value=value, messages=None
+        )
+    plain = evolve(message, attributes=attributes & ~CODEC, timestamp=timestamp, messages=None)
+    inner = (plain,) if message.messages is None else message.messages
+    rows = [
+        evolve(one, attributes=one.attributes & ~CODEC, magic=message.magic, messages=None) for one in inner
+    ]
+    outer = evolve(message, attributes=attributes, timestamp=timestamp, value=None, messages=tuple(rows))
+    return _timed(outer) if outer.magic else outer
+
+
+def _timed(outer: Message) -> Message:
+    assert outer.messages is not None
+    inner = outer.messages
+    if outer.attributes & APPEND_TIME:
+        inner = tuple(evolve(one, timestamp=outer.timestamp) for one in inner)
+    offset = outer.offset and inner[-1].offset
+    if offset and inner[0].offset < 0:
+        offset = 0
+    return evolve(outer, offset=offset, messages=inner)
+
+
+def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """iggy.md, section 10.1: a map has each key once; its keys are text of 1 to 255 bytes."""
+    found = {_text(key): value for key, value in entries}
+    return tuple(found.items())
+
+
+def _text(data: bytes) -> bytes:
+    return data.decode(errors="ignore").encode()[:255].decode(errors="ignore").encode() or b"k"
+
+
+def _header_value(value: HeaderValue) -> HeaderValue:
+    """iggy.md, section 2.3: the bytes that its kind has."""
+    kind, data = BY_NAME[value.kind], value.value
+    if kind.size is not None:
+        data = data[: kind.size].ljust(kind.size, b"\0")
+    if kind.name == "bool":
+        data = bytes([data[0] & 1])
+    if kind.name == "string":
+        data = _text(data)
+    return value if data == value.value else HeaderValue(value.kind, data)
+
+
+def _identifier(value: Identifier) -> Identifier:
+    """iggy.md, section 2.2."""
+    data = value.value[:4].ljust(4, b"\1") if value.kind == "numeric" else _text(value.value)
+    return Identifier(value.kind, data if any(data) else b"\1\0\0\0")
+
+
+def _partitioning(value: Partitioning) -> Partitioning:
+    """iggy.md, section 2.2."""
+    match value.kind:
+        case "balanced":
+            return Partitioning("balanced", b"")
+        case "partition_id":
+            return Partitioning("partition_id", value.value[:4].ljust(4, b"\0"))
+        case _:
+            return Partitioning("messages_key", value.value[:255] or b"k")
+
+
+def _field(field: Field) -> Field:
+    """heka.md, section 4: only the array of its type holds values; a double has 8 bytes."""
+    held = [name for name in ARRAYS if getattr(field, name)]
+    wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
+    doubles = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    if len(held) == 1 and held[0] != wanted:
+        return evolve(field, value_type=TYPES[ARRAYS.index(held[0])], value_double=doubles)
+    emptied: dict[str, Any] = {name: () for name in held if name != wanted}
+    return evolve(field, **{"value_double": doubles, **emptied})
+
+
+def _heka(message: HekaMessage) -> HekaMessage:
+    """heka.md, section 4: a uuid has 16 bytes, severity and pid 32 bits."""
+    cut: dict[str, Any] = {
+        name: None if number is None else _bits(number, 32)
+        for name, number in (("severity", message.severity), ("pid", message.pid))
+    }
+    uuid = message.uuid[:16].ljust(16, b"\0")
+    return evolve(message, uuid=uuid, timestamp=_bits(message.timestamp, 64), **cut)
+
+
+_MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
+    Message: _message,
+    HeaderValue: _header_value,
+    Identifier: _identifier,
+    Partitioning: _partitioning,
+    Field: _field,
+    HekaMessage: _heka,
+}
+"""By class."""

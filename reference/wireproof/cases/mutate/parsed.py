@@ -1,0 +1,211 @@
+"""What the mutators know of some bytes: their trace, what was unpacked, and what speaks of what.
+
+Design, section 2, "The layout trace". Bytes that are refused have a trace too, as far as they were read.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cached_property, lru_cache
+from typing import Any, Final, Self
+
+from attrs import evolve, frozen
+
+from wireproof.formats import Format
+from wireproof.wire.classes import RejectClass
+from wireproof.wire.options import DEFAULT
+from wireproof.wire.reader import FIXED, TracingReader
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.trace import Cover, Span
+
+INTEGERS: Final = frozenset((*FIXED, "uint128le", "varint", "varlong", "uvarint"))
+"""Types of a span that hold an integer."""
+
+KEPT: Final = 512
+"""Parents whose traces are remembered; a campaign mutates few and often."""
+
+_ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+
+
+class KeepingReader(TracingReader):
+    """A tracing reader that keeps what was unpacked, by the name of its space; the wire is the empty one."""
+
+    __slots__ = ("spaces",)
+
+    def __init__(self, data: bytes, **window: Any) -> None:  # noqa: ANN401 - the bounds of `Reader`
+        """Open a window as `Reader` does."""
+        super().__init__(data, **window)
+        self.spaces: dict[str, bytes] = {"": data}
+
+    def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
+        child = super()._child(data, pos, end, space, short)
+        child.spaces = self.spaces
+        self.spaces[space] = data
+        return child
+
+
+@frozen
+class Element:
+    """An element of a list, or a field of a protobuf message: its list, its place in it, its bytes."""
+
+    many: str
+    index: int
+    space: str
+    start: int
+    end: int
+
+
+@frozen(eq=False)
+class Parsed:
+    """The trace of some bytes.
+
+    Attributes:
+        row, data: what was read as what.
+        spans: in the order in which they were read; lengths that the codec does not tell are inferred.
+        spaces: the bytes of each space.
+        value: what they stand for; of refused bytes what was delivered before, or None.
+        rejected: why they are refused; None if they are not.
+    """
+
+    row: Format
+    data: bytes
+    spans: tuple[Span, ...]
+    spaces: Mapping[str, bytes]
+    value: Any
+    rejected: Rejected | None
+
+    def within(self, space: str) -> tuple[Span, ...]:
+        """The spans of one space, as if it were the wire."""
+        return tuple(_here(span) for span in self.spans if span.space == space)
+
+    @cached_property
+    def speaking(self) -> Mapping[str, tuple[Span, ...]]:
+        """By space, the spans that speak of other bytes, as `within` gives them."""
+        return {
+            space: tuple(span for span in self.within(space) if span.cover is not None)
+            for space in self.spaces
+        }
+
+    @cached_property
+    def integers(self) -> tuple[Span, ...]:
+        """The spans that hold an integer."""
+        return tuple(span for span in self.spans if span.type in INTEGERS)
+
+    @cached_property
+    def octets(self) -> tuple[Span, ...]:
+        """The spans that hold bytes."""
+        return tuple(span for span in self.spans if span.type == "bytes")
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        """Every element of every list, from its first field on to its last."""
+        return tuple(_elements(self.spans))
+
+    @cached_property
+    def lists(self) -> tuple[str, ...]:
+        """The lists that the elements are of."""
+        return tuple(dict.fromkeys(element.many for element in self.elements))
+
+    def counts(self, many: str) -> tuple[Span, ...]:
+        """The spans that count the elements of the list `many`."""
+        scope, _, name = many.rpartition(".")
+        found = [one for one in self.integers if one.path.rpartition(".")[0] == scope]
+        size = sum(1 for element in self.elements if element.many == many)
+        return tuple(
+            one
+            for one in found
+            if (one.cover is not None and one.cover.kind == "count")
+            or (one.path.lower().endswith(f"{name.rstrip('s').lower()}count") and one.value == size)
+        )
+
+
+def _here(span: Span) -> Span:
+    """The span as if its space were the wire."""
+    return (
+        Span(span.path, "", span.start, span.end, span.type, span.value, span.cover) if span.space else span
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def parsed(row: Format, data: bytes) -> Parsed:
+    """The trace of `data` as a `row`; it raises nothing."""
+    reader = KeepingReader(data)
+    value: Any = None
+    refused: Rejected | None = None
+    try:
+        value = row.decode(reader, DEFAULT)
+    except Rejected as rejected:
+        value, refused = rejected.before, rejected
+    return Parsed(row, data, _inferred(reader.spans), reader.spaces, value, refused)
+
+
+# --- what the trace does not say ---
+
+
+def _inferred(spans: list[Span]) -> tuple[Span, ...]:
+    """The spans, each length that its codec does not declare with the bytes that it measures.
+
+    An integer in front of as many bytes as it says is their length; one called length that says how far it
+    is to the end of its own scope is the length of that. So lie the records of Kafka, whose reader tells
+    no lengths because it is the hot loop.
+    """
+    ends: dict[tuple[str, str], int] = {}
+    runs: set[tuple[str, int, int]] = set()
+    for span in spans:
+        if span.type not in INTEGERS:
+            runs.add((span.space, span.start, span.end))
+        path = span.path
+        while path:
+            path = path.rpartition(".")[0]
+            ends[span.space, path] = max(ends.get((span.space, path), 0), span.end)
+    return tuple(
+        span if span.cover is not None or span.type not in INTEGERS else _with_cover(span, runs, ends)
+        for span in spans
+    )
+
+
+def _with_cover(
+    span: Span, runs: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
+) -> Span:
+    """The integer, if it is called a length, with what is as long: what stands behind it, or its scope."""
+    scope, _, name = span.path.rpartition(".")
+    if not name.lower().endswith("length"):
+        return span
+    stop = span.end + int(span.value)
+    own = name == "length" and ends.get((span.space, scope)) == stop
+    if own or (span.space, span.end, stop) in runs:
+        return evolve(span, cover=Cover("length", span.end, stop))
+    return span
+
+
+def _elements(spans: tuple[Span, ...]) -> Iterator[Element]:
+    """In the order of their first fields; the fields of a protobuf message are elements of `<scope>#`."""
+    bounds: dict[tuple[str, str, int], list[int]] = {}
+    numbered: dict[str, int] = {}
+    for at, span in enumerate(spans):
+        path = span.path
+        while match := _ELEMENT.search(path):
+            path = match[1]
+            place = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
+            place[1] = max(place[1], span.end)
+        scope, _, name = span.path.rpartition(".")
+        if name == "key" and span.type == "uvarint":
+            outer = scope.rpartition(".")[0]
+            many = f"{outer}#"
+            numbered[many] = numbered.get(many, -1) + 1
+            bounds[span.space, many, numbered[many]] = [span.start, _payload_end(spans, at)]
+    for (space, many, index), (start, end) in bounds.items():
+        yield Element(many, index, space, start, end)
+
+
+def _payload_end(spans: tuple[Span, ...], at: int) -> int:
+    """Where the protobuf field ends whose key is the span `at`."""
+    end = spans[at].end
+    for span in spans[at + 1 : at + 3]:
+        if span.start != end:
+            break
+        if span.cover is not None and span.cover.kind == "length" and span.path.endswith(".length"):
+            return span.cover.end
+        end = span.end
+        break
+    return end

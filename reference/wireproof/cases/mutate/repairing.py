@@ -1,0 +1,111 @@
+"""Damaged bytes made right again, as far as their trace tells what speaks of what."""
+
+from typing import Final
+
+from wireproof.cases.damage import encoded
+from wireproof.cases.mutate.draft import Splice, drafted
+from wireproof.cases.mutate.parsed import Parsed, parsed
+from wireproof.formats import Format
+from wireproof.wire.classes import RejectClass
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.trace import Span
+
+ROUNDS: Final = 8
+"""Repairs of one input at most: each takes one decode or more."""
+
+LENGTHS: Final[frozenset[RejectClass]] = frozenset(
+    (
+        "truncated",
+        "length-past-end",
+        "bad-length",
+        "negative-length",
+        "length-mismatch",
+        "trailing-data",
+        "count-mismatch",
+    )
+)
+"""Refusals that another length or count can mend."""
+
+
+def repair(row: Format, data: bytes) -> bytes:
+    """The bytes with lengths, counts and checksums right, inside packed regions too.
+
+    It stops at the first fault that no length, count or checksum explains; accepted bytes come back with
+    every checksum right, such as a reader does not look at.
+    """
+    for _ in range(ROUNDS):
+        made = parsed(row, data)
+        again = sealed(made)
+        if again == data and made.rejected is not None:
+            again = _mended(row, made, made.rejected)
+        if again == data:
+            break
+        data = again
+    return data
+
+
+def sealed(made: Parsed) -> bytes:
+    """Every checksum made right, the innermost first; packed regions only where something in them was not."""
+    data = drafted(made, [], lengths=False)
+    touched = [space for space in made.spaces if space and _unsealed(made, space)]
+    if not touched:
+        return data
+    nothing = [Splice(space, 0, 0, b"") for space in touched]
+    return drafted(made, nothing)
+
+
+def _unsealed(made: Parsed, space: str) -> bool:
+    rejected = made.rejected
+    return rejected is not None and rejected.cls == "crc-mismatch" and str(rejected.at).startswith(space)
+
+
+def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
+    """The bytes with one length or count changed, if that brings the reader further."""
+    if rejected.cls not in LENGTHS:
+        return made.data
+    if row.name.startswith("kafka.") and not made.spans:
+        return _kafka_size(made.data)
+    best, reach = made.data, _reach(made)
+    for span in _suspects(made, rejected):
+        for value in _fitting(made, span):
+            new = encoded(span, value)
+            if new is None or value == span.value:
+                continue
+            data = drafted(made, [Splice(span.space, span.start, span.end, new, span.path)])
+            again = parsed(row, data)
+            if _reach(again) > reach:
+                best, reach = data, _reach(again)
+    return best
+
+
+def _kafka_size(data: bytes) -> bytes:
+    """kafka.md §1.1: the size of an entry that none follows is what is behind it."""
+    return data[:8] + (len(data) - 12).to_bytes(4, "big") + data[12:] if len(data) > 16 else data
+
+
+def _reach(made: Parsed) -> tuple[bool, int]:
+    """How far a reader came."""
+    return made.rejected is None, len(made.spans)
+
+
+def _suspects(made: Parsed, rejected: Rejected) -> list[Span]:
+    """The integer at the position of the refusal, and the last ones that were read before it."""
+    scope, _, name = rejected.path.rpartition(".")
+    named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
+    counting = [
+        one for one in made.integers if _speaks_of_many(one) and one.path.startswith(scope.partition("[")[0])
+    ]
+    about = [one for one in made.integers if name and one.path.endswith(f"{name}Length")]
+    return [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]
+
+
+def _speaks_of_many(span: Span) -> bool:
+    return span.path.lower().endswith("count")
+
+
+def _fitting(made: Parsed, span: Span) -> tuple[int, ...]:
+    """What the field may have been: all that is left, null, nothing, a little less or more."""
+    left = len(made.spaces[span.space]) - span.end
+    now = int(span.value)
+    many = [one.index for one in made.elements if one.space == span.space or not span.space]
+    return (left, now - 1, now + 1, max(many, default=-1) + 1, max(many, default=0), 0, -1)

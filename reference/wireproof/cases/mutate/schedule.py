@@ -1,0 +1,138 @@
+"""What is done to a parent: 70 % edits of bytes with repair, 30 % edits that know the fields.
+
+The shares are those that were measured to reach every deep state soonest. All is a function of the
+parent's bytes and of the generator's seed; the names of the edits are told, for the record of a finding.
+"""
+
+from random import Random
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.cases.mutate import fielded, jsontext, raw, valued
+from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
+from wireproof.cases.mutate.least import seed
+from wireproof.cases.mutate.parsed import Parsed, parsed
+from wireproof.formats import Format
+
+AWARE: Final = 30
+"""Per cent of edits that know the fields; the rest are edits of bytes."""
+
+TEXT: Final = 70
+"""The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+
+INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
+"""Per cent of values written again that are then damaged: the payload before it is packed, the packed
+stream, a count, the finished frame."""
+
+UNSEALED: Final = 8
+"""Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
+
+
+@frozen
+class Mutated:
+    """Bytes, and the names of the edits that made them of their parent."""
+
+    data: bytes
+    edits: tuple[str, ...]
+
+
+def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE) -> Mutated:
+    """A child of `data`, of at most `max_size` bytes; `aware` is the share of edits that know the fields."""
+    parent = _parent(row, data, rng)
+    if ".json." in row.name:
+        aware = max(aware, TEXT)
+    edits: list[str] = [] if parent.data == data else ["least"]
+    made = _aware(parent, rng, edits) if rng.randrange(100) < aware else _repaired(parent, rng, edits)
+    if not rng.randrange(16):
+        edits.append("frame")
+        made = framed(made, rng)
+    return Mutated(made[:max_size], tuple(edits))
+
+
+def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
+    """What is edited: mostly the bytes given; the least encoding where they say nothing."""
+    parent = parsed(row, data)
+    hopeless = parent.value is None and len(parent.spans) < 4
+    if hopeless and rng.randrange(4) and (least := seed(row)):
+        return parsed(row, least)
+    return parent
+
+
+def framed(data: bytes, rng: Random) -> bytes:
+    """A frame cut, followed by more, or twice."""
+    match rng.randrange(3):
+        case 0:
+            return data[: rng.randrange(len(data) + 1)]
+        case 1:
+            return data + rng.choice((b"\0", b"\xff" * 4, data[:17], rng.randbytes(8)))
+        case _:
+            return data * 2
+
+
+def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
+    """An edit of the value, or of a field where it stands."""
+    if ".json." in parent.row.name and not rng.randrange(3):
+        text = jsontext.edited(rng, parent.data)
+        if text is not None:
+            edits.append("json")
+            return text
+    if parent.value is not None and rng.randrange(3):
+        data = valued.edited(parent, rng, edits)
+        if data is not None:
+            return _damaged(parent.row, data, rng, edits)
+    regions = [span for span in parent.spans if span.type in PACKERS]
+    splices = _in_stream(parent, rng) if regions and not rng.randrange(6) else fielded.edit(parent, rng)
+    edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
+    if not splices:
+        return raw.edited(rng, parent.data)
+    return drafted(parent, splices, lengths=bool(rng.randrange(8)), sums=bool(rng.randrange(UNSEALED)))
+
+
+def _damaged(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
+    """What was written, in three of ten cases damaged; checksums are right but in the last."""
+    drawn = rng.randrange(100)
+    if drawn >= INSIDE + STREAM + COUNT + BROKEN:
+        return data
+    if drawn < BROKEN:
+        edits.append("broken frame")
+        return raw.edited(rng, data)
+    made = parsed(row, data)
+    if drawn < BROKEN + COUNT:
+        edits.append("count")
+        return drafted(made, fielded.count(made, rng))
+    if drawn < BROKEN + COUNT + STREAM:
+        edits.append("stream")
+        return drafted(made, _in_stream(made, rng))
+    edits.append("inside")
+    return drafted(made, [_inside(made, rng)], lengths=bool(rng.randrange(2)))
+
+
+def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
+    """Damage in what is packed, as it stands on the wire."""
+    regions = [span for span in made.spans if span.type in PACKERS]
+    if not regions:
+        return [raw.edit(rng, made.data)]
+    one = rng.choice(regions)
+    other = repacked(made, one) if not rng.randrange(4) else None
+    if other is not None:
+        return [Splice(one.space, one.start, one.end, other)]
+    return [raw.edit(rng, made.spaces[one.space], one.space, one.start, one.end)]
+
+
+def _inside(made: Parsed, rng: Random) -> Splice:
+    """Damage in what was unpacked; in the second half of the bytes where nothing is packed."""
+    inner = [space for space in made.spaces if space]
+    if inner:
+        space = rng.choice(inner)
+        return raw.edit(rng, made.spaces[space], space)
+    return raw.edit(rng, made.data, "", len(made.data) // 2)
+
+
+def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
+    """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
+    spaces = tuple(parent.spaces)
+    space = rng.choice(spaces) if len(spaces) > 1 and rng.randrange(2) else ""
+    splices = [raw.edit(rng, parent.spaces[space], space) for _ in range(rng.choice((1, 1, 2, 3)))]
+    edits += [f"bytes {space}{splice.start}" for splice in splices]
+    return drafted(parent, splices, lengths=bool(rng.randrange(4)), sums=bool(rng.randrange(UNSEALED)))

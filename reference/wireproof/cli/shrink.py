@@ -1,0 +1,64 @@
+"""`wireproof shrink`: a failing case, smaller, failing alike."""
+
+from pathlib import Path
+
+import click
+
+from wireproof.cases.case import Data, Value
+from wireproof.cases.token import keep
+from wireproof.cli.options import suite_of
+from wireproof.cli.show import wanted
+from wireproof.fuzz.shrink import Shrunk, shrink
+from wireproof.fuzz.smaller import weight
+from wireproof.report.excerpt import layout_of
+from wireproof.report.fieldtree import lines
+from wireproof.trial.engine import Engine
+
+
+@click.command("shrink")
+@click.argument("name", metavar="ID|TOKEN")
+@click.argument("adapter")
+@click.option("--seconds", default=60.0, help="stop after so long, with what was found")
+@click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
+@click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit of a case")
+@click.option("--out", default=Path(), type=click.Path(file_okay=False, path_type=Path),
+              help="the folder for a token over 2 KiB, which is a file")  # fmt: skip
+@click.option("--fixtures", "folders", multiple=True, help="further fixtures, beside those of the package",
+              type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
+def command(
+    name: str,
+    adapter: str,
+    seconds: float,
+    in_process: bool,
+    scale: float,
+    out: Path,
+    folders: tuple[Path, ...],
+) -> None:
+    """Make the case of an ID or TOKEN as small as it can be while ADAPTER fails it alike."""
+    case = wanted(suite_of(folders), name)
+    with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
+        shrunk = shrink(engine, case, seconds)
+    before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
+    click.echo(f"{shrunk.signature}")
+    click.echo(_said(shrunk, before, after))
+    _shown(shrunk)
+    click.echo(keep(shrunk.case, out))
+
+
+def _said(shrunk: Shrunk, before: int, after: int) -> str:
+    end = "nothing smaller fails alike" if shrunk.done else "the time was over"
+    steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
+    return f"{before} bytes became {after}: {steps}; {end}"
+
+
+def _shown(shrunk: Shrunk) -> None:
+    match shrunk.case.input:
+        case Data(data):
+            click.echo(data.hex())
+        case Value(value):
+            click.echo(str(value))
+        case _:
+            pass
+    layout = layout_of(shrunk.case)
+    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+        click.echo(str(line))

@@ -1,0 +1,1 @@
+"""Generated inputs: finding, shrinking and keeping what a codec gets wrong. Design, section 2, floor 7."""

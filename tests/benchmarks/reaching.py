@@ -1,0 +1,92 @@
+"""How soon a generator reaches the deep states of a format, from nothing but the least encoding.
+
+The loop is the plain one that runs without coverage: a child that shows something new to the trace (a
+path, a class of refusal, a remark, a codec) is kept and has children itself.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from random import Random
+from statistics import median
+
+from attrs import frozen
+
+from wireproof import formats
+from wireproof.cases.mutate import mutated, seed
+from wireproof.cases.mutate.raw import edited
+from wireproof.cases.states import reached, states_of
+from wireproof.formats import Format, Layout
+
+Mutator = Callable[[Format, bytes, Random], bytes]
+LARGEST = 4096
+
+
+def by_schedule(row: Format, data: bytes, rng: Random) -> bytes:
+    return mutated(row, data, rng, LARGEST).data
+
+
+def by_fields(row: Format, data: bytes, rng: Random) -> bytes:
+    return mutated(row, data, rng, LARGEST, aware=100).data
+
+
+def by_bytes(row: Format, data: bytes, rng: Random) -> bytes:
+    del row
+    return edited(rng, data)[:LARGEST]
+
+
+def shown(seen: Layout) -> set[str]:
+    """What is new about an input if no other showed it."""
+    if seen.rejected is not None:
+        return {f"{seen.rejected.cls} {re.sub('[0-9]+', '', seen.rejected.path)}"}
+    assert seen.decoded is not None
+    types = {span.type for span in seen.spans if span.space == ""}
+    paths = {re.sub(r"\[[0-9]+\]", "", span.path) for span in seen.spans}
+    flags = {f"attributes {span.value}" for span in seen.spans if span.path.endswith("attributes")}
+    return paths | types | flags | {remark.cls for remark in seen.decoded.remarks}
+
+
+@frozen
+class Run:
+    """One run: when each state was reached, in seconds; how many inputs were tried."""
+
+    at: dict[str, float]
+    missed: tuple[str, ...]
+    tried: int
+    seconds: float
+
+    @property
+    def last(self) -> float:
+        return max(self.at.values(), default=0.0) if not self.missed else float("inf")
+
+
+def run(row: Format, mutator: Mutator, number: int, seconds: float, most: int = 1 << 40) -> Run:
+    rng = Random(number)
+    wanted = {state.name: state for state in states_of(row)}
+    corpus, known, at, tried = [seed(row)], set[str](), dict[str, float](), 0
+    start = time.perf_counter()
+    while wanted and tried < most and time.perf_counter() - start < seconds:
+        data = mutator(row, rng.choice(corpus), rng)
+        seen = formats.layout(row, data)
+        tried += 1
+        new = reached(tuple(wanted.values()), seen)
+        for state in new:
+            at[state.name] = time.perf_counter() - start
+            del wanted[state.name]
+        features = shown(seen)
+        if new or not features <= known:
+            known |= features
+            corpus.append(data)
+    return Run(at, tuple(wanted), tried, time.perf_counter() - start)
+
+
+def line(row: Format, runs: list[Run]) -> str:
+    """Median and range of the last state, and what was missed."""
+    lasts = sorted(one.last for one in runs)
+    total = len(states_of(row))
+    least = min(total - len(one.missed) for one in runs)
+    missed = sorted({name for one in runs for name in one.missed})
+    rate = median(one.tried / one.seconds for one in runs)
+    spread = f"{median(lasts):.2f} s ({lasts[0]:.2f} to {lasts[-1]:.2f})"
+    text = f"{row.joined:24} {least}/{total} states, last after {spread}, {rate:.0f} a second"
+    return text + (f"; missed: {', '.join(missed)}" if missed else "")

@@ -1,0 +1,33 @@
+"""Codecs that hang, die or forget on certain values, as Python objects: for the tests of shrink."""
+
+import os
+import signal
+import time
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.mutants.base import ReferenceCodec
+from wireproof.cases.outcome import Outcome
+
+
+class Hangs(ReferenceCodec):
+    """Never answers where a record key holds 0x7f."""
+
+    name = "hangs"
+    system = "kafka"
+
+    def decode(self, request: Request) -> Outcome:
+        if b"\x7f" in request.data:
+            time.sleep(60)
+        return super().decode(request)
+
+
+class Dies(ReferenceCodec):
+    """Is killed where the bytes hold 0x7f."""
+
+    name = "dies"
+    system = "kafka"
+
+    def decode(self, request: Request) -> Outcome:
+        if b"\x7f" in request.data:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().decode(request)

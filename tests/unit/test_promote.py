@@ -1,0 +1,148 @@
+"""Promotion: what is written loads and passes lint; what is doubtful is refused and leaves nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+
+from wireproof.cases.case import Accept, Case, Data, Reject, Source
+from wireproof.cases.fixtures import load
+from wireproof.cases.lint import lint
+from wireproof.cases.token import dump
+from wireproof.cli.promote import command
+from wireproof.formats import FORMATS
+from wireproof.fuzz import promote as promoting
+from wireproof.fuzz.promote import PromotionError, promote
+from wireproof.trial.reference import expectation
+from wireproof.wire.options import Options
+
+
+@pytest.fixture(autouse=True)
+def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three fresh processes take seconds; `test_three_fresh_processes_confirm` starts them."""
+    monkeypatch.setattr(promoting, "CONFIRMATIONS", 0)
+
+
+def _found(data: bytes, joined: str = "kafka.batch/v2") -> Case:
+    form, revision = joined.split("/")
+    case = Case(
+        f"{joined}/fuzz/one",
+        form,
+        revision,
+        Data(data),
+        Accept(),
+        family="fuzz",
+        source=Source("fuzz", "seed 7"),
+    )
+    return evolve(case, expect=expectation(case))
+
+
+def _fixture(name: str) -> bytes:
+    given = load().by_id[name].input
+    assert isinstance(given, Data)
+    return given.data
+
+
+def _broken() -> bytes:
+    """A checksum that is wrong, in bytes that no fixture has."""
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[7] = 9  # baseOffset, which no checksum covers
+    data[-1] ^= 1
+    return bytes(data)
+
+
+def test_a_refusal_is_written_with_its_repaired_twin_and_the_rule_of_its_like(tmp_path: Path) -> None:
+    made = promote(_found(_broken()), load(), tmp_path)
+    again = load((tmp_path,))
+    case = again.by_id[made.case.id]
+    assert isinstance(case.expect, Reject)
+    assert case.expect.cls == "crc-mismatch"
+    assert case.source.origin == "fuzz"
+    assert "seed 7" in case.source.document
+    twin = again.get(case.twin or "")
+    assert twin is not None
+    assert isinstance(twin.expect, Accept)
+    assert twin.input != case.input
+    assert case.rules[0] in load().rules
+    assert not [one for one in lint(again) if one.where in (case.id, twin.id)]
+
+
+def test_an_accepted_finding_keeps_its_value_and_says_what_it_needs(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    data[7] = 9
+    made = promote(_found(bytes(data)), load(), tmp_path, "mine/with-headers", "Headers were lost.")
+    case = load((tmp_path,)).by_id["kafka.batch/v2/mine/with-headers"]
+    assert isinstance(case.expect, Accept)
+    assert case.expect.value["baseOffset"] == "9"  # type: ignore[index,call-overload] # an object of JSON
+    assert "feature:headers" in case.needs
+    assert case.why == "Headers were lost."
+    assert made.twin is None
+
+
+def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
+    data = _fixture("kafka.batch/v2/headers/five") + b"\0" * 600
+    promote(_found(data), load(), tmp_path, "long")
+    page = json.loads((tmp_path / "kafka.batch/v2/found.json").read_text())
+    assert page["cases"][0]["input"]["file"] == "found.long.bin"
+    assert (tmp_path / "kafka.batch/v2/found.long.bin").read_bytes() == data
+
+
+def test_two_findings_share_a_file_sorted(tmp_path: Path) -> None:
+    data = bytearray(_fixture("kafka.batch/v2/headers/five"))
+    for last, name in ((3, "b"), (5, "a")):
+        data[7] = last
+        promote(_found(bytes(data)), load(), tmp_path, name)
+    page = json.loads((tmp_path / "kafka.batch/v2/found.json").read_text())
+    assert [row["id"].rpartition("/")[2] for row in page["cases"]] == ["a", "b"]
+
+
+def test_an_id_is_not_used_twice(tmp_path: Path) -> None:
+    promote(_found(_broken()), load(), tmp_path, "once")
+    with pytest.raises(PromotionError, match="never reused"):
+        promote(_found(_broken()), load((tmp_path,)), tmp_path, "once")
+
+
+def test_an_expectation_that_the_reference_does_not_keep_is_refused_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    wrong = evolve(_found(_broken()), expect=Accept({"baseOffset": "1"}, 3))
+    with pytest.raises(PromotionError, match="disagrees"):
+        promote(wrong, load(), tmp_path)
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = FORMATS["kafka.batch/v2"]
+    flip = iter(range(100))
+
+    def fickle(reader: object, options: Options) -> object:
+        value = row.decode(reader, options)  # type: ignore[arg-type] # passes it on
+        return evolve(value, base_offset=next(flip))
+
+    monkeypatch.setitem(FORMATS, row.joined, evolve(row, decode=fickle))
+    with pytest.raises(PromotionError, match="disagrees with itself"):
+        promote(_found(_fixture("kafka.batch/v2/headers/five")), load(), tmp_path)
+
+
+def test_a_lint_problem_puts_everything_back(tmp_path: Path) -> None:
+    with pytest.raises(PromotionError, match="lint refuses"):
+        promote(_found(_broken()), load(), tmp_path, "No/Such Id")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_three_fresh_processes_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promoting, "CONFIRMATIONS", 3)
+    promoting.confirm(_found(_broken()))
+    with pytest.raises(PromotionError, match="does not confirm"):
+        promoting.confirm(evolve(_found(_broken()), expect=Reject("bad-magic", (), 16, None)))
+
+
+def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
+    said = CliRunner().invoke(
+        command, [dump(_found(_broken())), "--to", str(tmp_path), "--name", "crc/late-bit"]
+    )
+    assert said.exit_code == 0, said.output
+    assert said.output.startswith("kafka.batch/v2/crc/late-bit: refuse crc-mismatch at 17")
+    assert "wrote" in said.output
