@@ -55,7 +55,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
     many = rng.choice(parent.lists)
     one = rng.choice([found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
-    match rng.randrange(3):
+    match rng.randrange(4):
         case 0:
             return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, -1)]
         case 1:

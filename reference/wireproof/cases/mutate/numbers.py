@@ -12,7 +12,7 @@ WIDTHS: Final = (31, 63, 64, 128)
 HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
 """Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice."""
 
-SIZES: Final = (0, 0, 1, 2, 4, 8, 16, 63, 64, 65, 127, 128, 129, 255)
+SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
 """Lengths of bytes; a varint of them takes one more byte from 64 or 128 on."""
 
 FILLS: Final = (b"\x00", b"a", b"\xff", b"k", b"\xc3\xa9", b"\x01\x02\x03")
