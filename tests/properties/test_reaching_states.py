@@ -27,7 +27,7 @@ BEYOND = {
 }
 """What one damaged field of the wire does not reach, or seldom: two edits, packed bytes, elements.
 
-The mutators reach them: tests/benchmarks/test_states.py.
+The mutators reach them: tests/benchmarks/test_states_in_time.py.
 """
 
 FOUND = settings(
