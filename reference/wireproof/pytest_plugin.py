@@ -67,7 +67,7 @@ class CaseItem(pytest.Item):
         if failing:
             raise CaseFailed(self.run.text(failing))
         if why := self.run.unsupported(self.case):
-            pytest.skip(why)
+            pytest.skip(why)  # not claimed: counted apart, and pytest shows why
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *more: Any) -> Any:  # noqa: ANN401 - as pytest
         """The block that the terminal shows too."""

@@ -40,7 +40,7 @@ class OtherSeal(KafkaMutant):
 
     def seal(self, entry: bytes) -> int:
         """The checksum that the mutant takes for right."""
-        raise NotImplementedError
+        raise NotImplementedError  # each mutant of this kind has a checksum of its own
 
     def shown(self, entry: bytes) -> bytes:
         """Right where the mutant's checksum stands, wrong elsewhere."""
