@@ -7,8 +7,9 @@ are lost. What bytes alone can be wrong about is left to the edits of bytes.
 from collections.abc import Callable
 from typing import Any, Final
 
-from attrs import evolve, fields, has
+from attrs import evolve, has
 
+from wireproof.cases.mutate.sites import names_of
 from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
 from wireproof.iggy.identifier import Identifier
@@ -32,7 +33,7 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     if cls is RecordBatch:
         return _batch(value)
     if has(cls):
-        parts = {a.name: getattr(value, a.name) for a in fields(cls) if a.init}
+        parts = {name: getattr(value, name) for name in names_of(cls)}
         again = {name: mended(part) for name, part in parts.items()}
         if "headers" in again and cls is not Record:
             again["headers"] = _unique(again["headers"])

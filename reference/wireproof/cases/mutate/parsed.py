@@ -128,7 +128,12 @@ def _here(span: Span) -> Span:
 
 @lru_cache(maxsize=KEPT)
 def parsed(row: Format, data: bytes) -> Parsed:
-    """The trace of `data` as a `row`; it raises nothing."""
+    """The trace of `data` as a `row`, remembered; it raises nothing."""
+    return read(row, data)
+
+
+def read(row: Format, data: bytes) -> Parsed:
+    """The trace of bytes that are seen once, such as a child's; it raises nothing."""
     reader = KeepingReader(data)
     value: Any = None
     refused: Rejected | None = None
