@@ -5,6 +5,7 @@ are lost. What bytes alone can be wrong about is left to the edits of bytes.
 """
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any, Final
 
 from attrs import evolve, has
@@ -28,16 +29,17 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     if isinstance(value, WHOLE):
         return value
     if isinstance(value, tuple):
-        return tuple(map(mended, value))
+        parts = [mended(part) for part in value]
+        return value if all(map(is_, parts, value)) else tuple(parts)
     cls = type(value)
     if cls is RecordBatch:
         return _batch(value)
     if has(cls):
-        parts = {name: getattr(value, name) for name in names_of(cls)}
-        again = {name: mended(part) for name, part in parts.items()}
-        if "headers" in again and cls is not Record:
+        again = {name: mended(getattr(value, name)) for name in names_of(cls)}
+        if "headers" in again:
             again["headers"] = _unique(again["headers"])
-        value = value if again == parts else cls(**again)
+        same = all(part is getattr(value, name) for name, part in again.items())
+        value = value if same else cls(**again)
     mend = _MENDERS.get(cls)
     return mend(value) if mend else value
 
@@ -94,10 +96,13 @@ def _timed(outer: Message) -> Message:
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     """iggy.md, section 10.1: a map has each key once; its keys are text of 1 to 255 bytes."""
     found = {_text(key): value for key, value in entries}
-    return tuple(found.items())
+    again = tuple(found.items())
+    return entries if again == entries else again
 
 
 def _text(data: bytes) -> bytes:
+    if 0 < len(data) < 256 and data.isascii():
+        return data
     return data.decode(errors="ignore").encode()[:255].decode(errors="ignore").encode() or b"k"
 
 

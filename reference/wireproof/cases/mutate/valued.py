@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from operator import eq
 from random import Random
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import Parsed
-from wireproof.cases.mutate.sites import Kind, Site, kind_of, put, sites
+from wireproof.cases.mutate.sites import Kind, Site, Step, kind_of, put, sites
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
 from wireproof.heka.frame import Frame
@@ -25,6 +26,9 @@ from wireproof.wire.rejected import Rejected
 
 TRIES: Final = 4
 """Edits that are tried before one is found that the format can write."""
+
+SPECIAL: Final = 5
+"""Of edits, one in so many is one that a format alone knows of, where it has such."""
 
 MOST: Final = 48
 """Elements that a list may grow to."""
@@ -45,10 +49,7 @@ def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
     The names of the edits are added to `edits`.
     """
     for _ in range(TRIES):
-        value, names = parent.value, list[str]()
-        for _ in range(pick(rng, (1, 1, 2, 3))):
-            value, name = _step(parent, value, rng, first=value is parent.value)
-            names.append(name)
+        value, names = _changed(parent, rng)
         try:
             data = written(parent.row, mended(value))
         except Rejected:
@@ -58,15 +59,33 @@ def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
     return None
 
 
-def _step(parent: Parsed, value: Any, rng: Random, *, first: bool) -> tuple[Any, str]:  # noqa: ANN401 - a value
+def _changed(parent: Parsed, rng: Random) -> tuple[Any, list[str]]:
+    """The value after one to three edits, and their names."""
+    value, found = parent.value, sites_of(parent)
+    names: list[str] = []
+    touched: list[tuple[Step, ...]] = []
     extra = EXTRA.get(type(value))
-    if extra is not None and not below(rng, 8):
-        name, change = extra[below(rng, len(extra))]
-        return change(value, rng), name
-    found = sites_of(parent) if first else tuple(site for site in sites(value) if site.steps)
-    if not found:
-        return value, "none"
-    site = chosen(found, rng)
+    for _ in range(pick(rng, (1, 1, 2, 3))):
+        if extra is not None and not below(rng, SPECIAL):
+            name, change = pick(rng, extra)
+            value = change(value, rng)
+            found, touched = tuple(site for site in sites(value) if site.steps), []
+            names.append(name)
+        elif found:
+            site = chosen(found, rng)
+            if not any(_meet(site.steps, steps) for steps in touched):
+                value, name = _edited(value, site, rng, found)
+                touched.append(site.steps)
+                names.append(name)
+    return value, names
+
+
+def _meet(one: tuple[Step, ...], two: tuple[Step, ...]) -> bool:
+    """Whether one part lies in the other: what is known of it is no longer so after an edit of that."""
+    return all(map(eq, one, two))
+
+
+def _edited(value: Any, site: Site, rng: Random, found: tuple[Site, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
     try:
         return put(value, site.steps, another(site, rng, found)), f"{site.kind.holds} {site.name}"
     except Rejected:  # a class that holds no such value
