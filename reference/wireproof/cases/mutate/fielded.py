@@ -15,8 +15,8 @@ VARINTS: Final = ("varint", "varlong", "uvarint")
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.integers, parent.octets, parent.elements, parent.elements)
-    kinds = [kind for kind, some in zip((number, number, text, element, element), held, strict=True) if some]
+    held = (parent.integers, parent.octets, parent.elements, parent.elements)
+    kinds = [kind for kind, some in zip((number, text, element, element), held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
 
@@ -53,7 +53,7 @@ def text(parent: Parsed, rng: Random) -> list[Splice]:
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = pick(rng, parent.lists)
+    many = pick(rng, pick(rng, parent.lists))
     one = pick(rng, [found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
     match below(rng, 4):

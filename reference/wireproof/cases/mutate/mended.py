@@ -136,14 +136,18 @@ def _partitioning(value: Partitioning) -> Partitioning:
 
 
 def _field(field: Field) -> Field:
-    """heka.md, section 4: only the array of its type holds values; a double has 8 bytes."""
+    """heka.md, section 4: only the array of its type holds values; doubles have 8 bytes, integers 64 bits."""
     held = [name for name in ARRAYS if getattr(field, name)]
     wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
-    doubles = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    changes: dict[str, Any] = {}
+    if field.value_double:
+        changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    if field.value_integer:
+        changes["value_integer"] = tuple(_bits(number, 64) for number in field.value_integer)
     if len(held) == 1 and held[0] != wanted:
-        return evolve(field, value_type=TYPES[ARRAYS.index(held[0])], value_double=doubles)
+        return evolve(field, **{**changes, "value_type": TYPES[ARRAYS.index(held[0])]})
     emptied: dict[str, Any] = {name: () for name in held if name != wanted}
-    return evolve(field, **{"value_double": doubles, **emptied})
+    return evolve(field, **{**changes, **emptied}) if changes or emptied else field
 
 
 def _heka(message: HekaMessage) -> HekaMessage:

@@ -43,7 +43,7 @@ def integer(rng: Random, now: int, left: int = 0) -> int:
 
 def octets(rng: Random, now: bytes = b"") -> bytes:
     """Bytes in place of `now`."""
-    match below(rng, 6):
+    match below(rng, 7):
         case 0:
             return b""
         case 1 if now:

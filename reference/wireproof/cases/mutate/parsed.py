@@ -24,6 +24,7 @@ INTEGERS: Final = frozenset((*FIXED, "uint128le", "varint", "varlong", "uvarint"
 KEPT: Final = 512
 """Parents whose traces are remembered; a campaign mutates few and often."""
 
+_PLACE: Final = re.compile(r"\[\d+\]")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -102,9 +103,12 @@ class Parsed:
         return tuple(_elements(self.spans))
 
     @cached_property
-    def lists(self) -> tuple[str, ...]:
-        """The lists that the elements are of."""
-        return tuple(dict.fromkeys(element.many for element in self.elements))
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """The lists that the elements are of, those together whose paths differ by places alone."""
+        found: dict[str, dict[str, None]] = {}
+        for element in self.elements:
+            found.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
+        return tuple(map(tuple, found.values()))
 
     def counts(self, many: str) -> tuple[Span, ...]:
         """The spans that count the elements of the list `many`."""

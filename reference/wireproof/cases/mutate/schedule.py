@@ -12,6 +12,7 @@ from attrs import frozen
 from wireproof.cases.mutate import fielded, jsontext, raw, valued
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
 from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
 from wireproof.formats import Format
@@ -21,6 +22,12 @@ AWARE: Final = 30
 
 TEXT: Final = 70
 """The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+
+VALUED: Final = 3
+"""Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
+
+FEW: Final = 4
+"""Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
 
 INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
 """Per cent of values written again that are then damaged: the payload before it is packed, the packed
@@ -43,7 +50,7 @@ def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = A
     parent = _parent(row, data, rng)
     if ".json." in row.name:
         aware = max(aware, TEXT)
-    edits: list[str] = [] if parent.data == data else ["least"]
+    edits: list[str] = [] if parent.data == data else ["other parent"]
     made = _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
     if not below(rng, 16):
         edits.append("frame")
@@ -52,11 +59,15 @@ def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = A
 
 
 def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
-    """What is edited: mostly the bytes given; the least encoding where they say nothing."""
+    """What is edited: mostly the bytes given; where they stand for nothing, as often the fullest encoding.
+
+    Bytes of which not even the head was read are hopeless, and mostly left for the fullest or least one.
+    """
     parent = parsed(row, data)
-    hopeless = parent.value is None and len(parent.spans) < 4
-    if hopeless and below(rng, 4) and (least := seed(row)):
-        return parsed(row, least)
+    if parent.value is None and (len(parent.spans) >= FEW or not below(rng, 4)):
+        return parsed(row, sample(row)) if below(rng, 2) else parent
+    if parent.value is None or (not data and below(rng, 2)):
+        return parsed(row, pick(rng, (sample(row), seed(row))))
     return parent
 
 
@@ -78,7 +89,7 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
         if text is not None:
             edits.append("json")
             return text
-    if parent.value is not None and below(rng, 3):
+    if parent.value is not None and below(rng, 5) < VALUED:
         data = valued.edited(parent, rng, edits)
         if data is not None:
             return _damaged(parent.row, data, rng, edits)

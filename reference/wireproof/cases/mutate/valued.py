@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from operator import eq
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
@@ -18,6 +18,7 @@ from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
 from wireproof.heka.frame import Frame
 from wireproof.heka.header import Header
+from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
 from wireproof.heka.stream import Stream
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
@@ -248,6 +249,27 @@ def _filled(message: HekaMessage, rng: Random) -> HekaMessage:
     return evolve(message, **given)
 
 
+def _typed(message: HekaMessage, rng: Random) -> HekaMessage:
+    """A field of any type with none, one or more values: heka.md, section 4; more are packed."""
+    at = below(rng, len(TYPES))
+    kind = kind_of(get_type_hints(Field)[ARRAYS[at]])
+    values = tuple(fresh(kind_of(kind.of[0]), rng, ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3))))
+    bare = least(Field)
+    made = evolve(bare, name=octets(rng, b"f"), value_type=TYPES[at], **{ARRAYS[at]: values})
+    return evolve(message, fields=(*message.fields[: MOST // 4], made))
+
+
+def _in_frame(stream: Stream, rng: Random) -> Stream:
+    """The same for the message of a frame."""
+    if not stream.frames:
+        return Stream((least(Frame),))
+    at = below(rng, len(stream.frames))
+    _, change = pick(rng, EXTRA[HekaMessage])
+    frame = stream.frames[at]
+    changed = evolve(frame, message=change(frame.message, rng))
+    return Stream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
+
+
 def _signed(stream: Stream, rng: Random) -> Stream:
     """A frame whose header names a signer, a hash and an hmac: heka.md, section 1."""
     if not stream.frames:
@@ -284,8 +306,8 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     ),
     Message: (("wrapper", _wrapper),),
     Log: (("entry", _in_log),),
-    HekaMessage: (("every scalar", _filled),),
-    Stream: (("signed header", _signed),),
+    HekaMessage: (("every scalar", _filled), ("field of a type", _typed)),
+    Stream: (("signed header", _signed), ("message", _in_frame)),
 }
 """By class: name and edit."""
 
