@@ -12,6 +12,9 @@ from wireproof.wire.trace import Span
 
 VARINTS: Final = ("varint", "varlong", "uvarint")
 
+CODES: Final = 32
+"""Of kinds, states and flags, most formats know fewer."""
+
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
@@ -41,6 +44,8 @@ def _other(span: Span, rng: Random, left: int) -> int:
         return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1))
     if span.path.endswith(".key") and below(rng, 2):  # another field of the same wire type
         return (1 + below(rng, 15)) << 3 | int(span.value) & 7
+    if span.type == "uint8" and below(rng, 2):  # mostly a code out of few
+        return below(rng, CODES)
     return integer(rng, int(span.value), left)
 
 
@@ -63,6 +68,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
             twice = data[one.start : one.end] * 2
             return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 1)]
     same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
+    one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
     other = pick(rng, [found for found in same if found != one] or same)
     return [
         Splice(one.space, one.start, one.end, data[other.start : other.end]),

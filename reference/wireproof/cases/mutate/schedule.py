@@ -26,6 +26,9 @@ TEXT: Final = 70
 VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
 
+AFRESH: Final = 8
+"""Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
+
 FEW: Final = 4
 """Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
 
@@ -64,11 +67,11 @@ def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
     Bytes of which not even the head was read are hopeless, and mostly left for the fullest or least one.
     """
     parent = parsed(row, data)
-    if parent.value is None and (len(parent.spans) >= FEW or not below(rng, 4)):
+    if parent.value is not None:
+        return parent if below(rng, AFRESH) else parsed(row, pick(rng, (sample(row), seed(row))))
+    if len(parent.spans) >= FEW or not below(rng, 4):
         return parsed(row, sample(row)) if below(rng, 2) else parent
-    if parent.value is None or (not data and below(rng, 2)):
-        return parsed(row, pick(rng, (sample(row), seed(row))))
-    return parent
+    return parsed(row, pick(rng, (sample(row), seed(row))))
 
 
 def framed(data: bytes, rng: Random) -> bytes:
