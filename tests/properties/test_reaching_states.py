@@ -14,7 +14,7 @@ from wireproof.formats import Format, Layout
 
 pytestmark = pytest.mark.slow
 
-MOST = 1000
+MOST = 3000
 """Examples for all the states of a row together; most need a tenth of them."""
 
 SEARCH = settings(

@@ -7,13 +7,14 @@ part or not, and what was packed is packed again.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.damage import encoded
+from wireproof.cases.damage import COUNTED, encoded
+from wireproof.cases.mutate import jsontext
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
 from wireproof.cases.mutate.fielded import recounted
 from wireproof.cases.mutate.least import written
@@ -41,15 +42,39 @@ EDGES: Final = (
 )
 """What a length, count or delta is most often wrong by being."""
 
-REPAIRS: Final = ((True, True), (True, True), (False, True), (False, False))
+REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
 """Lengths and checksums made right, checksums alone, nothing."""
 
 TRIES: Final = 3
 """Numbers that are drawn for a field before one is of its type."""
 
+CODES: Final = 32
+"""Of kinds, states and flags, most formats know fewer."""
+
+_SORTS: Final = (*["element"] * 3, "stream", *["measure"] * 3, *["code"] * 2, *["field"] * 3)
+"""Sorts of places, by how often one is damaged."""
+
 T = TypeVar("T")
 
 _PLACE: Final = re.compile(r"\[\d+\]")
+
+
+def _measures(span: Span) -> bool:
+    """Whether it is a length or a count, told or called so."""
+    told = span.cover is not None and span.cover.kind in COUNTED
+    return span.type in INTEGERS and (told or span.path.lower().endswith(("length", "count", "_len")))
+
+
+def _names_field(span: Span) -> bool:
+    """Whether it is the key of a protobuf field."""
+    return span.type == "uvarint" and span.path.endswith(".key")
+
+
+_NARROWED: Final[Mapping[str, Callable[[Span], bool]]] = {
+    "measure": _measures,
+    "code": lambda span: _names_field(span) or span.type == "uint8" or span.path.endswith("attributes"),
+}
+"""The sorts of fields that are damaged more often than their number says."""
 
 
 @st.composite
@@ -58,13 +83,18 @@ def damaged_of(draw: DrawFn, row: Format, values: SearchStrategy[Any]) -> bytes:
     made = read(row, written(row, draw(values)))
     if not made.spans:
         return made.data + draw(_SOME)
-    splices = [splice for _ in range(_pick(draw, (1, 1, 2))) for splice in _damage(draw, made)]
+    if ".json." in row.name and _below(draw, 2):
+        return jsontext.edited(draw(_RANDOMS), made.data) or made.data
+    splices = [splice for _ in range(_pick(draw, (1, 1, 1, 2))) for splice in _damage(draw, made)]
     lengths, sums = _pick(draw, REPAIRS)
     data = drafted(made, splices, lengths=lengths, sums=sums)
     return data if _below(draw, 12) else data[: _below(draw, len(data) + 1)]
 
 
 _SOME: Final = st.binary(max_size=16)
+
+_RANDOMS: Final = st.randoms(use_true_random=False)
+"""What an edit of text draws from; every draw is one of Hypothesis's, and shrinks."""
 
 
 def _below(draw: DrawFn, top: int) -> int:
@@ -77,15 +107,14 @@ def _pick(draw: DrawFn, some: Sequence[T]) -> T:
 
 
 def _damage(draw: DrawFn, made: Parsed) -> list[Splice]:
-    """At a place of some sort; fields count twice."""
-    regions = [span for span in made.spans if span.type in PACKERS]
-    match _below(draw, 4):
-        case 0 if made.elements:
-            return _element(draw, made)
-        case 1 if regions:
-            return _stream(draw, made, _pick(draw, regions))
-        case _:
-            return _field(draw, made, _span(draw, made.spans))
+    """At a place of some sort; where a format has none of that sort, at any field."""
+    sort = _pick(draw, _SORTS)
+    if sort == "element" and made.elements:
+        return _element(draw, made)
+    if sort == "stream" and (regions := [span for span in made.spans if span.type in PACKERS]):
+        return _stream(draw, made, _pick(draw, regions))
+    spans = [span for span in made.spans if _NARROWED[sort](span)] if sort in _NARROWED else []
+    return _field(draw, made, _span(draw, spans or made.spans))
 
 
 # --- fields ---
@@ -109,28 +138,29 @@ def _field(draw: DrawFn, made: Parsed, span: Span) -> list[Splice]:
 def _another(draw: DrawFn, span: Span, old: bytes, left: int) -> bytes:
     """Other bytes for a field: of its type where that holds integers, else octets."""
     if span.type in INTEGERS:
-        numbers = _numbers(int(span.value), left)
         for _ in range(TRIES):
-            new = encoded(span, _pick(draw, numbers))
+            new = encoded(span, _number(draw, span, left))
             if new is not None:
                 return new
-    match _below(draw, 5):
-        case 0:
-            return old[:-1]
-        case 1:
-            return old + b"\0"
-        case 2:
-            return draw(_SOME)
-        case _:
-            return _flipped(old, _below(draw, max(len(old) * 8, 1)))
+    flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))
+    return _pick(draw, (flipped, flipped, old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
 
 
-def _numbers(now: int, left: int) -> list[int]:
-    """What is beside a number, a bit away, an edge of its type; what is left and a little beside, or a head."""
-    near = [now + step for step in (-1, 1, -2, 2)]
-    bits = [now ^ 1 << bit for bit in range(8)]
-    heads = [now + sign * size for size in HEADERS for sign in (-1, 1)]
-    return [*near, -now, *bits, *EDGES, left - 1, left, left + 1, *heads]
+def _number(draw: DrawFn, span: Span, left: int) -> int:
+    """A number that its sort of field is likely to be wrong by, or one of any sort."""
+    now = int(span.value)
+    if _below(draw, 4):
+        if _measures(span):
+            return _pick(draw, (now - 1, now + 1, 0, -1, left + 1))
+        if span.type == "uint8":  # mostly a code out of few
+            return _below(draw, CODES)
+        if _names_field(span):  # another field of the same wire type
+            return (1 + _below(draw, 15)) << 3 | now & 7
+        if span.path.endswith("attributes"):
+            return now ^ 1 << _below(draw, 8)
+    near = (now - 1, now + 1, now - 2, now + 2, -now, -now - 2, left - 1, left, left + 1)
+    heads = now + _pick(draw, HEADERS) * _pick(draw, (-1, 1))
+    return _pick(draw, (*near, heads, now ^ 1 << _below(draw, 8), *EDGES))
 
 
 def _flipped(old: bytes, bit: int) -> bytes:
@@ -150,8 +180,10 @@ def _element(draw: DrawFn, made: Parsed) -> list[Splice]:
     found = [one for one in made.elements if one.many == many]
     one = _pick(draw, found)
     data = made.spaces[one.space]
-    times = _pick(draw, (0, 1, 2))
+    times = _pick(draw, (0, 1, 2, 2))
     if times == 1:
+        one = _pick(draw, (one, found[0]))  # what comes first is what readers rely on
+        data = made.spaces[one.space]
         other = _pick(draw, [other for other in found if other.space == one.space])
         return [
             Splice(one.space, one.start, one.end, data[other.start : other.end]),
