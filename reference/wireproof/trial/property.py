@@ -208,8 +208,13 @@ class Tally:
 
 
 def targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Target]:
-    """What an adapter claims, of `rows`; all there is where it claims nothing, for its answers will tell."""
-    wanted = FORMATS.keys() if rows is None else set(rows)
+    """What an adapter claims, of `rows`; all there is where it claims nothing, for its answers will tell.
+
+    A row that it claims only as the stream of its entries stands for that stream, as its cases do.
+    """
+    wanted = set(FORMATS) if rows is None else set(rows)
+    lifts = [FORMATS[one].lifts_to for one in wanted if one in FORMATS and one not in hello.revisions]
+    wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
     found = []
     for joined, row in FORMATS.items():
         claim = hello.revisions.get(joined)
