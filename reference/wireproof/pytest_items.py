@@ -148,6 +148,8 @@ class CodecRun:
     def unsupported(self, name: str) -> str:
         """Why no case of a fixture was asked; empty if one was."""
         events = self.events(name)
+        if not events:
+            return "no example of these lies within its claims and outside the region of its debts"
         return events[0].text if all(event.verdict in SILENT for event in events) else ""
 
     def text(self, failing: list[CaseEvent]) -> str:
