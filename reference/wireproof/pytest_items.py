@@ -64,8 +64,7 @@ class CodecRun:
     @cached_property
     def plan(self) -> Plan:
         """What the adapter is asked, by its claims."""
-        with Engine(self.spec) as engine:
-            return Plan.of(engine.hello, self.selected, self.suite, families=self.families)
+        return Plan.of(self.hello, self.selected, self.suite, families=self.families)
 
     def names(self) -> list[str]:
         """The ids of the cases that concern the adapter."""

@@ -195,7 +195,7 @@ class Judged:
 
 @define
 class Tally:
-    """What the events of a run do not show: examples by target that were drawn again, targets that ran out."""
+    """What the events of a run do not show: examples drawn again, by target, and targets that ran out."""
 
     known: dict[str, int] = field(factory=dict)
     short: dict[str, int] = field(factory=dict)
