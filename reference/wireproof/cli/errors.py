@@ -13,6 +13,7 @@ from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -22,6 +23,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
     (FindingError, Exit.USAGE),
+    (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (FixtureError, Exit.SUITE),

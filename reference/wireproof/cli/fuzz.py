@@ -21,8 +21,9 @@ from wireproof.trial.exit_codes import Exit
 
 @click.command("fuzz")
 @click.argument("adapter")
-@click.option("--format", "patterns", multiple=True, help="a format, such as kafka.batch or iggy.*/0.0.60; "
-              "all that it claims")  # fmt: skip
+@click.option(
+    "--format", "patterns", multiple=True, help="such as kafka.batch or iggy.*/0.0.60; all by default"
+)
 @click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="of all formats together")
 @click.option("--workers", default=1, type=click.IntRange(min=1), help="processes at a time; one corpus")
 @click.option("--dir", "root", default=Path("wireproof-fuzz"), help="corpus, findings and statistics; a run "
@@ -31,7 +32,12 @@ from wireproof.trial.exit_codes import Exit
 @click.option("--max-size", default=4096, type=click.IntRange(min=64, max=1 << 20), help="bytes of an input")
 @click.option("--fixtures", "folders", multiple=True, help="further fixtures, as seeds",
               type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
-def command(adapter: str, patterns: tuple[str, ...], folders: tuple[Path, ...], **more: Any) -> int:  # noqa: ANN401 - the fields of `Campaign`
+def command(
+    adapter: str,
+    patterns: tuple[str, ...],
+    folders: tuple[Path, ...],
+    **more: Any,  # noqa: ANN401 - the fields of `Campaign`
+) -> int:
     """Fuzz ADAPTER against the reference, or the reference against its own relations.
 
     Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
@@ -51,7 +57,7 @@ def command(adapter: str, patterns: tuple[str, ...], folders: tuple[Path, ...], 
 def _formats(patterns: tuple[str, ...]) -> tuple[str, ...]:
     chosen: dict[str, None] = {}
     for pattern in patterns:
-        hits = [name for name in FORMATS if fnmatch.fnmatch(name, pattern if "/" in pattern else f"{pattern}/*")]
+        hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not hits:
             raise UnknownFormat(f"no format is called {pattern}; there are {', '.join(FORMATS)}")
         chosen |= dict.fromkeys(hits)

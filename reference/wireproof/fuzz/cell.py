@@ -54,9 +54,7 @@ class Cell:
         data = data[: self._size]
         end = HEAD.size + len(data)
         self._map[HEAD.size : end] = data
-        HEAD.pack_into(
-            self._map, 0, self.executions, time.monotonic(), len(data), PHASES.index(phase)
-        )
+        HEAD.pack_into(self._map, 0, self.executions, time.monotonic(), len(data), PHASES.index(phase))
 
     def rest(self, phase: Phase = "idle") -> None:
         """Say that no input is looked at."""

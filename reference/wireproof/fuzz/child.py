@@ -35,8 +35,7 @@ def fuzz(row: Format, target: Target, arguments: list[str], until: float, parent
     """Fuzz with libFuzzer's `arguments` until the monotonic clock says `until`, or the parent is gone."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
-    # atheris binds another `Mutate` once `Fuzz` is called: look it up each time.
-    mutator = Mutator(row, lambda data, size: atheris.Mutate(data, size))
+    mutator = Mutator(row, native)
     atheris.Setup(
         [sys.argv[0], *FLAGS, *arguments],
         _bounded(target, until, parent),
@@ -46,6 +45,14 @@ def fuzz(row: Format, target: Target, arguments: list[str], until: float, parent
     atheris.Fuzz()
     target.finish()
     os._exit(DONE)
+
+
+def native(data: bytes, size: int) -> bytes:
+    """LibFuzzer's own mutation; atheris binds another `Mutate` once `Fuzz` is called, so look it up late."""
+    import atheris  # noqa: PLC0415 - as above
+
+    made: bytes = atheris.Mutate(data, size)
+    return made
 
 
 def _bounded(target: Target, until: float, parent: int) -> Callable[[bytes], None]:

@@ -13,7 +13,7 @@ TICK: Final = 0.2
 """Seconds of processor time between looks."""
 
 
-class TooLong(BaseException):  # noqa: N818 - no error of anybody's, and not to be caught as one
+class TooLong(BaseException):
     """The time is over."""
 
 

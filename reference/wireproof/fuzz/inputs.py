@@ -44,7 +44,7 @@ def askings(row: Format, suite: Suite) -> tuple[Asking, ...]:
     for case in suite.cases:
         if case.joined != row.joined or case.op != "decode" or case.profile != "reader":
             continue
-        options, common = needs.setdefault(repr(case.options), (case.options, set(case.needs)))
+        _, common = needs.setdefault(repr(case.options), (case.options, set(case.needs)))
         common &= set(case.needs)
     found = [Asking(options, tuple(sorted(common))) for options, common in needs.values()]
     return (Asking(), *(one for one in found if one.options != DEFAULT))

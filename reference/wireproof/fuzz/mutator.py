@@ -18,7 +18,7 @@ Native = Callable[[bytes, int], bytes]
 
 
 class Mutator:
-    """The two calls that atheris asks for; both are functions of their arguments, but for libFuzzer's part."""
+    """The two calls that atheris asks for; functions of their arguments but for libFuzzer's part."""
 
     def __init__(self, row: Format, native: Native) -> None:
         """Mutate inputs of `row`; `native` is libFuzzer's own mutation."""

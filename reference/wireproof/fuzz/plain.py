@@ -14,14 +14,14 @@ import cattrs
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.formats import FORMATS
-from wireproof.fuzz.child import FLAGS
+from wireproof.fuzz.child import FLAGS, native
 from wireproof.fuzz.lane import Bench, Lane
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import Target
 
 
 def main(name: str = "") -> None:
-    """Run libFuzzer on the format `name`, of the revision of WIREPROOF_REVISION or its last; never returns."""
+    """Run libFuzzer on the format `name`, revision WIREPROOF_REVISION or its last; does not return."""
     lane = _lane(name)
     try:
         import atheris  # noqa: PLC0415 - an extra
@@ -33,7 +33,7 @@ def main(name: str = "") -> None:
     except AdapterError as error:
         sys.exit(str(error))
     desk.clock.start()
-    target, mutator = Target(desk), Mutator(lane.row, lambda data, size: atheris.Mutate(data, size))
+    target, mutator = Target(desk), Mutator(lane.row, native)
     atheris.Setup(
         [sys.argv[0], *FLAGS, f"-dict={bench.words}", *sys.argv[1:]],
         target,

@@ -33,9 +33,7 @@ def efforts(rooms: Rooms, adapter: str, since: float) -> list[Effort]:
         worker = line["worker"]
         key = (worker, turn.get(worker, 0))
         before = turns.get(key)
-        if before is not None and (
-            line["seconds"] < before["seconds"] or line["joined"] != before["joined"]
-        ):
+        if before is not None and (line["seconds"] < before["seconds"] or line["joined"] != before["joined"]):
             turn[worker] = key[1] + 1
             key = (worker, turn[worker])
         turns[key] = line

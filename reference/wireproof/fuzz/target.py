@@ -10,6 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
+from wireproof.cases.needs import needs_of
 from wireproof.cases.outcome import Outcome, Refused
 from wireproof.fuzz.asker import Answered, Asker
 from wireproof.fuzz.cell import Cell
@@ -17,7 +18,6 @@ from wireproof.fuzz.clock import Clock, TooLong
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.inputs import Inputs, answered
 from wireproof.fuzz.oracles import Fault, faults
-from wireproof.fuzz.proposal import needs_of
 from wireproof.trial.judge import judge
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict

@@ -95,7 +95,7 @@ class Watch:
         self.pulse = Pulse(time.time(), lane.worker, lane.adapter, lane.joined, 0.0)
 
     def run(self) -> None:
-        """Fork, watch and fork again until the time is over; raises `AdapterStartError` if none ever lives."""
+        """Fork and watch until the time is over; raises `AdapterStartError` if no child ever lives."""
         stillborn = 0
         for turn in self._turns():
             how = self._watched(self._forked(turn))

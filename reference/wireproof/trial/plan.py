@@ -78,7 +78,7 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
-    """What may be asked of an adapter about `row`: what it claims, or a decode that is lifted; none at all."""
+    """What may be asked of an adapter about `row`: what it claims, a lifted decode, or nothing."""
     every: tuple[Op, ...] = ("decode", "encode", "scan") if row.scan else ("decode", "encode")
     if not hello.revisions:
         return every
