@@ -21,7 +21,7 @@ from wireproof.trial.exit_codes import Exit
 
 @click.command("fuzz")
 @click.argument("adapter")
-@click.option("--format", "patterns", multiple=True, help="such as kafka.batch or iggy.*/0.0.60; else all")
+@click.option("--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else all")
 @click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="of all formats together")
 @click.option("--workers", default=1, type=click.IntRange(min=1), help="processes at a time; one corpus")
 @click.option("--dir", "root", default=Path("wireproof-fuzz"), help="corpus, findings and statistics; a run "

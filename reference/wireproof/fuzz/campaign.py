@@ -22,7 +22,7 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import ENOUGH, Minimised, minimise, recover, write_launcher
-from wireproof.fuzz.findings import Finding, settle
+from wireproof.fuzz.findings import Finding, read, settle
 from wireproof.fuzz.lane import Lane
 from wireproof.fuzz.rooms import Rooms
 from wireproof.trial.engine import Engine
@@ -48,6 +48,8 @@ class Campaign:
         seed: of all that is drawn.
         max_size: bytes of an input.
         fixtures: further folders of fixtures, for seeds.
+        first: whether the first finding ends it.
+        bare: whether it begins with the least encodings alone, and not with the fixtures.
     """
 
     adapter: str
@@ -58,6 +60,8 @@ class Campaign:
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
+    first: bool = False
+    bare: bool = False
 
     @property
     def rooms(self) -> Rooms:
@@ -121,7 +125,8 @@ def _lanes(campaign: Campaign, rows: Sequence[str]) -> list[Lane]:
     rounds = ceil(share / min(SLICE, total))
     lane = Lane(
         campaign.adapter, "", str(campaign.root), "", share / rounds,
-        max_size=campaign.max_size, fixtures=campaign.fixtures,
+        max_size=campaign.max_size, fixtures=campaign.fixtures, first=campaign.first,
+        bare=campaign.bare,
     )  # fmt: skip
     return [
         evolve(lane, joined=joined, seed=campaign.seed + 1000 * turn)
@@ -143,6 +148,8 @@ def _work(campaign: Campaign, waiting: list[Lane], tick: Callable[[], None]) -> 
                 if one.process.poll() is not None:
                     del running[name]
                     yield from _trouble(one)
+                    if campaign.first and any(map(_gates, read(campaign.rooms.findings(campaign.adapter)))):
+                        waiting.clear()
                 elif time.monotonic() > one.until:
                     one.process.kill()
             tick()
@@ -151,6 +158,10 @@ def _work(campaign: Campaign, waiting: list[Lane], tick: Callable[[], None]) -> 
         for one in running.values():
             one.process.kill()
             one.process.wait()
+
+
+def _gates(finding: Finding) -> bool:
+    return finding.gates
 
 
 def _started(lane: Lane) -> _Running:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
@@ -31,14 +30,14 @@ FLAGS: Final = (
 """Time, memory and signals are the lane's business: it must see how the process died."""
 
 
-def fuzz(row: Format, target: Target, arguments: list[str], until: float, parent: int) -> NoReturn:
-    """Fuzz with libFuzzer's `arguments` until the monotonic clock says `until`, or the parent is gone."""
+def fuzz(row: Format, target: Target, arguments: list[str], over: Callable[[], bool]) -> NoReturn:
+    """Fuzz with libFuzzer's `arguments` until `over`."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
     mutator = Mutator(row, native)
     atheris.Setup(
         [sys.argv[0], *FLAGS, *arguments],
-        _bounded(target, until, parent),
+        _bounded(target, over),
         custom_mutator=mutator.mutate,
         custom_crossover=mutator.cross,
     )
@@ -55,7 +54,7 @@ def native(data: bytes, size: int) -> bytes:
     return made
 
 
-def _bounded(target: Target, until: float, parent: int) -> Callable[[bytes], None]:
+def _bounded(target: Target, over: Callable[[], bool]) -> Callable[[bytes], None]:
     count = 0
 
     def one(data: bytes) -> None:
@@ -64,11 +63,11 @@ def _bounded(target: Target, until: float, parent: int) -> Callable[[bytes], Non
         count += 1
         if count % LOOK:
             return
-        over = time.monotonic() > until or os.getppid() != parent
-        if over or resident() > RESIDENT:
+        done = over()
+        if done or resident() > RESIDENT:
             target.finish()
             sys.stderr.flush()
-            os._exit(DONE if over else FULL)
+            os._exit(DONE if done else FULL)
 
     return one
 

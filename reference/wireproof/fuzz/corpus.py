@@ -5,14 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.case import Chunks, Data
-from wireproof.cases.fixtures import Suite
+from wireproof.cases.case import Case, Chunks, Data
+from wireproof.cases.mutate import seed
 from wireproof.formats import Format
 
 ENOUGH: Final = 300
@@ -32,11 +32,12 @@ def keep(folder: Path, data: bytes) -> Path:
     return path
 
 
-def write_seeds(folder: Path, row: Format, suite: Suite, max_size: int) -> Path:
-    """The inputs of the fixtures of `row`, and of its scans, as the first corpus of a lane."""
+def write_seeds(folder: Path, row: Format, cases: Iterable[Case], max_size: int) -> Path:
+    """The least encoding of `row`, and the inputs of its cases and of their scans: a lane's first corpus."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for case in suite.cases:
+    keep(folder, seed(row))
+    for case in cases:
         if case.joined != row.joined:
             continue
         match case.input:

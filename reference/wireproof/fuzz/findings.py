@@ -77,14 +77,20 @@ def is_finding(verdict: Verdict) -> bool:
 
 
 class Findings:
-    """The directory, as one worker writes to it; several may at once."""
+    """The directory, as one worker writes to it; several may at once.
+
+    Attributes:
+        gating: findings that count against the implementation, those of earlier runs too.
+    """
 
     def __init__(self, folder: Path, worker: str) -> None:
         """Open `folder`, or make it."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._tally = Tally(folder / f"{worker}.tally")
-        self._sizes = {finding.name: finding.size for finding in read(folder)}
+        known = read(folder)
+        self._sizes = {finding.name: finding.size for finding in known}
+        self.gating = sum(finding.gates for finding in known)
 
     def wants(self, signature: Signature, size: int) -> bool:
         """Count one more of a signature; whether an input of `size` bytes is the first or the smallest."""
@@ -107,7 +113,9 @@ class Findings:
         with self._locked():
             before = _read(self._path(name)) if self._path(name).exists() else None
             if before is None or before.size > len(data):
-                self._write(_made(name, signature, verdict, self._token(case), data, before, told), data)
+                made = _made(name, signature, verdict, self._token(case), data, before, told)
+                self._write(made, data)
+                self.gating += made.gates and before is None
             self._sizes[name] = min(len(data), before.size if before else len(data))
 
     def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **told: str) -> None:

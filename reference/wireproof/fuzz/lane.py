@@ -9,6 +9,7 @@ its cell, and is asked again alone in a fresh process.
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
@@ -59,6 +60,8 @@ class Lane:
         seed: of libFuzzer.
         max_size: bytes of an input.
         fixtures: further fixtures for seeds.
+        first: whether the first finding ends it.
+        bare: whether it begins with the least encoding alone, and not with the fixtures.
     """
 
     adapter: str
@@ -69,6 +72,8 @@ class Lane:
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
+    first: bool = False
+    bare: bool = False
 
     @property
     def rooms(self) -> Rooms:
@@ -93,7 +98,8 @@ class Bench:
         self.inputs = self._inputs(askings(lane.row, suite))
         work = lane.rooms.work(lane.worker)
         self.cell = Cell(work / "cell", lane.max_size)
-        self.seeds = write_seeds(work / "seeds", lane.row, suite, lane.max_size)
+        cases = () if lane.bare else suite.cases
+        self.seeds = write_seeds(work / "seeds", lane.row, cases, lane.max_size)
         self.words = write_dictionary(work / "words.dict", dictionary(lane.row))
         self.functions = instrument(modules_of(lane.row, entry))
 
@@ -141,7 +147,12 @@ class Bench:
         desk = self.desk()
         limit_memory(mapped() + ROOM)
         desk.clock.start()
-        fuzz(self.lane.row, Target(desk), self.arguments(turn), until, parent)
+
+        def over() -> bool:
+            enough = self.lane.first and desk.findings.gating > 0
+            return enough or time.monotonic() > until or os.getppid() != parent
+
+        fuzz(self.lane.row, Target(desk), self.arguments(turn), over)
 
     @property
     def log(self) -> Path:

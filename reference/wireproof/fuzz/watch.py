@@ -15,7 +15,7 @@ from wireproof.adapters.errors import AdapterStartError
 from wireproof.fuzz.blame import blame
 from wireproof.fuzz.cell import Cell
 from wireproof.fuzz.child import DONE, FULL
-from wireproof.fuzz.findings import Findings
+from wireproof.fuzz.findings import Findings, read
 from wireproof.fuzz.inputs import Inputs
 
 HERE: Final = 15.0
@@ -110,9 +110,14 @@ class Watch:
 
     def _turns(self) -> Iterator[int]:
         turn = 0
-        while time.monotonic() < self._until and os.getppid() == self._parent:
+        while time.monotonic() < self._until and os.getppid() == self._parent and not self._enough():
             yield turn
             turn += 1
+
+    def _enough(self) -> bool:
+        lane = self._bench.lane
+        found = read(lane.rooms.findings(lane.adapter)) if lane.first else []
+        return any(one.gates for one in found)
 
     def _forked(self, turn: int) -> int:
         me = os.getpid()
