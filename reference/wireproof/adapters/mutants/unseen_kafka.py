@@ -18,7 +18,6 @@ from wireproof.kafka.message import Head
 from wireproof.kafka.record import Shape
 from wireproof.kafka.values import Entry, Message, RecordBatch
 from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer
 
 
 class SwappedKafka(Swapped):
@@ -29,7 +28,7 @@ class SwappedKafka(Swapped):
 
 # --- wrappers: kafka.md, section 2.2 ---
 
-_effective, _base, _base_to_write = message._effective, message._base, message._base_to_write  # noqa: SLF001 - the parts that are wrong in the mutants
+_effective, _base = message._effective, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
 def _effective_by_either(one: Message, head: Head, base: int) -> Message:
@@ -65,18 +64,6 @@ class V0OffsetsRebased(SwappedKafka):
 
     name = "v0-offsets-rebased"
     swaps = ((message, "_base", _base_of_v0_too),)
-
-
-def _nothing_to_take_off(writer: Writer, outer: Message, messages: tuple[Message, ...]) -> int:
-    _base_to_write(writer, outer, messages)
-    return 0
-
-
-class EncodeWrapperAbsoluteOffsets(SwappedKafka):
-    """Writes absolute offsets inside a v1 wrapper."""
-
-    name = "encode-wrapper-absolute-offsets"
-    swaps = ((message, "_base_to_write", _nothing_to_take_off),)
 
 
 # --- records: kafka.md, sections 1.8 and 4 ---
@@ -165,18 +152,36 @@ class FetchOffsetSkipsWrappers(SwappedKafka):
     swaps = ((delivery, "_from", _whole_wrappers),)
 
 
+# --- control records: kafka.md, section 1.9 ---
+
+_type = control._type  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _type_of_version_0(reader: Reader, key: bytes | None, at: int) -> int:
+    if key is not None and key[:2] > bytes(2):
+        raise reader.reject("bad-control", "version", "not 0", at=at)
+    return _type(reader, key, at)
+
+
+class ControlKeyVersionExact(SwappedKafka):
+    """Refuses a control key of a version above 0, which is to be read as 0."""
+
+    name = "control-key-version-exact"
+    swaps = ((control, "_type", _type_of_version_0),)
+
+
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
     made.name: made
     for made in (
         InnerTimestampTypeBelieved,
         WrapperBaseFromCount,
         V0OffsetsRebased,
-        EncodeWrapperAbsoluteOffsets,
         AppendTimeUncompressedOnly,
         Varint31Bits,
         AbortedFromBaseOffset,
         AbortMarkerClosesAll,
         FetchOffsetSkipsWrappers,
+        ControlKeyVersionExact,
     )
 }
 """Name to class."""
