@@ -6,6 +6,7 @@ strength of the suite where nobody aimed. Each class is one.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Final
 
 from attrs import evolve
@@ -136,12 +137,13 @@ class WritesStateAvailable(IggyMutant):
     name = "iggy-writes-state-available"
 
     def to_write(self, value: Json, request: Request) -> Json:
-        """Change the states where they stand."""
+        """Change the states of a copy: the value given is the caller's."""
         del request
-        for message in messages_of(value):
+        copy = deepcopy(value)
+        for message in messages_of(copy):
             if "state" in message:
                 message["state"] = "available"
-        return value
+        return copy
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
