@@ -12,6 +12,7 @@ from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.killtable import KillTableError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -22,6 +23,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (PromotionError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),

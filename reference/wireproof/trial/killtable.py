@@ -231,7 +231,7 @@ def read(folder: Path) -> Table:
         return _CONVERTER.structure(json.loads(path.read_text(encoding="utf-8")), Table)
     except FileNotFoundError:
         return Table()
-    except (cattrs.BaseValidationError, ValueError, TypeError) as error:
+    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError) as error:
         what = (
             "; ".join(cattrs.transform_error(error, path=FILE))
             if isinstance(error, ExceptionGroup)
