@@ -13,8 +13,9 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.report.killpage import html, lines, tally
-from wireproof.trial.kill import Killed, derived_on, system_of, verdict_on
+from wireproof.trial.kill import Killed, derived_on, is_costly, system_of, verdict_on
 from wireproof.trial.killtable import (
+    COLUMNS,
     Cell,
     Column,
     KillTableError,
@@ -100,6 +101,18 @@ def test_a_golden_column_names_every_case_that_kills_and_none_that_is_blocked(su
 def test_a_mutant_is_of_the_system_whose_formats_it_claims() -> None:
     assert system_of("mutant:crc-skip") == "kafka"
     assert system_of("mutant:reject-everything") == "every"
+
+
+def test_properties_kill_alone() -> None:
+    asked = [("mutant:heka-chunks-alone", COLUMNS[2])]
+    ((_, column, cell),) = filled(asked, Settings(in_process=True, examples=12))
+    assert (column, cell.basis) == ("properties", "12 examples of each row and op, seed 0")
+    assert cell.by.startswith("heka.stream/0.10/property/scan~s0:")
+
+
+def test_a_mutant_that_spends_memory_says_so() -> None:
+    assert is_costly("mutant:length-trusted-for-allocation")
+    assert not is_costly("mutant:crc-skip")
 
 
 # --- what is run and what is kept ---
@@ -209,7 +222,7 @@ def test_kill_writes_a_table_and_goes_on_with_it(wireproof: Command, tmp_path: P
     [
         (("--table", "golden"), "a table wants both --table COLUMN,… and --out DIR"),
         (("--out", "x"), "a table wants both"),
-        (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived"),
+        (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties"),
     ],
 )
 def test_kill_says_what_a_table_wants(args: tuple[str, ...], said: str, wireproof: Command) -> None:

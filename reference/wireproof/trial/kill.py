@@ -52,11 +52,18 @@ def system_of(name: str) -> str:
         UnknownAdapter: there is no such adapter.
         AdapterStartError: its object cannot be made.
     """
+    systems = {joined.partition(".")[0] for joined in getattr(_object(name), "revisions", ())}
+    return systems.pop() if len(systems) == 1 else EVERY if systems else ""
+
+
+def is_costly(name: str) -> bool:
+    """Whether it spends time and memory: that kills it where these are measured. Raises as `system_of`."""
+    return bool(getattr(_object(name), "costly", False))
+
+
+def _object(name: str) -> object:
     entry = resolve(name)
-    if not entry.object:
-        return ""
-    systems = {joined.partition(".")[0] for joined in getattr(load_object(entry), "revisions", ())}
-    return systems.pop() if len(systems) == 1 else EVERY
+    return load_object(entry) if entry.object else None
 
 
 def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:

@@ -20,7 +20,8 @@ from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
-from wireproof.trial.kill import Killed, derived_on, system_of, verdict_on
+from wireproof.trial.kill import Killed, derived_on, is_costly, system_of, verdict_on
+from wireproof.trial.property import killed_by_property
 
 SCHEMA: Final = 1
 FILE: Final = "kill.json"
@@ -127,22 +128,36 @@ def suite_at(folders: tuple[Path, ...]) -> Suite:
     return load(folders)
 
 
+def _here(name: str, settings: Settings) -> bool:
+    """Whether a mutant is asked in this process; not where time and memory must be measured."""
+    return settings.in_process and not is_costly(name)
+
+
 def _golden(name: str, settings: Settings) -> Killed:
-    """Who lives in this process is asked again in one of its own, where time and memory are measured."""
-    suite = suite_at(settings.folders)
-    killed = verdict_on(name, suite, in_process=settings.in_process)
-    return killed if killed.by or not settings.in_process else verdict_on(name, suite)
+    return verdict_on(name, suite_at(settings.folders), in_process=_here(name, settings))
 
 
 def _derived(name: str, settings: Settings) -> Killed:
-    return derived_on(name, suite_at(settings.folders), in_process=settings.in_process)
+    return derived_on(name, suite_at(settings.folders), in_process=_here(name, settings))
 
 
 def _fixtures(settings: Settings) -> str:
     return suite_at(settings.folders).hash
 
 
-COLUMNS: Final = (Column(GOLDEN, _golden, _fixtures), Column("derived", _derived, _fixtures))
+def _properties(name: str, settings: Settings) -> Killed:
+    return killed_by_property(name, settings.examples, settings.seed, in_process=_here(name, settings))
+
+
+def _examples(settings: Settings) -> str:
+    return f"{settings.examples} examples of each row and op, seed {settings.seed}"
+
+
+COLUMNS: Final = (
+    Column(GOLDEN, _golden, _fixtures),
+    Column("derived", _derived, _fixtures),
+    Column("properties", _properties, _examples),
+)
 
 
 # --- running ---
