@@ -55,6 +55,7 @@ def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     yield Example("whole", Data(data), options)
     yield Example("damaged", Data(sample.damaged), produced)
     yield Example("edited", Data(mutated(row, data, rng, LARGEST).data), options)
+    yield Example("flipped", Data(_flipped(data, rng)), produced)
     yield Example("cut", Data(data[: rng.randrange(len(data) + 1)]), produced)
     yield Example("edited", Data(mutated(row, data, rng, LARGEST, aware=80).data), produced)
     yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
@@ -98,6 +99,15 @@ def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     yield Example("garbage", Chunks((junk + data + junk,)), options)
     if len(data) <= BYTE_BY_BYTE:
         yield Example("bytes", Chunks(tuple(data[at : at + 1] for at in range(len(data)))), options)
+
+
+def _flipped(data: bytes, rng: Random) -> bytes:
+    """One bit flipped, and nothing repaired."""
+    if not data:
+        return b"\xff"
+    flipped = bytearray(data)
+    flipped[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(flipped)
 
 
 def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:

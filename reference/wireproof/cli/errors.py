@@ -13,6 +13,7 @@ from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.killtable import KillTableError
+from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -21,6 +22,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (TokenError, Exit.USAGE),
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
+    (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (KillTableError, Exit.USAGE),

@@ -6,7 +6,7 @@ and is drawn once however many adapters are asked: a table of mutants shares the
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Final
 
 from attrs import define, evolve, field, frozen
@@ -195,21 +195,29 @@ class Judged:
 
 @define
 class Tally:
-    """What the events of a run do not show: examples by target that were drawn again."""
+    """What the events of a run do not show: examples drawn again, by target, and targets that ran out."""
 
     known: dict[str, int] = field(factory=dict)
+    short: dict[str, int] = field(factory=dict)
 
     def notes(self) -> list[str]:
-        """One line for each target that lies partly in the region of known debts."""
+        """One line for each target that lies partly in the region of known debts, or ran out of examples."""
+        again = "examples in the region of known debts were drawn again"
+        less = "examples only: few others lie within the claims and outside that region"
         return [
-            f"{target}: {number} examples in the region of known debts were drawn again"
-            for target, number in self.known.items()
+            *(f"{target}: {number} {again}" for target, number in self.known.items()),
+            *(f"{target}: {number} {less}" for target, number in self.short.items()),
         ]
 
 
 def targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Target]:
-    """What an adapter claims, of `rows`; all there is where it claims nothing, for its answers will tell."""
-    wanted = FORMATS.keys() if rows is None else set(rows)
+    """What an adapter claims, of `rows`; all there is where it claims nothing, for its answers will tell.
+
+    A row that it claims only as the stream of its entries stands for that stream, as its cases do.
+    """
+    wanted = set(FORMATS) if rows is None else set(rows)
+    lifts = [FORMATS[one].lifts_to for one in wanted if one in FORMATS and one not in hello.revisions]
+    wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
     found = []
     for joined, row in FORMATS.items():
         claim = hello.revisions.get(joined)
@@ -227,10 +235,11 @@ def sampled(engine: Engine, target: Target, ask: Ask, tally: Tally) -> Iterator[
     """
     start = given = 0
     while given < ask.count and start < SLACK * ask.count:
-        stop = min(start + (BLOCK if start or engine.hello.revisions else TRIED), SLACK * ask.count)
+        most = BLOCK if start or engine.hello.revisions else TRIED
+        stop = min(start + min(most, ask.count - given), SLACK * ask.count)
         block = pool(target.row.joined, ask.seed).cases(target.op, start, stop)
         if not block:
-            return
+            break
         wanted = _claimed(engine.hello, block)[: ask.count - given]
         rans = list(engine.run(wanted))
         if not (start or engine.hello.revisions) and _does_not(rans):
@@ -244,6 +253,8 @@ def sampled(engine: Engine, target: Target, ask: Ask, tally: Tally) -> Iterator[
             yield judged
         again = _claimed(engine.hello, _read_back(engine.hello, rans))
         yield from (one for one in _judged(engine, engine.run(again)) if one.signature not in ask.known)
+    if given < ask.count:
+        tally.short[str(target)] = given
 
 
 def _does_not(rans: Sequence[Ran]) -> bool:
@@ -293,16 +304,20 @@ def killed_by_property(
     passed = 0
     with Engine(name, in_process=in_process, timeout_scale=timeout_scale) as engine:
         ask = Ask(count, seed)
-        runs = [_blockwise(engine, target, ask) for target in targets(engine.hello)]
-        for turn in zip_longest(*runs, fillvalue=()):
-            for judged in (one for block in turn for one in block):
-                if gates(judged.verdict.name, judged.case.level):
-                    return Killed(judged.case.id, judged.verdict.label, 1, passed)
-                passed += judged.verdict.passing
+        for judged in _in_turn([sampled(engine, one, ask, Tally()) for one in targets(engine.hello)]):
+            if gates(judged.verdict.name, judged.case.level):
+                return Killed(judged.case.id, judged.verdict.label, 1, passed)
+            passed += judged.verdict.passing
     return Killed("", "", 0, passed)
 
 
-def _blockwise(engine: Engine, target: Target, ask: Ask) -> Iterator[list[Judged]]:
-    judged = sampled(engine, target, ask, Tally())
-    while block := list(islice(judged, BLOCK)):
-        yield block
+def _in_turn(runs: list[Iterator[Judged]]) -> Iterator[Judged]:
+    """A block of each, then the next of each."""
+    while runs:
+        left = []
+        for run in runs:
+            block = 0
+            for block, judged in enumerate(islice(run, BLOCK), 1):  # noqa: B007 - how many there were
+                yield judged
+            left += [run] * (block == BLOCK)
+        runs = left
