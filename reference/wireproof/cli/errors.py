@@ -7,6 +7,7 @@ from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
+from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
@@ -22,6 +23,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (TokenError, Exit.USAGE),
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
+    (FindingError, Exit.USAGE),
     (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
