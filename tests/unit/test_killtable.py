@@ -222,7 +222,7 @@ def test_kill_writes_a_table_and_goes_on_with_it(wireproof: Command, tmp_path: P
     [
         (("--table", "golden"), "a table wants both --table COLUMN,… and --out DIR"),
         (("--out", "x"), "a table wants both"),
-        (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties"),
+        (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties, fuzz"),
     ],
 )
 def test_kill_says_what_a_table_wants(args: tuple[str, ...], said: str, wireproof: Command) -> None:

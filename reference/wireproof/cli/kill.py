@@ -10,6 +10,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.registry import resolve
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.fuzz.killed import killed_by_fuzz
 from wireproof.report.killpage import html, line, lines, tally
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.kill import Killed, mutants, verdict_on
@@ -17,7 +18,16 @@ from wireproof.trial.killtable import COLUMNS, Column, Settings, Table, filled, 
 
 PREFIX = "mutant:"
 
-INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
+
+def _fuzz(name: str, settings: Settings) -> Killed:
+    return killed_by_fuzz(name, settings.seconds, settings.seed + 1)
+
+
+def _seconds(settings: Settings) -> str:
+    return f"{settings.seconds} s at most, seed {settings.seed + 1}"
+
+
+INSTRUMENTS: Final = {column.name: column for column in (*COLUMNS, Column("fuzz", _fuzz, _seconds))}
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[Column, ...]:

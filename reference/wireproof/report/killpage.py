@@ -12,6 +12,9 @@ from wireproof.trial.killtable import Cell, Row, Table
 
 PREFIX = "mutant:"
 
+LONGEST = 110
+"""Characters of an id or token that a view shows."""
+
 
 @frozen
 class Tally:
@@ -60,8 +63,13 @@ def lines(table: Table) -> Iterator[str]:
 
 def line(name: str, column: str, cell: Cell) -> str:
     """One cell as a line of text."""
-    told = f"{cell.by}  {cell.label}" if cell.by else cell.error or "ALIVE"
+    told = f"{_short(cell.by)}  {cell.label}" if cell.by else cell.error or "ALIVE"
     return f"{column:<10} {cell.seconds:>7.1f} s  {name.removeprefix(PREFIX):<36} {told}"
+
+
+def _short(by: str) -> str:
+    """Ids stay whole; a token is whole in kill.json."""
+    return by if len(by) <= LONGEST else f"{by[: LONGEST - 1]}…"
 
 
 # --- the page ---
@@ -107,7 +115,7 @@ def _cell(cell: Cell | None) -> str:
     if not cell.by:
         return f'<td class="bad">ALIVE <span class="dim">{cell.seconds:.1f} s</span></td>'
     count = f" ×{cell.count}" if cell.count > 1 else ""
-    by = _text(cell.by if len(cell.by) < 90 else f"{cell.by[:88]}…")
+    by = _text(_short(cell.by))
     how = (
         f'<span class="pass">{_text(cell.label)}</span>{count} <span class="dim">{cell.seconds:.1f} s</span>'
     )
