@@ -58,7 +58,7 @@ def lines(table: Table) -> Iterator[str]:
         yield from (f"alive, {one.column}: {name}" for name in one.alive)
         yield from (f"not run, {one.column}: {name}" for name in one.failed)
     if table.idle:
-        yield f"{len(table.idle)} must cases kill none of these mutants: listed as `idle` in kill.json"
+        yield f"{len(table.idle)} must cases kill none of these mutants of one system: listed as `idle` in kill.json"
 
 
 def line(name: str, column: str, cell: Cell) -> str:
@@ -126,5 +126,5 @@ def _idle(table: Table) -> str:
     if not table.idle:
         return ""
     names = _text("\n".join(table.idle))
-    told = f"{len(table.idle)} must cases kill none of these mutants"
+    told = f"{len(table.idle)} must cases kill none of these mutants of one system"
     return f"<details><summary>{told}</summary><pre>{names}</pre></details>"

@@ -20,7 +20,7 @@ from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
-from wireproof.trial.kill import Killed, derived_on, is_costly, system_of, verdict_on
+from wireproof.trial.kill import EVERY, Killed, derived_on, is_costly, system_of, verdict_on
 from wireproof.trial.property import killed_by_property
 
 SCHEMA: Final = 1
@@ -83,7 +83,12 @@ class Row:
 
 @frozen
 class Table:
-    """A whole table; `idle` lists the `must` cases that kill no mutant of it."""
+    """A whole table.
+
+    Attributes:
+        idle: the `must` cases that kill none of its mutants, those of every format left out: a codec that
+            refuses or accepts whatever there is dies by nearly every case, and says nothing of any.
+    """
 
     schema: int = SCHEMA
     fixtures: str = ""
@@ -113,7 +118,8 @@ class Table:
     def summed(self, suite: Suite) -> "Table":
         """The table with its columns, and with the `must` cases of `suite` that kill nobody in it."""
         columns = tuple(dict.fromkeys(name for row in self.rows.values() for name in row.cells))
-        golden = [row.cells[GOLDEN] for row in self.rows.values() if GOLDEN in row.cells]
+        aimed = [row for row in self.rows.values() if row.system != EVERY]
+        golden = [row.cells[GOLDEN] for row in aimed if GOLDEN in row.cells]
         kills = {name for cell in golden for name in cell.ids}
         idle = tuple(case.id for case in suite.cases if case.level == "must" and case.id not in kills)
         return evolve(self, columns=columns, fixtures=suite.hash, idle=idle if golden else ())
