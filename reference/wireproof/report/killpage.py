@@ -58,7 +58,8 @@ def lines(table: Table) -> Iterator[str]:
         yield from (f"alive, {one.column}: {name}" for name in one.alive)
         yield from (f"not run, {one.column}: {name}" for name in one.failed)
     if table.idle:
-        yield f"{len(table.idle)} must cases kill none of these mutants of one system: listed as `idle` in kill.json"
+        told = "kill none of these mutants of one system: listed as `idle` in kill.json"
+        yield f"{len(table.idle)} must cases {told}"
 
 
 def line(name: str, column: str, cell: Cell) -> str:
