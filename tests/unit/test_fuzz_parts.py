@@ -112,7 +112,7 @@ def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
 
 def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "00aa.json").write_text("{")
-    with pytest.raises(FindingError, match="00aa.json: no finding"):
+    with pytest.raises(FindingError, match=r"00aa\.json: no finding"):
         read(tmp_path)
 
 
@@ -188,12 +188,14 @@ def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_pa
     line = dict.fromkeys(("coverage", "features", "corpus", "deaths", "resident"), 1)
     line |= {"worker": "w0", "adapter": "x", "joined": "a/1", "at": 5.0}
     rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
-    text = "".join(
-        json.dumps(line | {"seconds": s, "executions": e, "joined": j}) + "\n" for s, e, j in rows
-    )
+    text = "".join(json.dumps(line | {"seconds": s, "executions": e, "joined": j}) + "\n" for s, e, j in rows)
     (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
     found = efforts(Rooms(tmp_path), "x", 0.0)
-    assert [(one.joined, one.executions, one.seconds) for one in found] == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
+    told = [(one.joined, one.executions, one.seconds) for one in found]
+    assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
+        ("a/1", 250, 30.0),
+        ("b/1", 7, 10.0),
+    ]
     assert efforts(Rooms(tmp_path), "x", 9.0) == []
 
 

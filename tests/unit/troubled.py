@@ -61,4 +61,4 @@ class Memory(Troubled):
     def trouble(self) -> None:
         kept = []
         while True:
-            kept.append(bytearray(64 * 1024 * 1024))
+            kept.append(bytes(256 * 1024 * 1024))
