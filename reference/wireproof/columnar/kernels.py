@@ -207,24 +207,16 @@ def read_heads(data: Octets, position: Array, magic: Array, heads: Array) -> Non
 
 
 @compiled
-def base128(data: Octets, at: Pos, end: Pos, most: int, top: Pos) -> tuple[Pos, Pos]:
+def base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
     """The raw integer, and the position behind it; `top` is the greatest last byte of `most` bytes."""
-    if at >= end:
-        return ZERO, BAD
-    byte = U(data[at])
-    if byte < CONTINUED:
-        return byte, at + ONE
-    raw, shift = byte & LOW7, SEVEN
-    for size in range(2, most + 1):
-        at += ONE
-        if at >= end:
-            return ZERO, BAD
+    raw, shift, stop = ZERO, ZERO, min(end, at + most)
+    while at < stop:
         byte = U(data[at])
+        at += ONE
         raw |= (byte & LOW7) << shift
         if byte < CONTINUED:
-            if byte == ZERO or (size == most and byte > top):
-                return ZERO, BAD
-            return raw, at + ONE
+            dropped = shift == SEVEN * (most - ONE) and byte > top
+            return (ZERO, BAD) if dropped or (byte == ZERO and shift != ZERO) else (raw, at)
         shift += SEVEN
     return ZERO, BAD
 
@@ -232,14 +224,20 @@ def base128(data: Octets, at: Pos, end: Pos, most: int, top: Pos) -> tuple[Pos, 
 @compiled
 def varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     """A zigzag varint of 32 bits."""
-    raw, at = base128(data, at, end, 5, U(0x0F))
+    if at < end and data[at] < 0x80:  # nearly all are of one byte or two
+        raw = U(data[at])
+        return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + ONE
+    if at < end and end - at > ONE and U(data[at + ONE]) - ONE < LOW7:
+        raw = U(data[at]) & LOW7 | U(data[at + ONE]) << SEVEN
+        return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + TWO
+    raw, at = base128(data, at, end, U(5), U(0x0F))
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
 
 
 @compiled
 def varlong(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     """A zigzag varint of 64 bits."""
-    raw, at = base128(data, at, end, 10, ONE)
+    raw, at = base128(data, at, end, U(10), ONE)
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
 
 
