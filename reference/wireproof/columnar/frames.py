@@ -42,11 +42,18 @@ class Run:
     answers: dict[int, Item]
 
 
-def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: bool) -> Iterator[Run]:
-    """The runs of a buffer, in order and without gaps; `keep` as in `judge`."""
+def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: bool, most: int = ENTRY_MOST) -> Iterator[Run]:
+    """The runs of a buffer, in order and without gaps.
+
+    Args:
+        buffer: any bytes.
+        options: as `scan` takes them.
+        keep: whether slots are wanted, as in `judge`.
+        most: the largest size of an entry, where `options.max_message` does not say.
+    """
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
+    most = most if options.max_message is None else options.max_message
     at, why = 0, kernels.FULL if view.nbytes else WHOLE
     while why != WHOLE:
         entries, at, why = _entries(Entries(wire, view, *_room()), at, most)
