@@ -54,7 +54,7 @@ def _answered(data: bytes, options: Options) -> list[Item] | None:
 
 
 def _asked(run: Run, data: bytes) -> bool:
-    """Whether the reference has a say: an entry that is not clean, garbage, or a tail no log holds (I14)."""
+    """Whether the reference has a say: an unclean entry, garbage, or a tail that no log holds (I14)."""
     if run.wave is not None:
         return bool(run.answers)
     tail = run.answers[0]
@@ -63,7 +63,7 @@ def _asked(run: Run, data: bytes) -> bool:
 
 
 def in_order(entries: tuple[RecordBatch | Message, ...]) -> bool:
-    """Whether each entry begins behind all before it: not checked by a reader, and remarked on (§1.5, I31)."""
+    """Whether each entry begins behind all before it: no reader checks it, so it is remarked on (I31)."""
     last: int | None = None
     for entry in entries:
         match entry:
