@@ -88,11 +88,10 @@ def _judged(entries: Entries, options: Options, *, keep: bool) -> Iterator[Run]:
     while first < entries.magic.size:
         before = int(ends[first - 1]) if first else 0
         stop = max(int(np.searchsorted(ends, before + WIRE_BYTES, side="right")), first + 1)
-        wave = judge(entries.part(first, stop), options.max_output, keep=keep)
-        if options.profile != "reader":  # §1.7 is the reference's alone
-            wave = _unanswered(wave)
-        yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})
-        first += wave.clean.size
+        for judged in judge(entries.part(first, stop), options.max_output, keep=keep):
+            wave = judged if options.profile == "reader" else _unanswered(judged)  # §1.7 is the reference's
+            yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})
+        first = stop
 
 
 def _unanswered(wave: Wave) -> Wave:
