@@ -91,6 +91,18 @@ def test_verdicts_beside_the_reference(benchmark: Any) -> None:
     interleaved(benchmark, lambda: columnar.scan(data), lambda: list(formats.scan(LOG, [data])), rounds=5)
 
 
+def test_heka_framing_beside_the_reference(benchmark: Any) -> None:
+    uuid, payload = bytes(16), b"x" * 200
+    body = b"\x0a\x10" + uuid + b"\x10\x01\x1a\x03abc" + b"\x32\xc8\x01" + payload
+    head = b"\x08" + bytes((len(body) & 0x7F | 0x80, len(body) >> 7))
+    data = (b"\x1e" + bytes((len(head),)) + head + b"\x1f" + body) * 2000
+    row = FORMATS["heka.stream/0.10"]
+    frames = columnar.scan_heka(data)
+    assert (len(frames), frames.share) == (2000, 0)
+    theirs = lambda: list(formats.scan(row, [data]))  # noqa: E731 - as ours
+    interleaved(benchmark, lambda: columnar.scan_heka(data), theirs, rounds=5)
+
+
 def _snappy(region: bytes) -> None:
     """Chunk after chunk of a xerial stream."""
     at = 16

@@ -15,17 +15,21 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference, claim_of_row
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.columnar.decoding import DECODERS, scan_items
+from wireproof.columnar.decoding import DECODERS, scan_heka_items, scan_items
 from wireproof.formats import FORMATS
 from wireproof.wire.values import to_json
 
-SCANNED: Final = "kafka.log/mixed"
-FRAME: Final[tuple[Op, ...]] = ("decode",)
-STREAM: Final[tuple[Op, ...]] = ("decode", "scan")
+SCANNERS: Final = {"kafka.log/mixed": scan_items, "heka.stream/0.10": scan_heka_items}
+OPS: Final[dict[tuple[bool, bool], tuple[Op, ...]]] = {
+    (True, True): ("decode", "scan"),
+    (True, False): ("decode",),
+    (False, True): ("scan",),
+}
+"""By whether a format is among the decoders, and among the scanners."""
 
 
 class Columnar:
-    """Decodes what `DECODERS` names, and scans logs; it writes nothing.
+    """Decodes what `DECODERS` names, scans what `SCANNERS` names, and writes nothing.
 
     Attributes:
         answered, handed: answers of the kernels and of the reference so far: decodes, or items of a scan.
@@ -46,8 +50,8 @@ class Columnar:
     def revisions(self) -> Mapping[str, Claim]:
         """What the reference claims, but for encoding."""
         return {
-            joined: evolve(claim_of_row(FORMATS[joined]), ops=STREAM if joined == SCANNED else FRAME)
-            for joined in DECODERS
+            joined: evolve(claim_of_row(FORMATS[joined]), ops=OPS[joined in DECODERS, joined in SCANNERS])
+            for joined in dict.fromkeys((*DECODERS, *SCANNERS))
         }
 
     def decode(self, request: Request) -> Outcome:
@@ -64,9 +68,10 @@ class Columnar:
 
     def scan(self, request: Request) -> Outcome:
         """Every item; the chunks are joined, for the kernels want a buffer in one piece."""
-        if f"{request.format}/{request.revision}" != SCANNED:
+        scanner = SCANNERS.get(f"{request.format}/{request.revision}")
+        if scanner is None:
             return Unsupported(f"no scan of {request.format}/{request.revision}")
-        items, handed = scan_items(b"".join(request.chunks), request.options)
+        items, handed = scanner(b"".join(request.chunks), request.options)
         self.handed += handed
         self.answered += len(items) - handed
         remarks = tuple(remark.cls for item in items for remark in item.remarks)

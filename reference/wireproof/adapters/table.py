@@ -16,7 +16,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "the fast decoders of this package, and the reference for what they hand over",
         object="wireproof.adapters.columnar:Columnar",
         extra="spark",
-        formats=("kafka",),
+        formats=("kafka", "heka"),
     ),
     Entry(
         "kafka-python",

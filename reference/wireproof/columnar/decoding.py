@@ -1,16 +1,22 @@
 """`decode` by the kernels: the value where they answer for all of it, else None: ask the reference."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from wireproof.columnar.frames import Run, runs
+from wireproof.columnar.heka import heka_runs
 from wireproof.columnar.values import items
 from wireproof.formats import Decoded
+from wireproof.heka import frame
+from wireproof.heka.frame import Frame
 from wireproof.kafka.frame import MOST, OVERFLOWING
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejected import Rejected
 
 
 def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
@@ -95,3 +101,28 @@ def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int
         found += items(run)
         handed += sum(item.kind != "tail" for item in run.answers.values())
     return found, handed
+
+
+def scan_heka_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
+    """The items of `heka.stream`, and how many of them the reference gave.
+
+    The kernels only frame: the value of a frame that they found clean is the reference's reading of just
+    these bytes. Where it refuses them the item has no value, and the judge sees a difference.
+    """
+    found: list[Item] = []
+    handed = 0
+    for run in heka_runs(data, options):
+        rows = zip(run.position.tolist(), run.length.tolist(), strict=True)
+        found += [
+            Item("frame", at, length, _heka_frame(data[at : at + length], options)) for at, length in rows
+        ]
+        found += run.items
+        handed += sum(item.kind != "tail" for item in run.items)
+    return found, handed
+
+
+def _heka_frame(data: bytes, options: Options) -> Frame | None:
+    reader = Reader(data)
+    with suppress(Rejected):
+        return frame.read(reader, options)
+    return None
