@@ -328,7 +328,7 @@ def read_plain(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
     Reads without looking at the end: two bytes at most behind a position below `stop`, for which `SLACK` is
     seen to once. `BAD` only says that `read_record` is to be asked.
     """
-    if end - at < SLACK:
+    if U(data.size) - at < SLACK:
         return BAD
     length, at, wrong = short(data, at)
     stop = at + (length >> ONE)
