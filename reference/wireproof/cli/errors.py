@@ -13,6 +13,7 @@ from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.killtable import KillTableError
 from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
@@ -26,6 +27,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),

@@ -60,6 +60,7 @@ class Lane:
         seed: of libFuzzer.
         max_size: bytes of an input.
         fixtures: further fixtures for seeds.
+        stuck: seconds by the clock on the wall after which an input is a hang.
         first: whether the first finding ends it.
         bare: whether it begins with the least encoding alone, and not with the fixtures.
     """
@@ -72,6 +73,7 @@ class Lane:
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
+    stuck: float = 15.0
     first: bool = False
     bare: bool = False
 

@@ -18,11 +18,8 @@ from wireproof.fuzz.child import DONE, FULL
 from wireproof.fuzz.findings import Findings, read
 from wireproof.fuzz.inputs import Inputs
 
-HERE: Final = 15.0
-"""Seconds by the clock on the wall after which an input in the process itself is a hang."""
-
-AWAY: Final = 300.0
-"""The same for a batch that another process works on, where every case has its own limit."""
+AWAY: Final = 20.0
+"""How many times as long as an input in the process itself a batch may take that another one works on."""
 
 POLL: Final = 0.05
 
@@ -143,12 +140,13 @@ class Watch:
             if self._stuck() or os.getppid() != self._parent:
                 os.kill(child, signal.SIGKILL)
                 os.wait4(child, 0)
-                return f"nothing moved for {HERE:.0f} s"
+                return f"nothing moved for {self._bench.lane.stuck:.0f} s"
             time.sleep(POLL)
 
     def _stuck(self) -> bool:
         now = self._bench.cell.look()
-        return now.seconds > {"here": HERE, "away": AWAY}.get(now.phase, AWAY)
+        stuck: float = self._bench.lane.stuck
+        return now.seconds > (stuck if now.phase == "here" else stuck * AWAY)
 
     def _blame(self, how: str) -> None:
         now, lane = self._bench.cell.look(), self._bench.lane
