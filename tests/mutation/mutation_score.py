@@ -1,0 +1,212 @@
+"""The mutation score of the reference codec: which share of small changes do its cases notice?
+
+    PYTHONPATH=reference python tests/mutation/mutation_score.py --work /tmp/mutation
+
+Every operator of cosmic-ray (`pip install 'wireproof[mutation]'`) is applied to every line of the modules
+under `wire/`, `kafka/`, `iggy/` and `heka/`, one change at a time. A change is held to the golden and
+derived cases that execute the changed statement, golden ones first, judged against their frozen
+expectations as the adapter `reference` is; then to the relations of the families of some golden cases,
+made anew. The first failure kills it. So do an exception other than `Rejected`, 2 CPU seconds in one
+case, 1 GiB of memory, and a package that cannot be imported.
+
+Results are appended to `results.jsonl` under `--work`: a second run goes on where the first one ended,
+and tries again only what lives in a module that has changed since, or, with `--again`, what lived.
+Survivors are listed in `survivors.toml` with the reason of each. The exit code is 1 below `--least`.
+"""
+
+import mutation_import  # noqa: I001 - it watches the package being imported, so it comes first
+import fnmatch
+import hashlib
+import json
+import os
+import pickle
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import click
+import mutation_judge
+from attrs import asdict, evolve, frozen
+from mutation_reach import Reach, measured
+from mutation_sites import PACKAGE, Site, changed, modules, path_of, sites, statement
+from mutation_table import printed
+from mutation_trial import Found, Ground
+from wireproof.cases.case import Case
+from wireproof.cases.derived import derived
+from wireproof.cases.fixtures import load
+
+BUDGET = 0.8
+"""Seconds of selected cases a change, by what they took when they were measured."""
+
+PARENTS = 12
+"""Golden cases whose families are made anew, at most."""
+
+REMADE = 0.5
+"""CPU seconds for that."""
+
+
+@frozen
+class Result:
+    """A site, what came of it, and the state of the code that this holds for."""
+
+    site: Site
+    found: Found
+    cases: int
+    state: str
+
+
+@frozen
+class Field:
+    """All that is measured before the first change.
+
+    Attributes:
+        cases: golden ones first, each in the order of the suite.
+        golden: how many of them are golden.
+    """
+
+    cases: list[Case]
+    golden: int
+    reach: Reach
+
+    def selected(self, site: Site, seed: int) -> tuple[list[Case], list[Case]]:
+        """The cases for a change, and the golden cases whose families are to be made anew."""
+        lines = statement(site.module, site.line)
+        found = self.reach.of(site.module, lines) or self.reach.anywhere(site.module)
+        laid = self.reach.of(site.module, lines, layouts=True) or self.reach.of_layouts(site.module)
+        if not found and not laid:  # tables and classes alone: everything runs through them
+            found = laid = list(range(self.golden))
+        draw = Random(f"{seed} {site.name}")  # noqa: S311 - an order, not a secret
+        order = sorted(found, key=lambda index: (index >= self.golden, draw.random()))
+        return self._within(order), [self.cases[index] for index in _some(laid, PARENTS, draw)]
+
+    def _within(self, order: list[int]) -> list[Case]:
+        left, kept = int(BUDGET * 1e9), []
+        for index in order:
+            left -= self.reach.ns[index]
+            if left < 0:
+                break
+            kept.append(self.cases[index])
+        return kept
+
+
+def _some(indices: list[int], most: int, draw: Random) -> list[int]:
+    return draw.sample(indices, most) if len(indices) > most else indices
+
+
+def surveyed(work: Path) -> Field:
+    """The field, from `work` if neither the package nor the fixtures have changed since."""
+    suite = load()
+    key = hashlib.blake2b(suite.hash.encode(), digest_size=8)
+    for path in sorted((*PACKAGE.rglob("*.py"), *Path(__file__).parent.glob("mutation_[rj]*.py"))):
+        key.update(path.read_bytes())
+    kept = work / f"field-{key.hexdigest()}.pickle"
+    if kept.exists():
+        found: Field = pickle.loads(kept.read_bytes())  # noqa: S301 - our own file
+        return found
+    cases = [*suite.cases, *(each for case in suite.cases for each in derived(case))]
+    cases = [case for case in cases if not mutation_judge.verdict_on(case)]
+    click.echo(f"measuring what {len(cases)} cases reach", err=True)
+    field = Field(cases, sum(case.family is None for case in cases), measured(cases, mutation_judge.verdict_on))
+    kept.write_bytes(pickle.dumps(field))
+    return field
+
+
+@cache
+def state(module: str) -> str:
+    """The state of a module's code."""
+    return hashlib.blake2b(path_of(module).read_bytes(), digest_size=8).hexdigest()
+
+
+def chosen(patterns: tuple[str, ...], sample: int, seed: int, work: Path) -> list[Site]:
+    """The sites of the modules that match, at most `sample` of each, in the order of the code."""
+    found: list[Site] = []
+    for module in modules():
+        if any(fnmatch.fnmatch(module, pattern) for pattern in patterns or ("*",)):
+            every = sites(module, work)
+            draw = Random(f"{seed} {module}")  # noqa: S311 - as above
+            picked = draw.sample(every, sample) if 0 < sample < len(every) else every
+            found += sorted(picked, key=lambda site: (site.line, site.column, site.operator))
+    return found
+
+
+def known(path: Path, *, again: bool) -> dict[str, Result]:
+    """The results that still hold, by the names of their sites."""
+    kept: dict[str, Result] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        row = json.loads(line)
+        result = Result(Site(**row["site"]), Found(**row["found"]), row["cases"], row["state"])
+        kept[result.site.name] = result
+    return {
+        name: result
+        for name, result in kept.items()
+        if result.state == state(result.site.module) and (result.found.killed or not again)
+    }
+
+
+def trials(todo: list[Site], field: Field, seed: int) -> Iterator[Result]:
+    """Try one site after the other."""
+    ground = Ground(mutation_import.SEEN)
+    for site in todo:
+        cases, parents = field.selected(site, seed)
+        found = ground.tried(site.module, changed(site), cases, parents, REMADE)
+        yield Result(site, found, len(cases), state(site.module))
+
+
+def worked(todo: list[Site], field: Field, seed: int, jobs: int, out: Path) -> None:
+    """Try `todo` in `jobs` processes; each appends whole lines to `out`."""
+    shares = [todo[number::jobs] for number in range(jobs)]
+    children = [child for share in shares[1:] if (child := _forked(share, field, seed, out))]
+    _share(shares[0], field, seed, out, shown=True)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _forked(share: list[Site], field: Field, seed: int, out: Path) -> int:
+    child = os.fork()
+    if not child:
+        _share(share, field, seed, out, shown=False)
+        os._exit(0)
+    return child
+
+
+def _share(share: list[Site], field: Field, seed: int, out: Path, *, shown: bool) -> None:
+    began, lived = time.monotonic(), 0
+    with out.open("a", encoding="utf-8", buffering=1) as file:
+        for number, result in enumerate(trials(share, field, seed), 1):
+            lived += not result.found.killed
+            file.write(json.dumps(asdict(result)) + "\n")
+            if shown and number % 50 == 0:
+                took = time.monotonic() - began
+                click.echo(f"{number} of {len(share)}, {lived} live, {took:.0f} s: {result.site.name}", err=True)
+
+
+@click.command(help=__doc__)
+@click.option("--module", "patterns", multiple=True, help="A module such as wire.gzip or kafka.*; repeatable.")
+@click.option("--sample", default=0, help="Sites of each module, drawn with the seed; 0 takes all.")
+@click.option("--seed", default=1, help="For the sample and for the order of the cases.")
+@click.option("--jobs", default=1, help="Processes at a time.")
+@click.option("--again", is_flag=True, help="Try what lived before once more.")
+@click.option("--show", is_flag=True, help="Try nothing: print the table of the results that there are.")
+@click.option("--least", default=0.0, help="Percent of the changes that must be noticed.")
+@click.option("--work", type=click.Path(path_type=Path), required=True, help="A folder for what is kept.")
+def main(
+    patterns: tuple[str, ...], sample: int, seed: int, jobs: int, again: bool, show: bool, least: float, work: Path
+) -> None:
+    """See the module."""
+    work.mkdir(parents=True, exist_ok=True)
+    out = work / "results.jsonl"
+    picked = chosen(patterns, sample, seed, work)
+    done = known(out, again=again)
+    todo = [] if show else [site for site in picked if site.name not in done]
+    if todo:
+        worked(todo, surveyed(work), seed, jobs, out)
+    done = known(out, again=False)
+    results = [evolve(done[site.name], site=site) for site in picked if site.name in done]
+    sys.exit(0 if printed(results) >= least else 1)
+
+
+if __name__ == "__main__":
+    main()
