@@ -10,6 +10,7 @@ from typing import Any
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
 from wireproof.cases.derived import broken, derived
+from wireproof.cases.truth import untrue
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.plan import request_for
 from wireproof.trial.verdicts import Verdict
@@ -26,13 +27,13 @@ def verdict_on(case: Case) -> str:
     request = request_for(case, case.id)
     try:
         outcome = getattr(ADAPTER, case.op)(request)
+        verdict = judge(case, outcome, hello=OURSELVES, twin=TWIN, reference=None)
     except Rejected as rejected:
         return f"raised {rejected.cls}"
     except MemoryError:
         return "memory"
     except Exception as error:  # noqa: BLE001 - nothing but `Rejected` may leave a codec
         return f"raised {type(error).__name__}"
-    verdict = judge(case, outcome, hello=OURSELVES, twin=TWIN, reference=None)
     return "" if verdict.passing or verdict.name == "info" else verdict.label
 
 
@@ -57,6 +58,25 @@ def first_failure(cases: Iterable[Case], seconds: float) -> tuple[str, str]:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         if why:
             return case.id, why
+    return "", ""
+
+
+def first_untrue(cases: Iterable[Case], seconds: float) -> tuple[str, str]:
+    """As `first_failure`, of the layouts of golden cases; `seconds`: CPU, of all of them."""
+    signal.signal(signal.SIGVTALRM, _late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    now = ""
+    try:
+        for case in cases:
+            now = case.id
+            for wrong in untrue(case):
+                return now, f"layout: {wrong}"
+    except _Late:
+        return "", ""
+    except Exception as error:  # noqa: BLE001 - nothing but `Rejected` may leave a codec
+        return now, f"layout raised {type(error).__name__}"
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return "", ""
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import Factory, define
 from mutation_sites import PACKAGE, ROOMS
+
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.formats import FORMATS
@@ -73,7 +74,7 @@ def lines_of(call: Callable[[], object]) -> set[Line]:
     sys.settrace(entered)
     try:
         call()
-    except Exception:  # noqa: BLE001, S110 - a refusal executes lines too
+    except Exception:  # noqa: BLE001 - a refusal executes lines too
         pass
     finally:
         sys.settrace(before)

@@ -78,7 +78,7 @@ class Field:
         laid = self.reach.of(site.module, lines, layouts=True) or self.reach.of_layouts(site.module)
         if not found and not laid:  # tables and classes alone: everything runs through them
             found = laid = list(range(self.golden))
-        draw = Random(f"{seed} {site.name}")  # noqa: S311 - an order, not a secret
+        draw = Random(f"{seed} {site.name}")
         order = sorted(found, key=lambda index: (index >= self.golden, draw.random()))
         return self._within(order), [self.cases[index] for index in _some(laid, PARENTS, draw)]
 
@@ -104,12 +104,14 @@ def surveyed(work: Path) -> Field:
         key.update(path.read_bytes())
     kept = work / f"field-{key.hexdigest()}.pickle"
     if kept.exists():
-        found: Field = pickle.loads(kept.read_bytes())  # noqa: S301 - our own file
+        found: Field = pickle.loads(kept.read_bytes())
         return found
     cases = [*suite.cases, *(each for case in suite.cases for each in derived(case))]
     cases = [case for case in cases if not mutation_judge.verdict_on(case)]
     click.echo(f"measuring what {len(cases)} cases reach", err=True)
-    field = Field(cases, sum(case.family is None for case in cases), measured(cases, mutation_judge.verdict_on))
+    field = Field(
+        cases, sum(case.family is None for case in cases), measured(cases, mutation_judge.verdict_on)
+    )
     kept.write_bytes(pickle.dumps(field))
     return field
 
@@ -126,7 +128,7 @@ def chosen(patterns: tuple[str, ...], sample: int, seed: int, work: Path) -> lis
     for module in modules():
         if any(fnmatch.fnmatch(module, pattern) for pattern in patterns or ("*",)):
             every = sites(module, work)
-            draw = Random(f"{seed} {module}")  # noqa: S311 - as above
+            draw = Random(f"{seed} {module}")
             picked = draw.sample(every, sample) if 0 < sample < len(every) else every
             found += sorted(picked, key=lambda site: (site.line, site.column, site.operator))
     return found
@@ -180,11 +182,15 @@ def _share(share: list[Site], field: Field, seed: int, out: Path, *, shown: bool
             file.write(json.dumps(asdict(result)) + "\n")
             if shown and number % 50 == 0:
                 took = time.monotonic() - began
-                click.echo(f"{number} of {len(share)}, {lived} live, {took:.0f} s: {result.site.name}", err=True)
+                click.echo(
+                    f"{number} of {len(share)}, {lived} live, {took:.0f} s: {result.site.name}", err=True
+                )
 
 
 @click.command(help=__doc__)
-@click.option("--module", "patterns", multiple=True, help="A module such as wire.gzip or kafka.*; repeatable.")
+@click.option(
+    "--module", "patterns", multiple=True, help="A module such as wire.gzip or kafka.*; repeatable."
+)
 @click.option("--sample", default=0, help="Sites of each module, drawn with the seed; 0 takes all.")
 @click.option("--seed", default=1, help="For the sample and for the order of the cases.")
 @click.option("--jobs", default=1, help="Processes at a time.")
@@ -193,7 +199,15 @@ def _share(share: list[Site], field: Field, seed: int, out: Path, *, shown: bool
 @click.option("--least", default=0.0, help="Percent of the changes that must be noticed.")
 @click.option("--work", type=click.Path(path_type=Path), required=True, help="A folder for what is kept.")
 def main(
-    patterns: tuple[str, ...], sample: int, seed: int, jobs: int, again: bool, show: bool, least: float, work: Path
+    *,
+    patterns: tuple[str, ...],
+    sample: int,
+    seed: int,
+    jobs: int,
+    again: bool,
+    show: bool,
+    least: float,
+    work: Path,
 ) -> None:
     """See the module."""
     work.mkdir(parents=True, exist_ok=True)

@@ -13,11 +13,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import wireproof
 from attrs import asdict, frozen
+
+import wireproof
 
 PACKAGE = Path(wireproof.__file__).parent
 ROOMS = ("wire", "kafka", "iggy", "heka")
+OUTSIDE = {
+    "wire.classes": "the closed list of classes; no code",
+    "wire.items": "a row of a scan; no code",
+    "wire.observe": "patterns of what adapters show: the judge's",
+    "wire.options": "the defaults of options; no code",
+    "wire.rejected": "what refusals and remarks carry; no code but texts and prefixes of paths, the judge's",
+    "wire.remarks": "what the judge allows at a remark; the codecs read no row of it",
+    "wire.trace": "a row of a layout; no code",
+    "wire.values": "the JSON form of values and its schema: how adapters talk, no rule of a format",
+}
+"""Modules of the floor that are no codec, and why; the unit tests hold them."""
+
 PARAMETRIC = {"core/VariableReplacer", "core/VariableInserter", "core/NoOp"}
 """Operators that want arguments, and the one that changes nothing."""
 
@@ -51,9 +64,7 @@ def path_of(module: str) -> Path:
 
 def modules() -> list[str]:
     """The modules of the reference codec, floor by floor."""
-    return [
-        f"{room}.{path.stem}" for room in ROOMS for path in sorted((PACKAGE / room).glob("[!_]*.py"))
-    ]
+    return [f"{room}.{path.stem}" for room in ROOMS for path in sorted((PACKAGE / room).glob("[!_]*.py"))]
 
 
 @cache
@@ -93,7 +104,7 @@ def _found(module: str, source: str) -> Iterator[Site]:
 
 def _star(operator: str, line: str, column: int) -> bool:
     """Whether `line` bears the bare star of a signature at `column`."""
-    return "Operator_Mul_" in operator and line[column:].startswith(("*, ", "*,\n")) or line.strip() == "*,"
+    return ("Operator_Mul_" in operator and line[column:].startswith(("*, ", "*,\n"))) or line.strip() == "*,"
 
 
 def _silent(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:

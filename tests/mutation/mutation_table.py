@@ -49,12 +49,16 @@ def printed(results: Sequence[Any]) -> float:
         if result.found.killed:
             causes[_cause(result)] += 1
         elif kind == "unlisted":
-            click.echo(f"lives: {result.site.name} [{result.cases} cases] col {_column(result)}: {result.site.text}")
+            click.echo(
+                f"lives: {result.site.name} [{result.cases} cases] col {_column(result)}: {result.site.text}"
+            )
     click.echo(f"{len(results) - len(valid)} changes left out: no Python (a star of a call or a pattern)")
     _lines({**rows, "all": total})
     click.echo("killed by: " + ", ".join(f"{name} {count}" for name, count in causes.most_common()))
     low, high = _interval(total.killed, total.counted)
-    click.echo(f"score {total.score:.1f} % of {total.counted}, 95 % interval {low:.1f} to {high:.1f} if sampled")
+    click.echo(
+        f"score {total.score:.1f} % of {total.counted}, 95 % interval {low:.1f} to {high:.1f} if sampled"
+    )
     return total.score
 
 

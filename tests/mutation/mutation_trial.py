@@ -19,12 +19,14 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import mutation_judge
 from attrs import frozen
 from mutation_sites import path_of
+
 from wireproof.cases.case import Case
 
 CASE_SECONDS = 2.0
@@ -64,7 +66,12 @@ class Ground:
         gc.freeze()
 
     def tried(
-        self, module: str, source: str, cases: Sequence[Case], parents: Sequence[Case] = (), remade: float = 1.0
+        self,
+        module: str,
+        source: str,
+        cases: Sequence[Case],
+        parents: Sequence[Case] = (),
+        remade: float = 1.0,
     ) -> Found:
         """Plant `source` as `module` in a child; hold it to `cases`, then to the families of `parents`."""
         began = time.monotonic()
@@ -91,16 +98,20 @@ class Ground:
             return "import", "memory"
         except Exception as error:  # noqa: BLE001 - a codec that cannot be imported is noticed by every case
             return "import", f"raised {type(error).__name__}"
+        golden = [case for case in cases if case.family is None and case not in parents]
         found: tuple[str, str] = judge.first_failure(cases, CASE_SECONDS)
+        if not found[0]:
+            found = judge.first_untrue([*parents, *golden], remade)
         return found if found[0] else judge.first_broken(parents, remade)
 
     def _swapped(self, module: str, source: str) -> bool:
         """Whether the functions alone took the change."""
         path = str(path_of(module))
-        with open(path, encoding="utf-8") as file:
-            old = compile(file.read(), path, "exec")
+        old = compile(path_of(module).read_text(encoding="utf-8"), path, "exec")
         pairs = _pairs(old, compile(source, path, "exec"))
-        if pairs is None or any((module, line) in self._at_import for one, _ in pairs for line in _lines(one)):
+        if pairs is None or any(
+            (module, line) in self._at_import for one, _ in pairs for line in _lines(one)
+        ):
             return False
         for one, two in pairs:
             for function in self._functions.get(_key(one), ()):
@@ -193,8 +204,7 @@ def _imported(module: str, source: str) -> Any:
 
 
 def _bounded() -> None:
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        now = int(statm.read().split()[0]) * resource.getpagesize()
+    now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)

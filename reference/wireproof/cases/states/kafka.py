@@ -11,7 +11,6 @@ from wireproof.kafka.arithmetic import (
     HORIZON,
     INT31,
     TRANSACTIONAL,
-    last_sequence,
 )
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
 
@@ -44,7 +43,7 @@ def _same_key_twice(record: Record) -> bool:
 def _sequence_wraps(batch: RecordBatch) -> bool:
     """§1.10: the last sequence of the batch is behind 2147483647, from 0 on again."""
     last, first = batch.last_offset_delta, batch.base_sequence
-    return 0 < last <= INT31 and first >= 0 and last_sequence(first, last) < first
+    return 0 < last <= INT31 and first >= 0 and first + last > INT31
 
 
 BATCH: Final[tuple[State, ...]] = (
