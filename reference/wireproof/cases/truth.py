@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from wireproof.cases.case import Accept, Case, Data
+from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.formats import FORMATS
 from wireproof.wire import checksums
 from wireproof.wire.reader import FIXED, Budget, TracingReader
 from wireproof.wire.rejected import Rejected, Remark
 from wireproof.wire.trace import Span
-from wireproof.wire.values import DECIMAL, HEX, Json
+from wireproof.wire.values import DECIMAL, HEX, Json, from_json
+from wireproof.wire.writer import TracingWriter
 
 SUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
@@ -44,8 +45,10 @@ PEEKED: Final = ("size", "magic")
 
 
 def untrue(case: Case) -> Iterator[str]:
-    """What the layout of a decode gets wrong, in words; nothing of any other case."""
-    if not isinstance(case.input, Data) or case.op != "decode":
+    """What the layout of a decode or of an encode gets wrong, in words; nothing of a scan."""
+    if isinstance(case.input, Value):
+        yield from _written(case, case.input.value)
+    if not isinstance(case.input, Data):
         return
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
     marks: list[Rejected | Remark] = []
@@ -57,6 +60,19 @@ def untrue(case: Case) -> Iterator[str]:
         yield from _accepted(case, reader)
     if not case.format.startswith(JSON):
         yield from _pointed([*marks, *reader.remarks], reader)
+
+
+def _written(case: Case, value: Json) -> Iterator[str]:
+    row, writer = FORMATS[case.joined], TracingWriter()
+    try:
+        row.encode(writer, from_json(row.value, value), evolve(case.options, profile=case.profile))
+    except Rejected:
+        return
+    wire, data = [span for span in writer.spans if not span.space], bytes(writer.data)
+    yield from _fields(wire, data)
+    yield from _covers(wire, data)
+    if not case.format.startswith(JSON):
+        yield from _gaps(wire, len(data))
 
 
 def _accepted(case: Case, reader: TracingReader) -> Iterator[str]:
