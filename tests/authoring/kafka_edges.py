@@ -5,7 +5,7 @@ from typing import Any
 from book import Book
 from kafka_legacy import pair, pair_value
 from kafka_log import ctl, log, old, one
-from kafka_parts import T, batch, batch_value, gzip, message, message_value, record, record_value
+from kafka_parts import T, batch, batch_value, gzip, i32, i64, message, message_value, record, record_value
 from kafka_shelf import Shelf
 
 
@@ -15,6 +15,8 @@ def write(book: Book) -> None:
     _from(shelf)
     for magic in (0, 1, 2):
         _magic(Shelf(book, "kafka.batch", f"v{magic}"), magic)
+    _varints(Shelf(book, "kafka.batch", "v2"))
+    _sizes(shelf)
 
 
 def data(base: int, keys: tuple[bytes, ...], pid: int, attributes: int = 0x10, **more: Any) -> tuple[bytes, Any]:
@@ -91,3 +93,57 @@ def _magic(s: Shelf, magic: int) -> None:
         if other != magic:
             s.no(f"magic/v{other}-for-v{magic}", f"An entry of v{other} where v{magic} is asked for", raw, "bad-magic", at=16, twin=twin, doc="kafka.md §1.1, §2.1",
                  rules=("kafka.v2.magic",), why="The magic byte alone tells how the rest is to be read.")
+
+
+INT32_EDGES = (63, 64, 127, 128, 8191, 8192, (1 << 20) - 1, 1 << 20, (1 << 27) - 1, 1 << 27, (1 << 31) - 1)
+"""§4: where a zigzag varint of a number above 0 gets a byte longer, and the largest."""
+
+INT64_EDGES = (-1, -64, -65, -8192, -8193, -(1 << 20), -(1 << 20) - 1, (1 << 34) - 1, 1 << 34, (1 << 41) - 1, 1 << 41, (1 << 48) - 1, 1 << 48,
+               (1 << 55) - 1, 1 << 55, (1 << 62) - 1, 1 << 62)
+
+
+def _varints(s: Shelf) -> None:
+    why = "A reader that takes one or two bytes the short way must hand over at exactly these numbers."
+    doc, rules = "kafka.md §4", ("kafka.v2.varint", "kafka.varint.zigzag")
+    def both(name, title, raw, value):
+        s.ok(f"varints/{name}", title, raw, value, doc=doc, why=why, rules=rules)
+        s.book.add({"id": f"{s.prefix}encode/{name}", "title": f"{title}, written", "why": why, "op": "encode", "level": "must", "rules": ["kafka.v2.encode.varint"],
+                    "input": {"value": value}, "expect": {"accept": {"value": value, "bytes": [raw.hex()]}}, "source": {"origin": "builder", "document": doc}})
+    for number in INT32_EDGES:
+        both(f"offset-delta-{number}", f"offsetDelta {number}", batch(record(b"k", b"v", off=number), 1, last=number),
+             batch_value([record_value(b"k", b"v", off=number)], last=number))
+    for number in INT64_EDGES:
+        both(f"timestamp-delta-{number}".replace("--", "-minus-"), f"timestampDelta {number}", batch(record(b"k", b"v", ts=number), 1, max_ts=T + number),
+             batch_value([record_value(b"k", b"v", ts=number)], max_ts=T + number))
+    for size in (63, 64, 8191, 8192):
+        both(f"value-length-{size}", f"valueLength {size}", batch(record(b"k", b"v" * size), 1), batch_value([record_value(b"k", b"v" * size)]))
+    p = s.prefix + "encode/"
+    def no(name, title, field, number):
+        value = batch_value([record_value(b"k", b"v")])
+        value["records"][0][field] = str(number)
+        s.book.add({"id": p + name, "title": title, "why": "A number that does not fit is refused, never cut.", "op": "encode", "level": "must", "rules": ["kafka.v2.encode.range"],
+                    "input": {"value": value}, "expect": {"reject": {"class": "invalid-value"}}, "twin": p + "one-record", "source": {"origin": "builder", "document": "kafka.md §1.3"}})
+    no("offset-delta-under-int32", "offsetDelta −2^31 − 1", "offsetDelta", -(1 << 31) - 1)
+    no("timestamp-delta-under-int64", "timestampDelta −2^63 − 1", "timestampDelta", -(1 << 63) - 1)
+    no("offset-delta-far-over-int32", "offsetDelta 2^40", "offsetDelta", 1 << 40)
+    no("attributes-over-int8", "Record attributes 128", "attributes", 128)
+
+
+def _sizes(s: Shelf) -> None:
+    """§1.4, steps 1 to 7."""
+    first, value = one(0)
+    def tail(name, title, raw, doc, why, **more):
+        s.ok(f"tail/{name}", title, first + raw, log(value), consumed=70, doc=doc, why=why, rules=("kafka.log.tail",), needs=["feature:partial-tail"], **more)
+    torn = "A cut entry ends the reading; what it says of its size cannot be held against it."
+    for size, name, doc in ((2147483635, "size-before-overflow", "kafka.md §7 I24"), ((1 << 20), "size-a-mebibyte", "kafka.md §1.4 step 6")):
+        tail(name, f"A cut batch of size {size}", i64(1) + i32(size) + i32(0) + b"\x02" + bytes(8), doc, torn)
+    for size, name in ((2147483636, "size-at-overflow"), ((1 << 31) - 1, "size-int-max")):
+        tail(name, f"A cut batch of size {size}", i64(1) + i32(size) + i32(0) + b"\x02" + bytes(8), "kafka.md §7 I14, I25", torn, remarks=("size-overflow",))
+    tail("size-14", "A cut message of size 14, the smallest", old(0, 1)[0][:8] + i32(14) + bytes(4) + b"\x00", "kafka.md §1.4 step 2", torn)
+    def no(name, title, raw, cls, at, doc, rule):
+        s.no(f"damaged/{name}", title, first + raw, cls, at=at, before=log(value), twin="entries/one", doc=doc, rules=(rule,), why="A size that no entry can have is no tail.")
+    no("size-13", "Twelve bytes that tell of a size of 13", i64(1) + i32(13), "bad-length", 78, "kafka.md §1.4 step 2", "kafka.log.size")
+    for magic, size in ((1, 21), (2, 48)):
+        no(f"size-{size}-magic-{magic}", f"A whole entry of magic {magic} and size {size}", i64(1) + i32(size) + bytes(4) + bytes([magic]) + bytes(size - 5), "bad-length", 78,
+           "kafka.md §1.5", "kafka.log.size")
+    no("magic-128", "Magic −128 in a tail", i64(1) + i32(100) + bytes(4) + b"\x80", "bad-magic", 86, "kafka.md §1.4 step 5", "kafka.log.magic.range")
