@@ -13,10 +13,13 @@ def write(book: Book) -> None:
     shelf = Shelf(book, "kafka.log", "mixed")
     _committed(shelf)
     _from(shelf)
-    for magic in (0, 1, 2):
-        _magic(Shelf(book, "kafka.batch", f"v{magic}"), magic)
-    _varints(Shelf(book, "kafka.batch", "v2"))
+    shelves = {magic: Shelf(book, "kafka.batch", f"v{magic}") for magic in (0, 1, 2)}
+    for magic, one_shelf in shelves.items():
+        _magic(one_shelf, magic)
+    _varints(shelves[2])
     _sizes(shelf)
+    _produce(shelves[2], shelves, shelf)
+    _scanned(shelf)
 
 
 def data(base: int, keys: tuple[bytes, ...], pid: int, attributes: int = 0x10, **more: Any) -> tuple[bytes, Any]:
@@ -147,3 +150,78 @@ def _sizes(s: Shelf) -> None:
         no(f"size-{size}-magic-{magic}", f"A whole entry of magic {magic} and size {size}", i64(1) + i32(size) + bytes(4) + bytes([magic]) + bytes(size - 5), "bad-length", 78,
            "kafka.md §1.5", "kafka.log.size")
     no("magic-128", "Magic −128 in a tail", i64(1) + i32(100) + bytes(4) + b"\x80", "bad-magic", 86, "kafka.md §1.4 step 5", "kafka.log.magic.range")
+
+
+def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
+    """§1.7: what a broker looks at before it takes a batch."""
+    why = "The broker refuses the whole request: nothing of it is stored."
+    def ok(name, title, raw, value, rules):
+        s.ok(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, profile="produce")
+    def no(name, title, raw, at, rule, twin="produce/good", shelf=s, cls="not-permitted", also=("bad-offset", "count-mismatch")):
+        shelf.no(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also)
+    one_record = record(b"k", b"v")
+    count, sequence, append = "kafka.produce.count", "kafka.produce.sequence", "kafka.produce.append-time"
+    three = b"".join(record(b"k", b"v", off=n) for n in range(3))
+    values = [record_value(b"k", b"v", off=n) for n in range(3)]
+    ok("three-records", "Three records", batch(three, 3), batch_value(values), (count,))
+    no("range-below-count", "lastOffsetDelta 1 over three records", batch(three, 3, last=1), 23, count)
+    no("range-above-count", "lastOffsetDelta 3 over three records", batch(three, 3, last=3), 23, count)
+    no("no-records-last-minus-1", "No record, lastOffsetDelta −1", batch(b"", 0, last=-1), 57, count)
+    no("base-offset-minus-1", "baseOffset −1", batch(one_record, 1, base=-1), 0, "kafka.produce.base-offset")
+    no("base-offset-1", "baseOffset 1", batch(one_record, 1, base=1), 0, "kafka.produce.base-offset")
+    fields = {"pid": 0, "pepoch": 0, "seq": 0}
+    ok("producer-0", "producerId 0 with sequence 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v")], **fields), (sequence,))
+    no("producer-0-no-sequence", "producerId 0 without sequence", batch(one_record, 1, pid=0, pepoch=0, seq=-1), 53, sequence)
+    fields = {"attributes": 8, "max_ts": T + 5}
+    ok("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), (append,))
+    fields = {"attributes": 8, "max_ts": 0}
+    ok("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), (append,))
+    no("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
+    ok("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
+    v1 = old_shelves[1]
+    v1.ok("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
+          why="0 is a time.", rules=(append,), profile="produce")
+    v1.ok("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
+    no("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=())
+    raw = gzip(pair(1)[0])
+    good = message(1, None, raw, offset=11, attributes=1, ts=T + 1)
+    v1.ok("produce/wrapper", "A wrapper of two messages", good, message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=pair_value(1)), doc="kafka.md §1.7",
+          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc"), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+    no("inner-magic", "Messages of v0 in a wrapper of v1", message(1, None, gzip(pair(0)[0]), offset=11, attributes=1, ts=T + 1), 0, "kafka.produce.inner-magic", "produce/wrapper", v1, also=("bad-magic",))
+    crc = int.from_bytes(good[12:16], "big") ^ 1
+    no("wrapper-crc", "A wrong CRC of a wrapper", message(1, None, raw, offset=11, attributes=1, ts=T + 1, crc=crc), 12, "kafka.produce.wrapper-crc", "produce/wrapper", v1, "crc-mismatch", ())
+    def request(name, title, entries):
+        logs.ok(f"produce/{name}", title, b"".join(raw for raw, _ in entries), log(*(value for _, value in entries)), doc="kafka.md §1.7", why="What brokers take.",
+                rules=("kafka.produce.one-batch", "kafka.produce.one-magic"), profile="produce")
+    request("one-batch", "A request of one batch", [one(0)])
+    request("two-messages", "A request of two v1 messages", [old(1, 0), old(1, 1)])
+    no("two-batches", "A request of two batches", one(0)[0] * 2, 140, "kafka.produce.one-batch", "produce/one-batch", logs, also=())
+    no("two-magics", "A v0 and a v1 message", old(0, 0)[0] + old(1, 0)[0], len(old(0, 0)[0] + old(1, 0)[0]), "kafka.produce.one-magic", "produce/two-messages", logs, also=())
+
+
+def _scanned(s: Shelf) -> None:
+    """§2.4: every byte is a frame, garbage or the tail, and garbage ends where an entry with a true CRC begins."""
+    first, value = one(0)
+    def scan(name, title, chunks, items, why):
+        s.book.add({"id": f"{s.prefix}scan/{name}", "title": title, "why": why, "op": "scan", "level": "must", "rules": ["kafka.log.scan"], "input": {"chunks": [c.hex() for c in chunks]},
+                    "expect": {"accept": {"value": {"items": items}}}, "source": {"origin": "builder", "document": "kafka.md §2.4"}})
+    def frame(at, raw_value):
+        return {"kind": "frame", "at": at, "length": len(raw_value[0]), "value": raw_value[1]}
+    def garbage(at, length, cls):
+        return {"kind": "garbage", "at": at, "length": length, "class": cls}
+    second = one(1)
+    lost = "A scan that stops at the first damage loses all that follows; one that trusts a chance magic invents records."
+    for size in (7, 16, 17, 18, 40):  # one byte more makes the offset and the size of the batch a size of 16 MiB: a tail
+        scan(f"zeros-{size}-then-batch", f"{size} zero bytes between batches", [first + bytes(size) + second[0]], [frame(0, one(0)), garbage(70, size, "bad-length"), frame(70 + size, second)], lost)
+    scan("zeros-then-batch-in-pieces", "Zero bytes and a batch, byte by byte", [bytes([byte]) for byte in bytes(20) + first], [garbage(0, 20, "bad-length"), frame(20, one(0))], lost)
+    scan("zeros-then-v0", "Zero bytes, then a v0 message", [bytes(13) + old(0, 1)[0]], [garbage(0, 13, "bad-length"), frame(13, old(0, 1))], lost)
+    scan("zeros-then-v1", "Zero bytes, then a v1 message", [bytes(13) + old(1, 1)[0]], [garbage(0, 13, "bad-length"), frame(13, old(1, 1))], lost)
+    fake = i64(5) + i32(60) + bytes(4) + b"\x02"
+    scan("fake-head-then-batch", "What looks like a head, without a true CRC, then a batch", [bytes(12) + fake + first], [garbage(0, 12 + len(fake), "bad-length"), frame(12 + len(fake), one(0))], lost)
+    scan("fake-head-past-the-end", "What looks like a head, of more bytes than there are", [bytes(12) + i64(5) + i32(6000) + bytes(4) + b"\x02" + first],
+         [garbage(0, 29, "bad-length"), frame(29, one(0))], lost)
+    scan("garbage-to-the-end", "Zero bytes to the end", [first + bytes(50)], [frame(0, one(0)), garbage(70, 50, "bad-length")], "Garbage at the end is no tail: nothing of an entry begins there.")
+    scan("short-garbage-to-the-end", "Twelve zero bytes at the end", [first + bytes(12)], [frame(0, one(0)), garbage(70, 12, "bad-length")], "A size of 0 is no tail.")
+    scan("short-tail", "Eleven bytes at the end", [first + bytes(11)], [frame(0, one(0)), {"kind": "tail", "at": 70, "length": 11}], "Fewer than 12 bytes tell nothing.")
+    bad = batch(record(b"k", b"v"), 1, base=1, magic=3)
+    scan("magic-3-between", "A batch of magic 3 between good ones", [first + bad + one(2)[0]], [frame(0, one(0)), garbage(70, 70, "bad-magic"), frame(140, one(2))], lost)

@@ -10,7 +10,7 @@ made anew. The first failure kills it. So do an exception other than `Rejected`,
 case, 1 GiB of memory, and a package that cannot be imported.
 
 Results are appended to `results.jsonl` under `--work`: a second run goes on where the first one ended,
-and tries again only what lives in a module that has changed since, or, with `--again`, what lived.
+and tries again what stands in a module that has changed since, and what lived under other cases.
 Survivors are listed in `survivors.toml` with the reason of each. The exit code is 1 below `--least`.
 """
 
@@ -53,12 +53,18 @@ REMADE = 0.5
 
 @frozen
 class Result:
-    """A site, what came of it, and the state of the code that this holds for."""
+    """A site, what came of it, and the state of the code that this holds for.
+
+    Attributes:
+        cases: how many were selected.
+        asked: the state of the cases and of the judge; whoever lived is asked again once it changes.
+    """
 
     site: Site
     found: Found
     cases: int
     state: str
+    asked: str = ""
 
 
 @frozen
@@ -119,6 +125,16 @@ def surveyed(work: Path) -> Field:
     return field
 
 
+@cache
+def instrument() -> str:
+    """The state of the cases and of all that judges by them."""
+    key = hashlib.blake2b(f"{load().hash} {SHARE} {BUDGET} {PARENTS} {REMADE}".encode(), digest_size=8)
+    judges = (PACKAGE / "cases/derived.py", PACKAGE / "cases/truth.py", Path(mutation_judge.__file__))
+    for path in judges:
+        key.update(path.read_bytes())
+    return key.hexdigest()
+
+
 def _taken(name: str) -> bool:
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest()) % SHARE == 0
 
@@ -141,17 +157,18 @@ def chosen(patterns: tuple[str, ...], sample: int, seed: int, work: Path) -> lis
     return found
 
 
-def known(path: Path, *, again: bool) -> dict[str, Result]:
+def known(path: Path, *, asked: str) -> dict[str, Result]:
     """The results that still hold, by the names of their sites."""
     kept: dict[str, Result] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         row = json.loads(line)
-        result = Result(Site(**row["site"]), Found(**row["found"]), row["cases"], row["state"])
+        site, found = Site(**row.pop("site")), Found(**row.pop("found"))
+        result = Result(site, found, **row)
         kept[result.site.name] = result
     return {
         name: result
         for name, result in kept.items()
-        if result.state == state(result.site.module) and (result.found.killed or not again)
+        if result.state == state(result.site.module) and (result.found.killed or asked in ("", result.asked))
     }
 
 
@@ -161,7 +178,7 @@ def trials(todo: list[Site], field: Field, seed: int) -> Iterator[Result]:
     for site in todo:
         cases, parents = field.selected(site, seed)
         found = ground.tried(site.module, changed(site), cases, parents, REMADE)
-        yield Result(site, found, len(cases), state(site.module))
+        yield Result(site, found, len(cases), state(site.module), instrument())
 
 
 def worked(todo: list[Site], field: Field, seed: int, jobs: int, out: Path) -> None:
@@ -201,7 +218,6 @@ def _share(share: list[Site], field: Field, seed: int, out: Path, *, shown: bool
 @click.option("--sample", default=0, help="Sites of each module, drawn with the seed; 0 takes all.")
 @click.option("--seed", default=1, help="For the sample and for the order of the cases.")
 @click.option("--jobs", default=1, help="Processes at a time.")
-@click.option("--again", is_flag=True, help="Try what lived before once more.")
 @click.option("--show", is_flag=True, help="Try nothing: print the table of the results that there are.")
 @click.option("--least", default=0.0, help="Percent of the changes that must be noticed.")
 @click.option("--work", type=click.Path(path_type=Path), required=True, help="A folder for what is kept.")
@@ -211,7 +227,6 @@ def main(
     sample: int,
     seed: int,
     jobs: int,
-    again: bool,
     show: bool,
     least: float,
     work: Path,
@@ -220,11 +235,11 @@ def main(
     work.mkdir(parents=True, exist_ok=True)
     out = work / "results.jsonl"
     picked = chosen(patterns, sample, seed, work)
-    done = known(out, again=again)
+    done = known(out, asked=instrument())
     todo = [] if show else [site for site in picked if site.name not in done]
     if todo:
         worked(todo, surveyed(work), seed, jobs, out)
-    done = known(out, again=False)
+    done = known(out, asked="")
     results = [evolve(done[site.name], site=site) for site in picked if site.name in done]
     sys.exit(0 if printed(results) >= least else 1)
 

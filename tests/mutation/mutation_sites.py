@@ -64,7 +64,8 @@ def path_of(module: str) -> Path:
 
 def modules() -> list[str]:
     """The modules of the reference codec, floor by floor."""
-    return [f"{room}.{path.stem}" for room in ROOMS for path in sorted((PACKAGE / room).glob("[!_]*.py"))]
+    names = [f"{room}.{path.stem}" for room in ROOMS for path in sorted((PACKAGE / room).glob("[!_]*.py"))]
+    return [name for name in names if name not in OUTSIDE]
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-INT31: Final = (1 << 31) - 1
 INT63: Final = (1 << 63) - 1
 
 CODEC: Final = 0x07

@@ -9,10 +9,11 @@ from wireproof.kafka.arithmetic import (
     CODEC,
     CONTROL,
     HORIZON,
-    INT31,
     TRANSACTIONAL,
 )
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
+
+INT31: Final = (1 << 31) - 1
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 """By number: §1.2."""
