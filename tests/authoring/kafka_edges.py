@@ -3,9 +3,10 @@
 from typing import Any
 
 from book import Book
+from kafka_control import control, voter
 from kafka_legacy import pair, pair_value
 from kafka_log import ctl, log, old, one
-from kafka_parts import T, batch, batch_value, gzip, i32, i64, message, message_value, record, record_value
+from kafka_parts import T, batch, batch_value, gzip, hexed, i16, i32, i64, message, message_value, record, record_value
 from kafka_shelf import Shelf
 
 
@@ -17,6 +18,7 @@ def write(book: Book) -> None:
     for magic, one_shelf in shelves.items():
         _magic(one_shelf, magic)
     _varints(shelves[2])
+    _kraft(shelves[2])
     _sizes(shelf)
     _produce(shelves[2], shelves, shelf)
     _scanned(shelf)
@@ -201,7 +203,7 @@ def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
 
 def _scanned(s: Shelf) -> None:
     """§2.4: every byte is a frame, garbage or the tail, and garbage ends where an entry with a true CRC begins."""
-    first, value = one(0)
+    first = one(0)[0]
     def scan(name, title, chunks, items, why):
         s.book.add({"id": f"{s.prefix}scan/{name}", "title": title, "why": why, "op": "scan", "level": "must", "rules": ["kafka.log.scan"], "input": {"chunks": [c.hex() for c in chunks]},
                     "expect": {"accept": {"value": {"items": items}}}, "source": {"origin": "builder", "document": "kafka.md §2.4"}})
@@ -225,3 +227,46 @@ def _scanned(s: Shelf) -> None:
     scan("short-tail", "Eleven bytes at the end", [first + bytes(11)], [frame(0, one(0)), {"kind": "tail", "at": 70, "length": 11}], "Fewer than 12 bytes tell nothing.")
     bad = batch(record(b"k", b"v"), 1, base=1, magic=3)
     scan("magic-3-between", "A batch of magic 3 between good ones", [first + bad + one(2)[0]], [frame(0, one(0)), garbage(70, 70, "bad-magic"), frame(140, one(2))], lost)
+
+
+def _kraft(s: Shelf) -> None:
+    """§1.9: the control records of KRaft's own log; lengths and counts are unsigned varints, one too high."""
+    def ok(name, title, kind, raw, typed, why="A tool that dumps a metadata log shows these.", **more):
+        key = i16(0) + i16(kind)
+        s.ok(f"control/{name}", title, batch(record(key, raw), 1, attributes=0x20), batch_value([record_value(key, raw, control=typed)], attributes=0x20),
+             doc="kafka.md §1.9", rules=("kafka.control.kraft",), needs=["feature:control-batch"], why=why, **more)
+    def opaque(name, title, kind, raw):
+        ok(name, title, kind, raw, control(type=str(kind)), "KRaft's values are opaque to consumers: damage in one hides nothing but itself.", remarks=("control-value",))
+    def leader(version, voters, granting):
+        return control(type="2", version=str(version), leaderId="7", voters=voters, grantingVoters=granting)
+    one_id, two_id = bytes(range(16)), bytes(range(16, 32))
+    def voted(number, directory=None, **more):
+        return {**voter(str(number)), "directoryId": hexed(directory), **more}
+    none = b"\x00"
+    ok("leader-change-two-voters", "LEADER_CHANGE, two voters, none granting", 2, i16(0) + i32(7) + b"\x03" + i32(7) + none + i32(8) + none + b"\x01" + none,
+       leader(0, [voted(7), voted(8)], []))
+    ok("leader-change-nulls", "LEADER_CHANGE, null arrays", 2, i16(0) + i32(7) + b"\x00\x00" + none, leader(0, None, None))
+    ok("leader-change-v1", "LEADER_CHANGE of version 1, with directories", 2, i16(1) + i32(7) + b"\x02" + i32(7) + one_id + none + b"\x02" + i32(8) + two_id + none + none,
+       leader(1, [voted(7, one_id)], [voted(8, two_id)]))
+    tags = b"\x02\x00\x01a\x05\x03bcd"
+    ok("leader-change-tags", "LEADER_CHANGE with tagged fields", 2, i16(0) + i32(7) + b"\x02" + i32(7) + tags + b"\x01" + tags, leader(0, [voted(7)], []))
+    ok("leader-change-v2", "LEADER_CHANGE of version 2, which nobody knows", 2, i16(2) + i32(7), control(type="2", version="2"))
+    ok("leader-change-v-minus-1", "LEADER_CHANGE of version −1", 2, i16(-1) + i32(7), control(type="2", version="-1"))
+    ok("snapshot-header", "SNAPSHOT_HEADER", 3, i16(0) + i64(T) + none, control(type="3", version="0", lastContainedLogTimestamp=str(T)))
+    ok("snapshot-header-v1", "SNAPSHOT_HEADER of version 1", 3, i16(1) + i64(T), control(type="3", version="1"))
+    ok("snapshot-footer", "SNAPSHOT_FOOTER", 4, i16(0) + none, control(type="4", version="0"))
+    ok("snapshot-footer-v1", "SNAPSHOT_FOOTER of version 1", 4, i16(1), control(type="4", version="1"))
+    ok("kraft-version-v1", "KRAFT_VERSION of version 1", 5, i16(1) + i16(1), control(type="5", version="1"))
+    ends = b"\x03" + b"\x05CTRL" + b"\x02h" + (65535).to_bytes(2, "big") + none + b"\x02B" + b"\x04abc" + (9092).to_bytes(2, "big") + none
+    endpoints = [{"name": b"CTRL".hex(), "host": b"h".hex(), "port": "65535"}, {"name": b"B".hex(), "host": b"abc".hex(), "port": "9092"}]
+    first = i32(1) + one_id + ends + i16(0) + i16(1) + none + none
+    second = i32(2) + two_id + b"\x01" + i16(0) + i16(-1) + none + none
+    ok("kraft-voters", "KRAFT_VOTERS, two of them", 6, i16(0) + b"\x03" + first + second + none,
+       control(type="6", version="0", voters=[voted(1, one_id, endpoints=endpoints, minVersion="0", maxVersion="1"), voted(2, two_id, endpoints=[], minVersion="0", maxVersion="-1")]))
+    ok("kraft-voters-v1", "KRAFT_VOTERS of version 1", 6, i16(1) + b"\x01" + none, control(type="6", version="1"))
+    opaque("leader-change-null", "LEADER_CHANGE, null value", 2, None)
+    opaque("leader-change-count-past-end", "LEADER_CHANGE of more voters than bytes", 2, i16(0) + i32(7) + b"\x04" + i32(7) + none)
+    opaque("snapshot-header-short", "SNAPSHOT_HEADER, cut", 3, i16(0) + i64(T)[:7])
+    opaque("snapshot-footer-without-tags", "SNAPSHOT_FOOTER without its count of tags", 4, i16(0))
+    opaque("snapshot-footer-tag-past-end", "SNAPSHOT_FOOTER with a tag past the end", 4, i16(0) + b"\x01\x00\x02a")
+    opaque("kraft-voters-name-past-end", "KRAFT_VOTERS, a name past the end", 6, i16(0) + b"\x02" + i32(1) + one_id + b"\x02\x40CTRL")

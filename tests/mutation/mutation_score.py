@@ -106,21 +106,21 @@ def _some(indices: list[int], most: int, draw: Random) -> list[int]:
 
 
 def surveyed(work: Path) -> Field:
-    """The field, from `work` if neither the package nor the fixtures have changed since."""
+    """The field; what is known in `work` of unchanged cases under unchanged code is not measured again."""
     suite = load()
-    key = hashlib.blake2b(f"{suite.hash} {SHARE}".encode(), digest_size=8)
-    for path in (*map(path_of, modules()), *sorted((PACKAGE / "cases").glob("*.py"))):
-        key.update(path.read_bytes())
+    key = hashlib.blake2b(digest_size=8)
+    for module in modules():
+        key.update(path_of(module).read_bytes())
     kept = work / f"field-{key.hexdigest()}.pickle"
-    if kept.exists():
-        found: Field = pickle.loads(kept.read_bytes())
-        return found
+    old: Field | None = pickle.loads(kept.read_bytes()) if kept.exists() else None
     cases = [*suite.cases, *(each for case in suite.cases for each in derived(case) if _taken(each.id))]
+    if old is not None and old.cases == cases:
+        return old
     cases = [case for case in cases if not mutation_judge.verdict_on(case)]
-    click.echo(f"measuring what {len(cases)} cases reach", err=True)
-    field = Field(
-        cases, sum(case.family is None for case in cases), measured(cases, mutation_judge.verdict_on)
-    )
+    known = old.reach.by_case(old.cases) if old is not None else {}
+    click.echo(f"measuring what {len(cases)} cases reach, {len(known)} known", err=True)
+    reach = measured(cases, mutation_judge.verdict_on, known)
+    field = Field(cases, sum(case.family is None for case in cases), reach)
     kept.write_bytes(pickle.dumps(field))
     return field
 
