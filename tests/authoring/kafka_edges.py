@@ -1,12 +1,16 @@
 """The edges that small changes of a codec move: kafka.md §1.4, §1.9, §2.1 and the field reports of §8."""
 
+import hashlib
 from typing import Any
 
 from book import Book
 from kafka_control import control, voter
 from kafka_legacy import pair, pair_value
 from kafka_log import ctl, log, old, one
-from kafka_parts import T, batch, batch_value, gzip, hexed, i16, i32, i64, message, message_value, record, record_value
+from kafka_parts import (
+    T, batch, batch_value, framed, gzip, hexed, i8, i16, i32, i64, message, message_value, nullable, record,
+    record_value, varint, zstd,
+)  # fmt: skip
 from kafka_shelf import Shelf
 
 
@@ -19,6 +23,8 @@ def write(book: Book) -> None:
         _magic(one_shelf, magic)
     _varints(shelves[2])
     _kraft(shelves[2])
+    _packed(shelves[2])
+    _various(shelves[2], shelves, shelf)
     _sizes(shelf)
     _produce(shelves[2], shelves, shelf)
     _scanned(shelf)
@@ -270,3 +276,59 @@ def _kraft(s: Shelf) -> None:
     opaque("snapshot-footer-without-tags", "SNAPSHOT_FOOTER without its count of tags", 4, i16(0))
     opaque("snapshot-footer-tag-past-end", "SNAPSHOT_FOOTER with a tag past the end", 4, i16(0) + b"\x01\x00\x02a")
     opaque("kraft-voters-name-past-end", "KRAFT_VOTERS, a name past the end", 6, i16(0) + b"\x02" + i32(1) + one_id + b"\x02\x40CTRL")
+
+
+def _packed(s: Shelf) -> None:
+    """§3: parts of frames that Kafka's own writer leaves out and every other one may write."""
+    one_record, why = record(b"k", b"v"), "Other writers' frames are as good: the layout is that of the codec's own document."
+    def ok(name, title, codec, atom, region, doc, remarks=(), rules=("kafka.v2.codec",)):
+        s.ok(name, title, batch(region, 1, attributes=codec), batch_value([record_value(b"k", b"v")], attributes=codec), doc=doc, rules=rules, needs=[f"codec:{atom}"], why=why, remarks=remarks)
+    ok("gzip/text-flag", "FTEXT, which says nothing", 1, "gzip", gzip(one_record, flags=0x01), "kafka.md §3; RFC 1952 §2.3.1")
+    ok("gzip/reserved-flag-0x20", "The lowest reserved flag", 1, "gzip", gzip(one_record, flags=0x20), "kafka.md §7 X07", ("gzip-reserved-flags",))
+    ok("gzip/extra-field", "FEXTRA of five bytes", 1, "gzip", gzip(one_record, flags=0x04, optional=b"\x05\x00extra"), "kafka.md §3; RFC 1952 §2.3.1.1")
+    ok("gzip/extra-name-comment", "FEXTRA, FNAME and FCOMMENT", 1, "gzip", gzip(one_record, flags=0x1C, optional=b"\x03\x00abcname\x00comment\x00"), "kafka.md §3; RFC 1952 §2.3.1")
+    for size, sum_ in ((True, True), (False, True), (False, False)):
+        ok(f"zstd/{'size' if size else 'no-size'}-{'checksum' if sum_ else 'no-checksum'}", f"{'With' if size else 'Without'} content size, {'with' if sum_ else 'without'} checksum",
+           4, "zstd", zstd(one_record, content_size=size, checksum=sum_), "kafka.md §3; RFC 8878 §3.1.1.1")
+    long = record(b"k", b"v" * 300)
+    for size in (True, False):
+        s.ok(f"zstd/long-{'size' if size else 'no-size'}", f"A content of more than 255 bytes, {'with' if size else 'without'} its size", batch(zstd(long, content_size=size), 1, attributes=4),
+             batch_value([record_value(b"k", b"v" * 300)], attributes=4), doc="kafka.md §3; RFC 8878 §3.1.1.1.4", rules=("kafka.v2.codec",), needs=["codec:zstd"],
+             why="A size of two bytes counts from 256 on.")
+    noise = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(9))
+    for codec, atom in ((1, "gzip"), (2, "snappy"), (3, "lz4"), (4, "zstd")):
+        value = batch_value([record_value(b"k", noise)], attributes=codec)
+        s.book.add({"id": f"{s.prefix}encode/{atom}-of-noise", "title": f"A value that {atom} cannot make smaller", "why": "Blocks that do not pay are stored as they are: another path of every writer.",
+                    "op": "encode", "level": "must", "rules": ["kafka.v2.encode.codec"], "input": {"value": value}, "expect": {"accept": {"value": value}}, "needs": [f"codec:{atom}"],
+                    "source": {"origin": "builder", "document": "kafka.md §3"}})
+
+
+def _various(s: Shelf, shelves: dict[int, Shelf], logs: Shelf) -> None:
+    key = i16(0) + i16(1)
+    for name, raw in (("value-null", None), ("value-empty", b"")):
+        s.no(f"control/{name}", f"A COMMIT marker, {name.replace('-', ' ')}", batch(record(key, raw), 1, base=9, attributes=0x30, pid=1000, pepoch=0), "bad-control", twin="control/commit",
+             doc="kafka.md §7 K06", rules=("kafka.control.value",), needs=["feature:control-batch"], also=("null-not-allowed", "truncated", "length-past-end", "missing-field"),
+             why="A marker without an epoch ends no transaction.")
+    for base, remarks in ((0, ()), (1, ()), (-1, ("negative-timestamp",))):
+        s.ok(f"timestamps/delete-horizon-{base}".replace("--", "-minus-"), f"A delete horizon of {base}", batch(record(b"k", None, ts=5), 1, attributes=0x40, base_ts=base, max_ts=base + 5),
+             batch_value([record_value(b"k", None, ts=5, base_ts=base)], attributes=0x40, base_ts=base, max_ts=base + 5), doc="kafka.md §1.8, §7 C26", rules=("kafka.v2.delete-horizon",),
+             needs=["feature:delete-horizon"], remarks=remarks, why="0 is a time.")
+    cut = framed(i8(0) + varint(0) * 2 + nullable(b"k") + nullable(b"v") + b"\x80")
+    s.no("varints/cut-at-record-end", "A varint that would go on in the next record", batch(cut + b"\x01" + record(b"k", b"v", off=1), 2), "length-past-end", twin="batch/two-records",
+         doc="kafka.md §1.3, §4", rules=("kafka.v2.field.bounds",), also=("bad-varint", "truncated", "length-mismatch", "count-mismatch"), why="Whoever reads on takes a byte of the next record for this one's.")
+    for magic, other in ((0, 1), (1, 0)):
+        shelf = shelves[magic]
+        value = message_value(other, b"k", b"v")
+        shelf.book.add({"id": f"{shelf.prefix}encode/magic-{other}", "title": f"A value of magic {other} to be written as v{magic}", "why": "The format that was asked for is the one that is written.", "op": "encode",
+                        "level": "must", "rules": ["kafka.v2.encode.range"], "input": {"value": value}, "expect": {"reject": {"class": "invalid-value", "also": ["bad-magic"]}},
+                        "twin": ENCODED[magic], "source": {"origin": "builder", "document": "kafka.md §2.1"}})
+    def pair_at(base, last=None):
+        rows = [(record(key_, b"v", off=n), record_value(key_, b"v", off=n, base=base)) for n, key_ in enumerate((b"a", b"b"))]
+        return batch(b"".join(r for r, _ in rows), 2, base=base, last=last), batch_value([v for _, v in rows], base=base, last=1 if last is None else last)
+    for name, second, remarks in (("overlap-by-one", 6, ("offsets-not-monotonic",)), ("no-overlap", 7, ())):
+        entries = [pair_at(5), pair_at(second)]
+        logs.ok(f"entries/{name}", f"Offsets 5 and 6, then {second} and {second + 1}", b"".join(r for r, _ in entries), log(*(v for _, v in entries)), doc="kafka.md §7 I31", rules=("kafka.log.unchecked",),
+                remarks=remarks, why="The reader does not compare batches; whoever does counts from the last offset.")
+
+
+ENCODED = {0: "kafka.batch/v0/encode/key-and-value", 1: "kafka.batch/v1/encode/key-and-value"}

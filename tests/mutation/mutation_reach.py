@@ -107,7 +107,7 @@ def _module(filename: str) -> str:
 
 
 def measured(cases: list[Case], judged: Callable[[Case], object], known: dict[str, Known]) -> Reach:
-    """The reach of `cases` under the judge `judged`; that of the same case as in `known` is taken from there."""
+    """The reach of `cases` under the judge `judged`; a case that stands in `known` is not measured again."""
     reach = Reach()
     for index, case in enumerate(cases):
         before = known.get(case.id)

@@ -30,6 +30,7 @@ from random import Random
 import click
 import mutation_judge
 from attrs import asdict, evolve, frozen
+from mutation_outside import outside
 from mutation_reach import Reach, measured
 from mutation_sites import PACKAGE, Site, changed, modules, path_of, sites, statement
 from mutation_table import printed
@@ -150,7 +151,7 @@ def chosen(patterns: tuple[str, ...], sample: int, seed: int, work: Path) -> lis
     found: list[Site] = []
     for module in modules():
         if any(fnmatch.fnmatch(module, pattern) for pattern in patterns or ("*",)):
-            every = sites(module, work)
+            every = [site for site in sites(module, work) if not outside(site)]
             draw = Random(f"{seed} {module}")
             picked = draw.sample(every, sample) if 0 < sample < len(every) else every
             found += sorted(picked, key=lambda site: (site.line, site.column, site.operator))
@@ -237,6 +238,7 @@ def main(
     picked = chosen(patterns, sample, seed, work)
     done = known(out, asked=instrument())
     todo = [] if show else [site for site in picked if site.name not in done]
+    Random(seed).shuffle(todo)  # what is done when a run is cut short is a sample of all modules
     if todo:
         worked(todo, surveyed(work), seed, jobs, out)
     done = known(out, asked="")
