@@ -8,8 +8,23 @@ from kafka_control import control, voter
 from kafka_legacy import pair, pair_value
 from kafka_log import ctl, log, old, one
 from kafka_parts import (
-    T, batch, batch_value, framed, gzip, hexed, i8, i16, i32, i64, message, message_value, nullable, record,
-    record_value, varint, zstd,
+    T,
+    batch,
+    batch_value,
+    framed,
+    gzip,
+    hexed,
+    i8,
+    i16,
+    i32,
+    i64,
+    message,
+    message_value,
+    nullable,
+    record,
+    record_value,
+    varint,
+    zstd,
 )  # fmt: skip
 from kafka_shelf import Shelf
 
