@@ -7,11 +7,14 @@ from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
+from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.killtable import KillTableError
+from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -20,8 +23,11 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (TokenError, Exit.USAGE),
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
+    (FindingError, Exit.USAGE),
+    (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),
