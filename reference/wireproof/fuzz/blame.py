@@ -1,6 +1,7 @@
 """What a dead process was at, asked again: alone, in a fresh process, as every case is."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from attrs import evolve
 
@@ -11,6 +12,9 @@ from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict
+
+STILL: Final = "nothing moved"
+"""How the end of a process is told that was ended because nothing moved."""
 
 
 def blame(
@@ -27,7 +31,8 @@ def blame(
         origin: seed and execution, for the record.
 
     Returns:
-        The signatures; one of a crash that is not repeated if nothing else came of it.
+        The signatures; one of a crash that is not repeated if nothing else came of it. A standstill that is
+        not repeated was the machine's.
     """
     case = answered(inputs.case(data))
     found: list[Signature] = []
@@ -38,7 +43,7 @@ def blame(
                 sign = signature(hello.name, asked, verdict)
                 findings.add(sign, verdict, asked, data, version=hello.version, origin=origin)
                 found.append(sign)
-    if not found:
+    if not found and not how.startswith(STILL):
         verdict = Verdict("crash", text=f"{how}; not again in a fresh process")
         sign = evolve(signature(hello.name, case, verdict), path="not repeated")
         findings.add(sign, verdict, case, data, version=hello.version, origin=origin)

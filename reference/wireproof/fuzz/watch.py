@@ -14,7 +14,7 @@ from attrs import asdict, define
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.formats import Format
-from wireproof.fuzz.blame import blame
+from wireproof.fuzz.blame import STILL, blame
 from wireproof.fuzz.cell import Cell, Now
 from wireproof.fuzz.child import DONE, FULL
 from wireproof.fuzz.findings import Findings, read
@@ -149,7 +149,7 @@ class Watch:
             if self._stuck() or os.getppid() != self._parent:
                 os.kill(child, signal.SIGKILL)
                 os.wait4(child, 0)
-                return f"nothing moved for {self._stand.lane.stuck:.0f} s"
+                return f"{STILL} for {self._stand.lane.stuck:.0f} s"
             time.sleep(POLL)
 
     def _stuck(self) -> bool:
