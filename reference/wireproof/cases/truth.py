@@ -14,7 +14,7 @@ from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.formats import FORMATS
 from wireproof.wire import checksums
 from wireproof.wire.reader import FIXED, Budget, TracingReader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.rejected import At, Rejected
 from wireproof.wire.trace import Span
 from wireproof.wire.values import DECIMAL, HEX, Json, from_json
 from wireproof.wire.writer import TracingWriter
@@ -37,6 +37,9 @@ UNTOLD: Final = re.compile(
 )
 """Leaves of values that no field of the wire has the name and the value of."""
 
+NOWHERE: Final = -1
+"""The position of a refusal to encode: `Rejected.at`."""
+
 JSON: Final = "iggy.json."
 """The formats whose bytes between fields say nothing, and whose fields hold positions within."""
 
@@ -51,7 +54,7 @@ def untrue(case: Case) -> Iterator[str]:
     if not isinstance(case.input, Data):
         return
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
-    marks: list[Rejected | Remark] = []
+    marks: list[Rejected] = []
     try:
         FORMATS[case.joined].decode(reader, evolve(case.options, profile=case.profile))
     except Rejected as rejected:
@@ -59,14 +62,19 @@ def untrue(case: Case) -> Iterator[str]:
     else:
         yield from _accepted(case, reader)
     if not case.format.startswith(JSON):
-        yield from _pointed([*marks, *reader.remarks], reader)
+        yield from _pointed(marks, reader)
+    yield from _noted(reader)
+    yield from _numbered(reader.spans)
+    yield from _opened(reader)
 
 
 def _written(case: Case, value: Json) -> Iterator[str]:
     row, writer = FORMATS[case.joined], TracingWriter()
     try:
         row.encode(writer, from_json(row.value, value), evolve(case.options, profile=case.profile))
-    except Rejected:
+    except Rejected as refused:
+        if refused.at != NOWHERE:
+            yield f"a refusal to encode points to {refused.at}, where there are no bytes"
         return
     wire, data = [span for span in writer.spans if not span.space], bytes(writer.data)
     yield from _fields(wire, data)
@@ -87,8 +95,8 @@ def _accepted(case: Case, reader: TracingReader) -> Iterator[str]:
         yield from _gaps(wire, reader.pos)
 
 
-def _pointed(marks: Iterable[Rejected | Remark], reader: TracingReader) -> Iterator[str]:
-    """A refusal or a remark of a field that was read stands at an edge of a field."""
+def _pointed(marks: Iterable[Rejected], reader: TracingReader) -> Iterator[str]:
+    """A refusal of a field that was read stands at an edge of a field."""
     edges, named = {reader.at(0), reader.at(len(reader.data))}, set[str]()
     for span in reader.spans:
         edges |= {span.at, f"{span.space}{span.end}" if span.space else span.end}
@@ -96,6 +104,48 @@ def _pointed(marks: Iterable[Rejected | Remark], reader: TracingReader) -> Itera
     for mark in marks:
         if mark.path in named and mark.at not in edges and not mark.path.endswith(PEEKED):
             yield f"{mark.cls} of {mark.path} points to {mark.at}, where no field begins or ends"
+
+
+def _noted(reader: TracingReader) -> Iterator[str]:
+    """A remark stands at the start of the field that it names, or of a part; in JSON, of a text or list."""
+    json = any(span.type == "json" for span in reader.spans)
+    texts = {found.start() for found in re.finditer(rb'["\[{]', reader.data)} if json else set[At]()
+    starts: dict[str, set[At]] = {}
+    for span in reader.spans:
+        for path in _around(span.path):
+            starts.setdefault(path, set()).add(span.at)
+    for remark in reader.remarks:
+        if remark.path in starts and remark.at not in starts[remark.path] | texts:
+            yield f"{remark.cls} of {remark.path} points to {remark.at}, where it does not begin"
+
+
+def _around(path: str) -> Iterator[str]:
+    """The path of a field, and those of all that it is a part of."""
+    yield path
+    for cut in re.finditer(r"[.\[]", path):
+        yield path[: cut.start()]
+
+
+def _numbered(spans: Iterable[Span]) -> Iterator[str]:
+    """The elements of a list are numbered from 0 on, in the order in which they stand."""
+    lists: dict[str, list[int]] = {}
+    for span in spans:
+        for found in re.finditer(r"\[(\d+)\]", span.path):
+            told, number = lists.setdefault(span.path[: found.start()], []), int(found[1])
+            if number not in told[-1:]:
+                told.append(number)
+    for path, numbers in lists.items():
+        if list(dict.fromkeys(numbers)) != list(range(len(set(numbers)))):
+            yield f"the elements of {path} are numbered {numbers}"
+
+
+def _opened(reader: TracingReader) -> Iterator[str]:
+    """An inner space is named after the place where its bytes begin: a field, or the letters of a text."""
+    starts = {span.at if span.space else str(span.at) for span in reader.spans}
+    quotes = {str(span.start + 1) for span in reader.spans if span.type == "base64"}
+    for space in {span.space.removesuffix(">") for span in reader.spans if span.space}:
+        if space not in (quotes or starts):
+            yield f"a space is said to be opened at {space}, where no field begins"
 
 
 def _fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
