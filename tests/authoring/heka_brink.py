@@ -7,7 +7,25 @@ from typing import Any
 
 from book import Book
 from heka_encode import _given
-from heka_parts import FV, KEYS, UUID, F, Heka, M, field, fld, frame, frame_value, frames, garbage, msg, num, sub, value, vi, whole
+from heka_parts import (
+    FV,
+    UUID,
+    F,
+    Heka,
+    M,
+    field,
+    fld,
+    frame,
+    frame_value,
+    frames,
+    garbage,
+    msg,
+    num,
+    sub,
+    value,
+    vi,
+    whole,
+)
 
 
 def write(book: Book) -> None:
@@ -104,10 +122,9 @@ def _framings(s: Heka) -> None:
 def _written_headers(s: Heka) -> None:
     """§1, §2: the length of a header and the version of a key, to the bit."""
     limit, sign = ("heka.encode.limit",), ("heka.encode.frame", "heka.encode.sign")
-    def ok(name: str, title: str, why: str, rules: tuple[str, ...], head: bytes, given: Any = None, **header: Any) -> None:
+    def ok(name: str, title: str, why: str, rules: tuple[str, ...], head: bytes, **header: Any) -> None:
         made = frame_value(**header)
-        options = {} if given is None else given
-        s.other(f"encode/{name}", title, "encode", {"value": frames(_given(made))}, {"accept": {"value": frames(made), "bytes": [frame(M, head).hex()]}}, doc="heka.md §1, §2", why=why, rules=rules, **options)
+        s.other(f"encode/{name}", title, "encode", {"value": frames(_given(made))}, {"accept": {"value": frames(made), "bytes": [frame(M, head).hex()]}}, doc="heka.md §1, §2", why=why, rules=rules)
     def no(name: str, title: str, twin: str, rules: tuple[str, ...], **header: Any) -> None:
         s.unfit(f"encode/{name}", title, frames(_given(frame_value(**header))), f"encode/{twin}", doc="heka.md §1, §2", why="Written anyway it wraps.", rules=rules)
     fits = "A writer that is too careful refuses what fits."
@@ -118,6 +135,3 @@ def _written_headers(s: Heka) -> None:
     ok("header-255", "A header of 255 bytes", fits, limit, sub(4, b"s" * 250), signer=b"s" * 250)
     no("header-256", "A header of 256 bytes", "header-255", limit, signer=b"s" * 251)
     ok("signer-without-keys", "A signer, and no keys at all", "Who has no keys cannot sign, and passes on what there is.", sign, sub(4, b"test") + num(5, 1), signer=b"test", version=1)
-    given = bytes(range(16))
-    ok("signed-before", "A digest that is there already, and keys", "What was signed elsewhere is passed on as it is.", sign, sub(4, b"test") + num(5, 1) + sub(6, given), {"options": {"keys": KEYS}, "needs": ["feature:hmac"]},
-       signer=b"test", version=1, digest=given)

@@ -67,7 +67,14 @@ def _send(s: Shelf) -> None:
 def _json(s: Shelf) -> None:
     doc, shape = "iggy.md §8.1", ("iggy.json.send.partitioning", "iggy.json.encode")
     balanced = json_value(sent_value(0, HELLO), partitioning=kind_value("balanced", b""))
-    s.writes("encode/balanced", "Balanced, written", balanced, doc=doc, rules=shape, why="Its value is the empty string.")
+    s.writes(
+        "encode/balanced",
+        "Balanced, written",
+        balanced,
+        doc=doc,
+        rules=shape,
+        why="Its value is the empty string.",
+    )
     wrong = {**balanced, "partitioning": kind_value("balanced", b"\x01")}
     s.refuses(
         "encode/balanced-value",

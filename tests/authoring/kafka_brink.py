@@ -6,7 +6,20 @@ from book import Book
 from kafka_edges import data
 from kafka_log import ctl, log, one
 from kafka_parts import (
-    XERIAL, T, batch, batch_value, framed, gzip, i8, i32, i64, lz4, nullable, record, record_value, varint,
+    XERIAL,
+    T,
+    batch,
+    batch_value,
+    framed,
+    gzip,
+    i8,
+    i32,
+    i64,
+    lz4,
+    nullable,
+    record,
+    record_value,
+    varint,
 )  # fmt: skip
 from kafka_shelf import Shelf
 

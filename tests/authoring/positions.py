@@ -52,7 +52,9 @@ RECORD = starts(ALL, length=1, attributes=1, timestamp_delta=1, offset_delta=1, 
 CONTROL = starts(RECORD["key_length"], key_length=1, key=4, value_length=1, value=0)
 """kafka.md §1.9."""
 
-V1 = starts(offset=8, size=4, crc=4, magic=1, attributes=1, timestamp=8, key_length=4, key=1, value_length=4, value=1)
+V1 = starts(
+    offset=8, size=4, crc=4, magic=1, attributes=1, timestamp=8, key_length=4, key=1, value_length=4, value=1
+)
 V0 = starts(offset=8, size=4, crc=4, magic=1, attributes=1, key_length=4, key=1, value_length=4, value=1)
 """kafka.md §2.1, key and value of one byte."""
 
@@ -86,8 +88,8 @@ PLAIN: Table = (
     (RECORD["key"] + 4, "records/attributes-as-int16 records/key-length-int-max"),
     (ALL + RECORD_SIZE, "counts/one-of-two"),
     (ALL + 2 * RECORD_SIZE, "counts/int-max counts/three-of-two"),
-    (Back(), "framing/truncated-before-length-ends framing/truncated-before-magic framing/truncated-empty framing/truncated-in-header framing/truncated-one-byte-short "
-            "headers/count-two-of-one"),
+    (Back(), "framing/truncated-before-length-ends framing/truncated-before-magic framing/truncated-empty framing/truncated-in-header framing/truncated-one-byte-short"),
+    (Back(), "headers/count-two-of-one"),
     (V2["base_offset"], "produce/base-offset-5"),
     (V2["attributes"], "produce/control"),
     (V2["last_offset_delta"], "produce/count-not-range"),
@@ -140,7 +142,17 @@ WRAPPED: dict[At, str] = {
 ENTRY = starts(key_len=4, key=1, kind=1, val_len=4, value=0)
 """iggy.md §2.3, a key of one byte."""
 
-PLACE = starts(stream_kind=1, stream_length=1, stream=4, topic_kind=1, topic_length=1, topic=6, partitioning_kind=1, partitioning_length=1, messages=0)
+PLACE = starts(
+    stream_kind=1,
+    stream_length=1,
+    stream=4,
+    topic_kind=1,
+    topic_length=1,
+    topic=6,
+    partitioning_kind=1,
+    partitioning_length=1,
+    messages=0,
+)
 """iggy.md §3.1: a number, the six letters of `sample`, and balanced."""
 
 SENT = starts(PLACE["messages"], id=16, headers_len=4, payload_len=4, payload=5, second=0)
@@ -152,7 +164,19 @@ SECOND = SENT["second"] - PLACE["messages"]
 
 def polled(prefix: int, *, state: int = 0, checksum: int = 0) -> dict[str, int]:
     """iggy.md §3.3: a prefix, the count, and messages of `hello` or `world` without headers."""
-    return starts(prefix, count=4, offset=8, state=state, timestamp=8, id=16, checksum=checksum, headers_len=4, payload_len=4, payload=5, second=0)
+    return starts(
+        prefix,
+        count=4,
+        offset=8,
+        state=state,
+        timestamp=8,
+        id=16,
+        checksum=checksum,
+        headers_len=4,
+        payload_len=4,
+        payload=5,
+        second=0,
+    )
 
 
 def torn(prefix: int, more: str, **widths: int) -> dict[At, str]:
@@ -177,7 +201,11 @@ LOG30, LOG40 = (polled(-4, state=state, checksum=4) for state in (0, 1))
 
 
 def logged(at: dict[str, int]) -> dict[At, str]:
-    return {at["checksum"]: "payload-flipped", at["checksum"] + at["second"]: "checksum-wrong", at["second"] + at["payload_len"] + ENTRY["kind"]: "kind-16"}
+    return {
+        at["checksum"]: "payload-flipped",
+        at["checksum"] + at["second"]: "checksum-wrong",
+        at["second"] + at["payload_len"] + ENTRY["kind"]: "kind-16",
+    }
 
 
 JSON_SEND: dict[At, str] = {
