@@ -6,6 +6,7 @@ checksums that no code of the codecs computes, and against the value that a fixt
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import evolve
@@ -66,6 +67,7 @@ def untrue(case: Case) -> Iterator[str]:
     yield from _noted(reader)
     yield from _numbered(reader.spans)
     yield from _opened(reader)
+    yield from _held(reader.spans)
 
 
 def _written(case: Case, value: Json) -> Iterator[str]:
@@ -146,6 +148,16 @@ def _opened(reader: TracingReader) -> Iterator[str]:
     for space in {span.space.removesuffix(">") for span in reader.spans if span.space}:
         if space not in (quotes or starts):
             yield f"a space is said to be opened at {space}, where no field begins"
+
+
+def _held(spans: Iterable[Span]) -> Iterator[str]:
+    """A length that is named after the bytes behind it covers them: damage edits the two together."""
+    for length, data in pairwise(spans):
+        named = length.path in (f"{data.path}{suffix}" for suffix in ("Length", "_len", "_length"))
+        if (length.value, length.cover) != (data.end - data.start, None) or length.space != data.space:
+            continue  # KRaft's lengths are one too high, and are told by the codec itself
+        if named and data.type == "bytes":
+            yield f"{length.path} covers nothing"
 
 
 def _fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
