@@ -150,7 +150,7 @@ def _delivered(s: Shelf) -> None:
            "Only transactional batches are skipped, whatever else the attributes say.", *needs)
     below = data(-200, (b"a",), 1000, 0)
     s.ok("delivered/committed-below-zero", "A batch at offset −200, and no fetch offset", below[0], log(below[1]), doc="kafka.md §1.9; §7 C28", rules=("kafka.log.committed",), remarks=("offset-negative",), level="should",
-         needs=["feature:read-committed"], options={"isolation": "read_committed", "aborted": []}, why="Without a fetch offset nothing lies below it.")
+         needs=["feature:read-committed"], options={"isolation": "read_committed"}, why="Without a fetch offset nothing lies below it.")
 
 
 def _scanned(s: Shelf) -> None:
