@@ -3,7 +3,7 @@
 from book import Book
 from iggy_jsonsend import CAPTURE, TWIN
 from iggy_jsonsend import value as json_value
-from iggy_parts import HELLO, PLACE, kind_value, numeric, sent, sent_value, tagged, u32
+from iggy_parts import HELLO, PLACE, kind_value, numeric, sent, sent_value, tagged, tlv, u32
 from iggy_send import send, value
 from iggy_shelf import Shelf
 
@@ -52,6 +52,19 @@ def _send(s: Shelf) -> None:
             rules=("iggy.send.place",),
             why="Read as a name or a number, the messages go to another place.",
         )
+    first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
+    last = (*first, *((b"m%03d" % number, "raw", b"v" * 240) for number in range(10)))
+    s.ok(
+        "limits/headers-102400",
+        "102,400 bytes of header values in two messages",
+        send(sent(1, HELLO, tlv(*last)), sent(2, HELLO, tlv(*first))),
+        value(sent_value(1, HELLO, *last), sent_value(2, HELLO, *first)),
+        doc="iggy.md §3.1, §9",
+        rules=("iggy.send.limit.headers",),
+        remarks=("iggy-lowered-limit",),
+        profile="produce",
+        why="100 KiB is what the server of 0.0.30 takes, to the byte.",
+    )
     payload = b"p" * 200
     s.writes(
         "encode/payload-200",

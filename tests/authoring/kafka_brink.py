@@ -16,6 +16,7 @@ from kafka_parts import (
     i32,
     i64,
     lz4,
+    message_value,
     nullable,
     record,
     record_value,
@@ -30,6 +31,7 @@ def write(book: Book) -> None:
         chapter(s)
     _delivered(logs)
     _scanned(logs)
+    _legacy(book)
 
 
 KV = (record_value(b"k", b"v"),)
@@ -165,3 +167,15 @@ def _scanned(s: Shelf) -> None:
     head = i64(0) + i32(-1) + bytes(4) + b"\x02"
     scan("head-of-17-bytes", "A head of size −1 in a piece of its own, then a batch", [head, raw],
          [{"kind": "garbage", "at": 0, "length": 17, "class": "bad-length"}, {"kind": "frame", "at": 17, "length": 70, "value": value}])
+
+
+def _legacy(book: Book) -> None:
+    """§2.2: the codec of a message and its inner messages go together."""
+    p = "kafka.batch/v1/encode/"
+    whole = message_value(1, b"k", b"v")
+    for name, title, given in (
+        ("codec-without-messages", "A codec, and a value in place of messages", {**whole, "attributes": "1"}),
+        ("messages-without-codec", "Messages, and no codec", {**whole, "value": None, "messages": [message_value(1, b"a", b"1")]}),
+    ):
+        book.add({"id": p + name, "title": title, "why": "Every reader would unpack what is not packed, or hand on a packed set as a value.", "op": "encode", "level": "must", "rules": ["kafka.legacy.encode.codec"],
+                  "input": {"value": given}, "expect": {"reject": {"class": "invalid-value"}}, "twin": p + "key-and-value", "source": {"origin": "builder", "document": "kafka.md §2.2"}})

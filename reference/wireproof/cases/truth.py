@@ -18,7 +18,7 @@ from wireproof.wire.reader import FIXED, Budget, TracingReader
 from wireproof.wire.rejected import At, Rejected
 from wireproof.wire.trace import Span
 from wireproof.wire.values import DECIMAL, HEX, Json, from_json
-from wireproof.wire.writer import TracingWriter
+from wireproof.wire.writer import MASK64, TracingWriter
 
 SUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
@@ -161,15 +161,22 @@ def _held(spans: Iterable[Span]) -> Iterator[str]:
 
 
 def _fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
-    """Integers of fixed width and runs of bytes are what stands there."""
+    """Integers of fixed width, unsigned varints and runs of bytes are what stands there."""
     for span in spans:
         there = data[span.start : span.end]
         if span.type in FIXED:
             order: Any = "little" if span.type.endswith("le") else "big"
             if int.from_bytes(there, order, signed=span.type.startswith("int")) != span.value:
                 yield f"{span.path} is not {span.value}"
+        elif span.type == "uvarint" and _base128(there) != span.value & MASK64:
+            yield f"{span.path} is not {span.value}"
         elif span.type == "bytes" and there != span.value:
             yield f"{span.path} are not the bytes there"
+
+
+def _base128(data: bytes) -> int:
+    """An unsigned varint of 64 bits; a writer has negative ones as their two's complement."""
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data)) & MASK64
 
 
 def _covers(spans: Iterable[Span], data: bytes) -> Iterator[str]:
