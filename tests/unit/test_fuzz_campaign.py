@@ -15,6 +15,7 @@ from commands import Command
 from wireproof.cases.token import parse
 from wireproof.fuzz import lane as lanes
 from wireproof.fuzz.campaign import Campaign, run
+from wireproof.fuzz.corpus import keep
 from wireproof.fuzz.findings import Finding, read
 from wireproof.fuzz.killed import killed_by_fuzz
 
@@ -62,6 +63,22 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
+
+
+def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
+    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
+    assert [one.signature.kind for one in found] == ["timeout"]
+    assert int(str(last(tmp_path)["corpus"])) > 0
+
+
+def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
+    folder.mkdir(parents=True)
+    guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
+    found = fuzzed("py:troubled:Segfault", tmp_path)
+    assert found
+    assert not guilty.exists()
+    assert int(str(last(tmp_path)["corpus"])) > 0
 
 
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:

@@ -26,10 +26,20 @@ _FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
 
 def keep(folder: Path, data: bytes) -> Path:
     """Add `data` to a corpus."""
-    path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+    path = folder / _name(data)
     if not path.exists():
         path.write_bytes(data)
     return path
+
+
+def drop(folders: Iterable[Path], data: bytes) -> None:
+    """Take an input that ends processes out of corpora, or every process would begin with its end."""
+    for folder in folders:
+        (folder / _name(data)).unlink(missing_ok=True)
+
+
+def _name(data: bytes) -> str:
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 def write_seeds(folder: Path, row: Format, cases: Iterable[Case], max_size: int) -> Path:

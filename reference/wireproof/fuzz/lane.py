@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -129,7 +129,16 @@ def _caller(lane: Lane, entry: Entry) -> Caller | None:
 
 
 class Stand:
-    """One format of a lane: its inputs, seeds and words, and what a child does with them."""
+    """One format of a lane: its inputs, and what a child does with them.
+
+    Attributes:
+        row: the format.
+        inputs: makes the cases.
+        cell: where the current input lies.
+        log: what libFuzzer says.
+        words: the dictionary.
+        folders: corpus and seeds.
+    """
 
     def __init__(self, bench: Bench, joined: str) -> None:
         """Write seeds and dictionary."""
@@ -142,7 +151,10 @@ class Stand:
         self.log = work / "log"
         self.words = write_dictionary(work / f"{slug(joined)}.dict", dictionary(self.row))
         cases = () if lane.bare else bench.suite.cases
-        self._seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
+        seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
+        corpus = lane.rooms.corpus(lane.adapter, joined)
+        corpus.mkdir(parents=True, exist_ok=True)
+        self.folders: Sequence[Path] = (corpus, seeds)
 
     def desk(self) -> Desk:
         """What the target of a child works with; made in the child."""
@@ -153,15 +165,12 @@ class Stand:
     def arguments(self, turn: int) -> list[str]:
         """libFuzzer's, for the child of one turn."""
         lane = self.lane
-        corpus = lane.rooms.corpus(lane.adapter, self.row.joined)
-        corpus.mkdir(parents=True, exist_ok=True)
         return [
             f"-max_len={lane.max_size}",
             f"-seed={lane.seed + turn}",
             f"-dict={self.words}",
             f"-artifact_prefix={lane.rooms.work(lane.worker)}/",
-            str(corpus),
-            str(self._seeds),
+            *map(str, self.folders),
         ]
 
     def child(self, turn: int, until: float, parent: int) -> None:
