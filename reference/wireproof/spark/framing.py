@@ -157,10 +157,11 @@ def _iggy(edition: iggy_log.Edition) -> Stride:
 
 
 def _heka(stored: Stored, position: int, options: Options) -> int:
-    """heka.md §2.1: a right header, all of the message, and behind it the end or another separator.
+    """heka.md §2.1: a right header, all of the message, and behind it another separator.
 
-    What is refused inside such a frame does not move its end; where something else follows, the scan may look
-    for frames inside it. In Go's framing a whole frame always stands, in C's a refused one never does.
+    What is refused inside such a frame does not move its end. Where something else follows, the scan may look
+    for frames inside it; where the bytes end, it must know what will follow.
+    In Go's framing a whole frame always stands, in C's a refused one never does.
     """
     data, at = stored.at(position, AROUND + 256)
     if len(data) - at < 2 or data[at] != RECORD_SEPARATOR:
@@ -172,14 +173,12 @@ def _heka(stored: Stored, position: int, options: Options) -> int:
     end = position + total
     if not total or end > stored.size:
         return 0
-    if options.resync == "go" or end == stored.size or _separator(stored, end):
-        return total
-    return 0
+    return total if options.resync == "go" or _separator(stored, end) else 0
 
 
 def _separator(stored: Stored, position: int) -> bool:
     data, at = stored.at(position, 1)
-    return data[at] == RECORD_SEPARATOR
+    return data[at : at + 1] == bytes([RECORD_SEPARATOR])
 
 
 @lru_cache(maxsize=1 << 16)

@@ -119,7 +119,7 @@ def _shown(parts: SplitResult | None, path: str) -> str:
 def _below(
     store: str, root: str, parts: SplitResult | None, pattern: str, suffixes: tuple[str, ...]
 ) -> Iterator[Place]:
-    """The objects at `root`, or those below it that `pattern` matches or that are in a directory it matches."""
+    """The objects at `root`; or those below it that `pattern` matches, or whose directory it does."""
     files, base = filesystem(store), root.rstrip("/")
     info = files.get_file_info(base or "/")
     if info.type == fs.FileType.File:
