@@ -224,10 +224,11 @@ class Scanner:
         kind: Literal["frame", "garbage"] = (
             "frame" if content.cls is None or self.framing.refused == "deliver" else "garbage"
         )
-        yield Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
+        item = Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
         self._advance(self.size)
         self.credit = min(self.credit, self.most)
         self._forget()
+        yield item
 
 
 def _moved(remark: Remark, base: int) -> Remark:

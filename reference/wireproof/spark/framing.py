@@ -91,15 +91,13 @@ def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
 
 
 def _by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
-    """Heka's scan carries more; it is clean at some of the places between two pieces: heka/scan.py."""
+    """Heka's scan carries more; it is clean behind most frames: heka/scan.py."""
     scanner = Scanner(options)
-    scanner.base = at = pieces.position
+    scanner.base = pieces.position
     for piece in pieces:
         for _item in scanner.feed(piece):
-            pass  # only where they end is asked for
-        if scanner.clean and scanner.here > at:
-            at = scanner.here
-            yield Edge(at, settled=True)
+            if scanner.clean:
+                yield Edge(scanner.here, settled=True)
     yield Edge(pieces.position, settled=False)
 
 
