@@ -27,8 +27,8 @@ def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> li
     rows = []
     for place, first, last in one.ranges(start, end):
         stored = Stored.of(place)
-        for item in accounted(stored, first, last, one.asked.framing, DEFAULT):
-            rows.append((Path(place.shown).stem, item.at // 71, item.kind))
+        items = accounted(stored, first, last, one.asked.framing, DEFAULT)
+        rows += [(Path(place.shown).stem, item.at // 71, item.kind) for item in items]
     return rows
 
 
