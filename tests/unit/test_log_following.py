@@ -10,9 +10,7 @@ import pytest
 from wireproof.spark import settings
 from wireproof.spark.errors import SourceError
 from wireproof.spark.following import Follower, Limit
-from wireproof.spark.reading import accounted
 from wireproof.spark.stored import Stored
-from wireproof.wire.options import DEFAULT
 
 
 def follower(*paths: Path) -> Follower:
@@ -27,7 +25,7 @@ def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> li
     rows = []
     for place, first, last in one.ranges(start, end):
         stored = Stored.of(place)
-        items = accounted(stored, first, last, one.asked.framing, DEFAULT)
+        items = logs.items(one.asked.framing, stored, first, last)
         rows += [(Path(place.shown).stem, item.at // 71, item.kind) for item in items]
     return rows
 

@@ -10,7 +10,6 @@ from attrs import define
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA, edges
 from wireproof.spark.places import Place, expand
-from wireproof.spark.reading import accounted
 from wireproof.spark.spans import split
 from wireproof.spark.stored import FAR, Stored
 from wireproof.wire.options import DEFAULT
@@ -166,7 +165,7 @@ def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
     spans = split(KAFKA, DEFAULT, (place, 0, place.size), 1 << 20)
     assert len(spans) == 4
     stored = Stored.of(place)
-    items = [item for span in spans for item in accounted(stored, span.start, span.end, KAFKA, DEFAULT)]
+    items = [item for span in spans for item in logs.items(KAFKA, stored, span.start, span.end)]
     assert [item.value.base_offset for item in items] == list(range(40))
 
 

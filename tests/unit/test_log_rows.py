@@ -11,13 +11,16 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-from wireproof.spark import filters, reading, settings
+from wireproof.spark import fast, filters, kafka_columns, reading, settings
+from wireproof.spark.columns import Line
 from wireproof.spark.errors import SourceError
 from wireproof.spark.filters import Test as Filter
+from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
 from wireproof.spark.reading import Wanted
 from wireproof.spark.spans import plan, whole
 from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT
 
 
 def rows(
@@ -132,6 +135,53 @@ def test_iggy_records_are_rows(tmp_path: Path) -> None:
         "255",
         b"abc",
     )
+
+
+def slowly(path: Path) -> list[dict[str, Any]]:
+    """The rows as the reference's items give them, one by one."""
+    table = settings.KINDS["wireproof.kafka_log"].frames
+    [place] = expand([str(path)], ())
+    one = logs.stored(path.read_bytes())
+    one.shown = place.shown
+    found = []
+    for item in logs.items(KAFKA, one, 0, one.size):
+        line = Line(one, item, one.read(item.at, min(61, item.length)))
+        found.append({column.name: column.read(line) for column in table.columns})
+    return found
+
+
+EVERYTHING = tuple(one.name for one in kafka_columns.FRAMES.columns)
+
+
+def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Path) -> None:
+    kafka = [case for case in logs.of_fixtures() if case[1] is KAFKA and case[2].options == DEFAULT]
+    data = [log for *_, log in kafka if log]
+    assert len(data) > 250
+    for number, log in enumerate([*data, b"".join(data), logs.embedded()[7:] * 3]):
+        path = tmp_path / f"{number}.log"
+        path.write_bytes(log)
+        assert rows(path, names=EVERYTHING) == slowly(path), number
+
+
+def test_blocks_that_cut_entries_and_damage_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = b"".join(logs.batch(bytes([7]) * (37 * n), n) for n in range(40))
+    data = good[:9000] + good[9050:20_000] + bytes(300) + good + good[:-20]
+    (tmp_path / "a.log").write_bytes(data)
+    wanted = slowly(tmp_path / "a.log")
+    for first in (1, 16, 100, 1000, 5000):
+        monkeypatch.setattr(fast, "BLOCKS", (first, 4 * first))
+        assert rows(tmp_path, names=EVERYTHING) == wanted, first
+
+
+def test_hostile_damage_is_left_to_the_reference_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fast, "FREE", 1000)
+    data = (logs.batch(b"one") + b"?") * 200
+    (tmp_path / "a.log").write_bytes(data)
+    assert brief(rows(tmp_path)) == brief(slowly(tmp_path / "a.log"))
 
 
 # --- packed objects ---
@@ -281,7 +331,7 @@ def test_the_columns_hold_what_no_codec_gave() -> None:
     """A line without bytes, as behind a damaged object, has a row in every table."""
     for kind in settings.KINDS.values():
         for table in (kind.frames, kind.records):
-            line = reading.Line(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
+            line = Line(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
             [one] = table.lines(line)
             values = {column.name: column.read(one) for column in table.columns}
             assert values["fault"] == "decompress-failed"

@@ -13,7 +13,7 @@ from wireproof import formats
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import HEKA, IGGY, KAFKA, Edge, Framing, edges
 from wireproof.spark.places import Place
-from wireproof.spark.reading import AccountError, accounted
+from wireproof.spark.reading import AccountError
 from wireproof.spark.spans import Span, plan, split
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
@@ -58,7 +58,7 @@ def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> list[Row
 
 
 def part(framing: Framing, data: bytes, start: int, end: int, options: Options = DEFAULT) -> Iterator[Row]:
-    return map(row, accounted(logs.stored(data), start, end, framing, options))
+    return map(row, logs.items(framing, logs.stored(data), start, end, options))
 
 
 def places(framing: Framing, data: bytes, options: Options = DEFAULT) -> list[int]:
@@ -129,7 +129,7 @@ def test_an_iggy_length_without_bound_is_a_tail_that_is_not_read() -> None:
     data = logs.stored_30(1, b"abc") + torn
     rows = [
         (item.kind, item.at, item.length)
-        for item in accounted(logs.stored(data), 0, len(data), IGGY["0.0.30"], DEFAULT)
+        for item in logs.items(IGGY["0.0.30"], logs.stored(data), 0, len(data))
     ]
     assert rows == [("frame", 0, 47), ("tail", 47, len(torn))]
 
@@ -214,8 +214,8 @@ def test_items_that_leave_a_gap_are_not_passed_on() -> None:
         yield Item("frame", 0, 10)
         yield Item("frame", 11, 5)
 
-    with pytest.raises(AccountError, match="frame at 11, 5 bytes, wanted at 10"):
-        list(accounted(logs.stored(bytes(16)), 0, 16, evolve(KAFKA, items=gappy), DEFAULT))
+    with pytest.raises(AccountError, match="what is read at 11 ends at 16, wanted at 10"):
+        logs.items(evolve(KAFKA, items=gappy), logs.stored(bytes(16)), 0, 16)
     short = evolve(KAFKA, items=lambda *_: iter([Item("frame", 0, 10)]))
-    with pytest.raises(AccountError, match="the items of 0 to 16 end at 10"):
-        list(accounted(logs.stored(bytes(16)), 0, 16, short, DEFAULT))
+    with pytest.raises(AccountError, match="what is read of 0 to 16 ends at 10"):
+        logs.items(short, logs.stored(bytes(16)), 0, 16)

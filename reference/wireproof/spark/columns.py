@@ -83,15 +83,22 @@ class Table:
 
 
 def batches(
-    lines: Iterable[Line], columns: tuple[Column, ...], schema: pa.Schema
+    lines: Iterable[Line | pa.RecordBatch], columns: tuple[Column, ...], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Arrow batches of bounded size; `schema` names the same columns and may make its types nullable or not.
 
-    Only what the columns show is held: a small entry may unpack to very much more.
+    Only what the columns show is held: a small entry may unpack to very much more. Batches among the lines
+    are of this schema already, and go by in their place.
     """
     held: list[list[Any]] = []
     size = 0
     for line in lines:
+        if not isinstance(line, Line):
+            if held:
+                yield _batch(held, schema)
+            yield line
+            held, size = [], 0
+            continue
         row = [column.read(line) for column in columns]
         held.append(row)
         size += _weight(row)

@@ -7,13 +7,12 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve, frozen
 
+from wireproof.columnar.frames import count
+from wireproof.columnar.heads import CODECS
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.spark.columns import HEAD, RAW, SHARED, Column, Line, Table, itself, of_part
-
-CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-"""kafka.md §1.2; §2.1 knows the first four."""
 
 _BATCH: Final = Struct(">qiiBIhiqqqhii")
 _V0: Final = Struct(">qiIBb")
@@ -34,23 +33,21 @@ class Head:
     producer_id: int | None = None
     producer_epoch: int | None = None
     base_sequence: int | None = None
-    records: int | None = None
 
 
 def head(line: Line) -> Head | None:
-    """The header, if size and magic are right and the bytes are not cut within it; else None."""
-    data, length = line.head, line.item.length
-    if len(data) < THROUGH_MAGIC or data[16] > 2:
+    """The header, if size and magic are right and the entry is not cut; else None."""
+    data, item = line.head, line.item
+    if item.kind == "tail" or len(data) < THROUGH_MAGIC or data[16] > 2:
         return None
     size = int.from_bytes(data[8:OVERHEAD], "big", signed=True)
-    whole = length == size + OVERHEAD or line.item.kind == "tail"
-    if not whole or min(size, length - OVERHEAD) < LEAST[data[16]]:
+    if item.length != size + OVERHEAD or size < LEAST[data[16]]:
         return None
-    return _batch(data) if data[16] == 2 else _message(data, line.item.value)
+    return _batch(data) if data[16] == 2 else _message(data)
 
 
 def _batch(data: bytes) -> Head:
-    base, _, epoch, magic, _, attributes, delta, first, most, producer, generation, sequence, count = (
+    base, _, epoch, magic, _, attributes, delta, first, most, producer, generation, sequence, _ = (
         _BATCH.unpack_from(data)
     )
     return Head(
@@ -64,22 +61,23 @@ def _batch(data: bytes) -> Head:
         producer_id=producer,
         producer_epoch=generation,
         base_sequence=sequence,
-        records=count,
     )
 
 
-def _message(data: bytes, value: Message | None) -> Head:
-    """A wrapper bears the offset of its last message; what else it holds is known once it is unpacked."""
+def _message(data: bytes) -> Head:
+    """One offset: its own, and that of the last message inside a wrapper."""
     offset, _, _, magic, attributes = _V0.unpack_from(data)
-    first = value.messages[0].offset if value and value.messages else offset if value else None
-    count = None if value is None else 1 if value.messages is None else len(value.messages)
-    stamp = _V1.unpack_from(data)[5] if magic else None
-    return Head(magic, attributes, offset, base_offset=first, max_timestamp=stamp, records=count)
+    stamp = _V1.unpack_from(data)[5] if magic else -1
+    return Head(magic, attributes, offset, base_offset=offset, max_timestamp=stamp)
 
 
-def _codec(found: Head) -> str | None:
-    code = found.attributes & 7
-    return CODECS[code] if code < (5 if found.magic == 2 else 4) else None
+def _codec(found: Head) -> str:
+    return CODECS[found.attributes & 7]
+
+
+def _records(line: Line) -> int | None:
+    """Of a frame; what damage says of itself is no number of records."""
+    return count(line.item) if line.item.kind == "frame" else None
 
 
 def _flag(bit: int) -> Callable[[Head], bool]:
@@ -106,7 +104,7 @@ FRAMES: Final = Table(
         _plain("producer_id", pa.int64()),
         _plain("producer_epoch", pa.int32()),
         _plain("base_sequence", pa.int32()),
-        _plain("records", pa.int32()),
+        Column("records", pa.int64(), _records),
         RAW,
     ),
     itself,

@@ -8,7 +8,8 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark.columns import HEAD, Column, Line, Table, batches
+from wireproof.spark import fast, kafka_columns
+from wireproof.spark.columns import BYTES_MOST, HEAD, Column, Line, Table, batches
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import Framing
 from wireproof.spark.places import Place, filesystem
@@ -19,6 +20,8 @@ from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
 PIECE: Final = 1024 * 1024
+FAST_ROWS: Final = 65536
+"""Rows without bytes are small."""
 
 
 class AccountError(SourceError):
@@ -53,31 +56,60 @@ def read(spans: Iterable[Span], wanted: Wanted) -> Iterator[pa.RecordBatch]:
     return batches(_lines(spans, wanted), wanted.columns, wanted.schema)
 
 
-def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line]:
+def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line | pa.RecordBatch]:
     row = wanted.framing.row
     revision = None if row.revision == "mixed" else row.revision
     for span in spans:
         with _opened(span, wanted) as (stored, start, end, fault):
-            for item in accounted(stored, start, end, wanted.framing, wanted.options):
-                head = stored.at(item.at, min(HEAD, item.length))
-                first = head[0][head[1] : head[1] + min(HEAD, item.length)]
-                yield from wanted.table.lines(Line(stored, item, first, revision))
+            for part in accounted(_parts(stored, start, end, wanted), stored, start, end):
+                if isinstance(part, Item):
+                    yield from wanted.table.lines(Line(stored, part, _head(stored, part), revision))
+                else:
+                    yield from _slices(fast.shown(part, stored, wanted.schema))
             if fault is not None:
                 yield Line(stored, Item("garbage", end, 0, cls=fault), b"", revision)
 
 
-def accounted(stored: Stored, start: int, end: int, framing: Framing, options: Options) -> Iterator[Item]:
-    """The items of a span, held to cover it: each begins where the one before ended, the last at `end`."""
+def _parts(stored: Stored, start: int, end: int, wanted: Wanted) -> Iterator[fast.Rows]:
+    """Entries of Kafka logs go the fast way where a row needs nothing of their records."""
+    if wanted.table is kafka_columns.FRAMES:
+        return fast.rows(stored, start, end, wanted.options)
+    return wanted.framing.items(wanted.framing, stored, start, end, wanted.options)
+
+
+def _head(stored: Stored, item: Item) -> bytes:
+    length = min(HEAD, item.length)
+    data, at = stored.at(item.at, length)
+    return data[at : at + length]
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The batch in pieces of bounded size; they share its memory."""
+    step = max(1, min(FAST_ROWS, batch.num_rows * BYTES_MOST // max(batch.nbytes, 1)))
+    return (batch.slice(at, step) for at in range(0, batch.num_rows, step))
+
+
+def accounted(parts: Iterable[fast.Rows], stored: Stored, start: int, end: int) -> Iterator[fast.Rows]:
+    """The parts of a span, held to cover it: each begins where the one before ended, the last at `end`."""
     at = start
-    for item in framing.items(framing, stored, start, end, options):
-        if item.at != at or item.length <= 0:
-            raise AccountError(
-                f"{stored.shown}: {item.kind} at {item.at}, {item.length} bytes, wanted at {at}"
-            )
-        at += item.length
-        yield item
+    for part in parts:
+        first, last = _extent(part)
+        if first != at or last <= first:
+            raise AccountError(f"{stored.shown}: what is read at {first} ends at {last}, wanted at {at}")
+        at = last
+        yield part
     if at != end:
-        raise AccountError(f"{stored.shown}: the items of {start} to {end} end at {at}")
+        raise AccountError(f"{stored.shown}: what is read of {start} to {end} ends at {at}")
+
+
+def _extent(part: fast.Rows) -> tuple[int, int]:
+    """The first byte, and the one behind the last; no last byte where rows leave a gap."""
+    if isinstance(part, Item):
+        return part.at, part.at + part.length
+    position = part.column("position").to_numpy()
+    length = part.column("length").to_numpy()
+    gap = (position[1:] != (position + length)[:-1]).any() or (length <= 0).any()
+    return int(position[0]), -1 if gap else int(position[-1] + length[-1])
 
 
 @contextmanager
