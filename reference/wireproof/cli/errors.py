@@ -9,6 +9,7 @@ from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
+from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
@@ -21,6 +22,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
     (EventError, Exit.USAGE),
+    (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),

@@ -5,7 +5,7 @@ entry at all, how far that goes depends on everything behind them, and the refer
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from wireproof.wire.options import Options
 BLOCKS: Final = (256 * 1024, 32 * 1024 * 1024)
 """The first block and the longest; behind bytes that are no entry the first length is taken again."""
 
-Rows = pa.RecordBatch | Item
+Rows: TypeAlias = "pa.RecordBatch | Item"
 """Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
 
 

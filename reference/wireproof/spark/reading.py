@@ -60,7 +60,7 @@ def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line | pa.RecordBa
     row = wanted.framing.row
     revision = None if row.revision == "mixed" else row.revision
     for span in spans:
-        with _opened(span, wanted) as (stored, start, end, fault):
+        with opened(span, wanted.max_unpacked) as (stored, start, end, fault):
             for part in accounted(_parts(stored, start, end, wanted), stored, start, end):
                 if isinstance(part, Item):
                     yield from wanted.table.lines(Line(stored, part, _head(stored, part), revision))
@@ -113,7 +113,7 @@ def _extent(part: fast.Rows) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(span: Span, wanted: Wanted) -> Iterator[tuple[Stored, int, int, RejectClass | None]]:
+def opened(span: Span, max_unpacked: int) -> Iterator[tuple[Stored, int, int, RejectClass | None]]:
     """The bytes of the span, where it lies in them, and what became of the compression around them."""
     if span.place.compression is None:
         stored = Stored.of(span.place)
@@ -124,7 +124,7 @@ def _opened(span: Span, wanted: Wanted) -> Iterator[tuple[Stored, int, int, Reje
             stored.close()
         return
     with tempfile.TemporaryFile() as room:
-        size, fault = _unpack(span.place, room, wanted.max_unpacked)
+        size, fault = _unpack(span.place, room, max_unpacked)
         yield Stored(_Room(room), span.place.shown, size, FAR), 0, size, fault
 
 

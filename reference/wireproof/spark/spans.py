@@ -59,7 +59,7 @@ def plan(framing: Framing, options: Options, ranges: Iterable[Range], tasks: int
         spans = [
             span for part in pool.map(lambda one: split(framing, options, one, grain), cut) for span in part
         ]
-    return list(_packed(spans, grain))
+    return list(packed(spans, grain))
 
 
 def split(framing: Framing, options: Options, one: Range, grain: int) -> list[Span]:
@@ -88,8 +88,8 @@ def cuts(
             yield last
 
 
-def _packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
-    """In order, so that a task reads on where it stands; a task is full at `grain`."""
+def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
+    """Spans as tasks: in order, so that a task reads on where it stands; a task is full at `grain`."""
     held: list[Span] = []
     weight = 0
     for span in spans:
