@@ -80,7 +80,7 @@ def test_samples_are_the_smallest_of_each_finding(tmp_path: Path) -> None:
         planned(logs.write(tmp_path / "in", a=data[: len(data) - 100] + bytes(short)), tmp_path / "out")
     )
     found = [row for row in table(plan, "samples") if row["class"] == "crc-mismatch"]
-    assert [row["length"] for row in found][0] == len(short)
+    assert found[0]["length"] == len(short)
     assert found[0]["raw"] == bytes(short)
     assert len(found) == 3
 
@@ -152,13 +152,13 @@ def test_a_frame_that_kills_an_adapter_costs_that_frame_one_verdict(
 ) -> None:
     (tmp_path / "deadly.py").write_text(
         "import os\n"
-        "from wireproof.adapters.reference import REFERENCE\n"
+        "from wireproof.adapters.reference import Reference\n"
         "class Deadly:\n"
         "    name, version = 'deadly', '1'\n"
         "    revisions = {'kafka.batch/v2': {'ops': ['decode']}}\n"
         "    def decode(self, request):\n"
         "        if b'poison' in request.data: os.kill(os.getpid(), 11)\n"
-        "        return REFERENCE.decode(request)\n",
+        "        return Reference().decode(request)\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))

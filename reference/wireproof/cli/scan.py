@@ -62,7 +62,11 @@ def _watched(plan: "Plan", master: str | None) -> "Summary":
 
 
 def _shown(summary: "Summary", out: Path) -> None:
-    table = Table("implementation", "format", "verdict", "class", "path", "frames", "bytes", box=None)
+    table = Table(box=None)
+    for name in ("implementation", "format", "verdict", "class", "path"):
+        table.add_column(name, overflow="fold")
+    for name in ("frames", "bytes"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in summary.signatures:
         count, size = f"{row['count']:,}", f"{row['bytes']:,}"
         table.add_row(
@@ -75,7 +79,8 @@ def _shown(summary: "Summary", out: Path) -> None:
     )
     console.print(
         f"{len(summary.files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
-        f"{garbage:,} of garbage, {tails:,} of torn tails; {summary.spans} spans in {summary.seconds:.1f} s; tables in {out}",
+        f"{garbage:,} of garbage, {tails:,} of torn tails; "
+        f"{summary.spans} spans in {summary.seconds:.1f} s; tables in {out}",
         soft_wrap=True,
     )
 

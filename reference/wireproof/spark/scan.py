@@ -163,13 +163,18 @@ def _verdicts(
     for one in reading.accounted(parts, stored, start, end):
         if isinstance(one, Item):
             items.append(_seen(asked, stored, one))
-        else:
-            yield _fast(one, stored, asked, part)
-        if len(items) >= ASKED or sum(len(held.data) for held in items) >= ASKED_BYTES:
+        fast_rows = not isinstance(one, Item)
+        if items and (fast_rows or _enough(items)):
             yield _judged(items, benches, asked, stored, part)
             items = []
+        if fast_rows:
+            yield _fast(one, stored, asked, part)
     if items:
         yield _judged(items, benches, asked, stored, part)
+
+
+def _enough(items: list[Seen]) -> bool:
+    return len(items) >= ASKED or sum(len(one.data) for one in items) >= ASKED_BYTES
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:

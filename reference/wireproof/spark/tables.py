@@ -42,7 +42,7 @@ FRAMES: Final = pa.schema(
         ("verdicts", VERDICTS),
     ]
 )
-"""One row an item. `kind`, `fault` and `remarks` are the reference's verdict; `verdicts` are the adapters'."""
+"""One row an item. `kind`, `fault`, `remarks` are the reference's verdict; `verdicts` are the adapters'."""
 
 _PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
 _SIGNATURE: Final = [(name, pa.string()) for name in _PARTS]
