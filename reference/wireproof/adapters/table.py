@@ -17,6 +17,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.kafka_python:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("kafka.record", "kafka.codec"),
     ),
     Entry(
         "aiokafka",
@@ -24,6 +25,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.aiokafka:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("aiokafka.record", "aiokafka.codec"),
     ),
     Entry(
         "aiokafka-pure",
@@ -32,6 +34,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
         extra="peers",
         formats=("kafka",),
+        instrument=("aiokafka.record", "aiokafka.codec"),
     ),
     Entry(
         "kio",
@@ -39,6 +42,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.kio:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("kio.records", "kio.serial"),
     ),
     Entry(
         "kafka-clients",
@@ -61,6 +65,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
         extra="peers",
         formats=("heka",),
+        instrument=("google.protobuf.internal",),
     ),
     Entry(
         "protobuf-python",
@@ -69,5 +74,6 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
         extra="peers",
         formats=("heka",),
+        instrument=("google.protobuf.internal",),
     ),
 )

@@ -7,12 +7,14 @@ from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
+from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -21,6 +23,8 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (TokenError, Exit.USAGE),
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
+    (FindingError, Exit.USAGE),
+    (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),

@@ -7,6 +7,7 @@ of, what was unpacked from where) and by its values. Design, section 2, "The lay
 from random import Random
 
 from wireproof.cases.mutate import raw, valued
+from wireproof.cases.mutate.dictionary import dictionary
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import parsed
 from wireproof.cases.mutate.repairing import repair
@@ -39,4 +40,4 @@ def crossover(row: Format, one: bytes, two: bytes, rng: Random, max_size: int) -
     return repair(row, joined[:max_size])[:max_size]
 
 
-__all__ = ["AWARE", "Mutated", "crossover", "mutate", "mutated", "raw", "repair", "seed"]
+__all__ = ["AWARE", "Mutated", "crossover", "dictionary", "mutate", "mutated", "raw", "repair", "seed"]
