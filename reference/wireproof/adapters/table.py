@@ -12,6 +12,13 @@ TABLE: Final[tuple[Entry, ...]] = (
         formats=("kafka", "iggy", "heka"),
     ),
     Entry(
+        "columnar",
+        "the fast decoders of this package, and the reference for what they hand over",
+        object="wireproof.adapters.columnar:Columnar",
+        extra="spark",
+        formats=("kafka", "heka"),
+    ),
+    Entry(
         "kafka-python",
         "the record classes of kafka-python, as its fetcher drives them",
         object="wireproof.adapters.bindings.kafka_python:adapter",

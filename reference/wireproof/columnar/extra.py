@@ -2,7 +2,8 @@
 
 Kernels are compiled when they are first called and kept on disk (`cache=True`: beside their module, else
 in the user's cache, or where `NUMBA_CACHE_DIR` says). The kept code of a kernel is thrown away when *its*
-file changes and not when a kernel of another file that it calls does, so a kernel calls only its own file.
+file changes and not when a kernel of another file that it calls does: `heka_kernels` calls `kernels`, so who
+edits that touches both.
 """
 
 from collections.abc import Callable

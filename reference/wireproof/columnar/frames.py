@@ -42,11 +42,18 @@ class Run:
     answers: dict[int, Item]
 
 
-def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: bool) -> Iterator[Run]:
-    """The runs of a buffer, in order and without gaps; `keep` as in `judge`."""
+def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: bool, most: int = ENTRY_MOST) -> Iterator[Run]:
+    """The runs of a buffer, in order and without gaps.
+
+    Args:
+        buffer: any bytes.
+        options: as `scan` takes them.
+        keep: whether slots are wanted, as in `judge`.
+        most: the largest size of an entry, where `options.max_message` does not say.
+    """
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
+    most = most if options.max_message is None else options.max_message
     at, why = 0, kernels.FULL if view.nbytes else WHOLE
     while why != WHOLE:
         entries, at, why = _entries(Entries(wire, view, *_room()), at, most)
@@ -81,11 +88,10 @@ def _judged(entries: Entries, options: Options, *, keep: bool) -> Iterator[Run]:
     while first < entries.magic.size:
         before = int(ends[first - 1]) if first else 0
         stop = max(int(np.searchsorted(ends, before + WIRE_BYTES, side="right")), first + 1)
-        wave = judge(entries.part(first, stop), options.max_output, keep=keep)
-        if options.profile != "reader":  # §1.7 is the reference's alone
-            wave = _unanswered(wave)
-        yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})
-        first += wave.clean.size
+        for judged in judge(entries.part(first, stop), options.max_output, keep=keep):
+            wave = judged if options.profile == "reader" else _unanswered(judged)  # §1.7 is the reference's
+            yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})
+        first = stop
 
 
 def _unanswered(wave: Wave) -> Wave:

@@ -4,6 +4,7 @@ A wave is bounded by the bytes of its entries and by what they unpack to, unless
 """
 
 import zlib
+from collections.abc import Iterator
 from typing import Final
 
 import google_crc32c
@@ -16,8 +17,8 @@ from wireproof.columnar.kernels import CODEC, HEAD, SLOT, Array, Octets
 
 WIRE_BYTES: Final = 16 << 20
 """Bytes of the entries of a wave."""
-UNPACKED_BYTES: Final = 32 << 20
-"""Bytes that compressed ones may unpack to before the wave is closed."""
+UNPACKED_BYTES: Final = 1 << 20
+"""Bytes that compressed ones may unpack to before the wave is closed: few enough to stay in a cache."""
 SMALL: Final = 512
 """Up to this length a checksum in a kernel is done before a call of the library has begun."""
 LEAST_RECORD: Final = 7
@@ -57,7 +58,7 @@ class Wave:
     """What the kernels say of some entries.
 
     Attributes:
-        entries: those that were judged: all that were given, or fewer.
+        entries: those that were judged.
         heads: their fixed fields, rows of `HEAD`.
         clean: whether the kernels answer for an entry; the reference is to be asked for the others.
         records: how many records each clean entry holds; 0 for the others.
@@ -86,8 +87,8 @@ class Unpacked:
     stop: int
 
 
-def judge(entries: Entries, most: int, *, keep: bool) -> Wave:
-    """Judge entries, as many as their unpacked bytes allow and one at least.
+def judge(entries: Entries, most: int, *, keep: bool) -> Iterator[Wave]:
+    """Judge entries, in waves of what they unpack to; their heads and checksums are looked at once.
 
     Args:
         entries: one or more.
@@ -98,11 +99,12 @@ def judge(entries: Entries, most: int, *, keep: bool) -> Wave:
     kernels.read_heads(entries.wire, entries.position, entries.magic, heads)
     clean = sealed(entries, heads)
     kernels.clean_heads(heads, entries.magic, clean)
-    unpacked = unpack(entries, heads, clean, most)
-    if unpacked.stop < clean.size:
-        entries = entries.part(0, unpacked.stop)
-        heads, clean = heads[: unpacked.stop], clean[: unpacked.stop]
-    return _walked(entries, heads, clean, unpacked, keep=keep)
+    first = 0
+    while first < clean.size:
+        unpacked = unpack(entries.part(first, clean.size), heads[first:], clean[first:], most)
+        rows = slice(first, first + unpacked.stop)
+        yield _walked(entries.part(first, rows.stop), heads[rows], clean[rows], unpacked, keep=keep)
+        first = rows.stop
 
 
 def sealed(entries: Entries, heads: Array) -> Array:
@@ -133,7 +135,7 @@ def _checksums(entries: Entries, which: Array, end: Array) -> Array:
 def unpack(entries: Entries, heads: Array, clean: Array, most: int) -> Unpacked:
     """Unpack what is compressed and clean so far, and mark what cannot be."""
     codec = heads["attributes"] & CODEC
-    parts: list[bytes] = []
+    parts: list[bytes | bytearray] = []
     which: list[int] = []
     size, stop = 0, clean.size
     for index in np.flatnonzero(clean & (codec != 0)).tolist():
@@ -153,7 +155,7 @@ def unpack(entries: Entries, heads: Array, clean: Array, most: int) -> Unpacked:
     return Unpacked(np.array(which, np.int64), start, end, arena, stop)
 
 
-def _inflated(entries: Entries, index: int, codec: int, most: int) -> bytes | None:
+def _inflated(entries: Entries, index: int, codec: int, most: int) -> bytes | bytearray | None:
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:
