@@ -15,9 +15,9 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
+from wireproof.cases.needs import FLAGS, needs_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.columnar.heads import CODECS
-from wireproof.fuzz.proposal import FLAGS, needs_of
 from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
 from wireproof.trial.engine import Engine
@@ -88,7 +88,7 @@ def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None
 
 
 def _needs(item: Item, data: bytes) -> tuple[str, ...]:
-    """As `proposal.needs_of`, from the attributes and the value: kafka.md §1.2, §2.1."""
+    """As `needs.needs_of`, from the attributes and the value: kafka.md §1.2, §2.1."""
     newer = data[16] == 2
     attributes = int.from_bytes(data[21:23]) if newer else data[17]
     found = {f"codec:{CODECS[attributes & 7]}"}
