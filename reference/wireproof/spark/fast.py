@@ -20,7 +20,7 @@ from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
-BLOCKS: Final = (256 * 1024, 32 * 1024 * 1024)
+BLOCKS: Final = (256 * 1024, 8 * 1024 * 1024)
 """The first block and the longest; behind bytes that are no entry the first length is taken again."""
 
 Rows: TypeAlias = "pa.RecordBatch | Item"
@@ -34,7 +34,7 @@ def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Row
         if again > FREE + WORK * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
-        block = stored.read(at, min(size, end - at))
+        block = stored.block(at, min(size, end - at))
         whole, entries, odd = _entries(block, options, last=at + len(block) >= end)
         if whole:
             yield _moved(entries, at)
@@ -49,7 +49,7 @@ def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Row
             size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
 
 
-def _entries(block: bytes, options: Options, *, last: bool) -> tuple[int, pa.RecordBatch, bool]:
+def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, pa.RecordBatch, bool]:
     """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
 
     `last`: nothing is read behind the block, so that what it cuts is no entry.

@@ -36,6 +36,9 @@ ASKED: Final = 512
 ASKED_BYTES: Final = 8 * 1024 * 1024
 """Items, and bytes of them, that are asked and judged together."""
 
+GROUP: Final = 65536
+"""Rows of a row group, at least."""
+
 SAMPLES: Final = 3
 
 
@@ -141,11 +144,23 @@ def scan_span(plan: Plan, number: int) -> None:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=tables.COMPRESSION))
             opened = reading.opened(span, asked.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
-            for batch in _verdicts(plan, asked, stored, start, end, part, stack):
-                writer.write_batch(batch)
+            for table in _grouped(_verdicts(plan, asked, stored, start, end, part, stack)):
+                writer.write_table(table)
 
     tables.replace(file, write)
     tables.save(plan.done(number), part.dump())
+
+
+def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches together, as the row groups of a file: many small ones cost more than what is in them."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= GROUP:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def _verdicts(

@@ -4,6 +4,7 @@ Not mapped into memory: a log may be cut short by its owner while it is read, an
 kills the process, where a read that falls short says so.
 """
 
+import os
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,11 +24,29 @@ PIECES: Final = (64 * 1024, 4 * 1024 * 1024)
 
 
 @define
+class Local:
+    """A file of this machine."""
+
+    descriptor: int
+
+    def read_into(self, room: memoryview, position: int) -> memoryview:
+        """The part of `room` that was filled; all of it, unless the file ends before."""
+        done = 0
+        while done < len(room) and (got := os.preadv(self.descriptor, [room[done:]], position + done)):
+            done += got
+        return room[:done]
+
+    def close(self) -> None:
+        """Let it go."""
+        os.close(self.descriptor)
+
+
+@define
 class Stored:
     """The first `size` bytes of an object.
 
     Attributes:
-        file: of pyarrow; knows `read_at`.
+        file: `Local`, or one of pyarrow, which knows `read_at`.
         shown: its name in messages.
         size: what counts as its end, whatever has been appended since.
         window: bytes read at once by `at`.
@@ -39,27 +58,44 @@ class Stored:
     window: int = NEAR
     _held: bytes = field(default=b"", init=False)
     _from: int = field(default=0, init=False)
+    _room: bytearray = field(factory=bytearray, init=False)
 
     @classmethod
     def of(cls, place: Place) -> "Stored":
         """Open the object."""
         try:
-            file = filesystem(place.store).open_input_file(place.path)
+            file = (
+                filesystem(place.store).open_input_file(place.path)
+                if place.store
+                else Local(os.open(place.path, os.O_RDONLY))
+            )
         except OSError as error:
             raise SourceError(f"{place.shown}: {str(error).splitlines()[0]}") from None
         return cls(file, place.shown, place.size, FAR if place.store else NEAR)
 
     def read(self, position: int, length: int) -> bytes:
         """As many of these bytes as lie before the end; raises `SourceError` if the object got shorter."""
+        return bytes(self.block(position, length))
+
+    def block(self, position: int, length: int) -> memoryview:
+        """The same in memory that the next block takes again: new pages cost more to have than to fill."""
         wanted = min(length, self.size - position)
         if wanted <= 0:
-            return b""
-        data = self.file.read_at(wanted, position)
+            return memoryview(b"")
+        if isinstance(self.file, Local):
+            if len(self._room) < wanted:
+                self._room = bytearray(wanted)
+            return self._whole(
+                self.file.read_into(memoryview(self._room)[:wanted], position), position, wanted
+            )
+        return self._whole(memoryview(self.file.read_at(wanted, position)), position, wanted)
+
+    def _whole(self, data: memoryview, position: int, wanted: int) -> memoryview:
         if len(data) < wanted:
             raise SourceError(
                 f"{self.shown} had {self.size} bytes and ends at {position + len(data)}: read it again"
             )
-        return bytes(data)
+        return data
 
     def at(self, position: int, length: int) -> tuple[bytes, int]:
         """Bytes, and the index in them where `position` is; `length` of them follow, less at the end."""
