@@ -1,6 +1,7 @@
 """A scan span by span, without Spark: the tables that come of it, and that they come out the same."""
 
 import hashlib
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import logs
 import pyarrow.parquet as pq
 import pytest
+from commands import Command
 
 from wireproof.spark import jobs, scan, tables
 from wireproof.spark.errors import SourceError
@@ -234,3 +236,49 @@ def test_the_account_of_an_object_must_be_its_size() -> None:
     part.account("frame", 1, 10)
     with pytest.raises(AssertionError, match="x: 10 of 11 bytes"):
         list(tables.files([("x", 11, False, part.dump())]))
+
+
+# --- the verb ---
+
+
+def test_without_its_extra_the_verb_says_what_to_install(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wireproof.spark.jobs", None)
+    monkeypatch.delattr("wireproof.spark.jobs")
+    done = wireproof("scan", "x", "--out", "y")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "pip install 'wireproof[spark]'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("/nothing/there",), "/nothing/there: not found"),
+        (("x", "--set", "raw"), "--set raw: not NAME=VALUE"),
+        (("x", "--set", "rwos=1"), "no option rwos; is it rows?"),
+        (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak; nearest: aiokafka"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_is_started(
+    wireproof: Command, tmp_path: Path, words: tuple[str, ...], text: str
+) -> None:
+    done = wireproof("scan", *words, "--out", tmp_path / "out")
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert text in done.err
+
+
+def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
+    """Everything is committed: no session is needed to put the tables together and to say how it ended."""
+    flipped = bytearray(GOOD[1])
+    flipped[500] ^= 1
+    folder = logs.write(tmp_path / "in", a=GOOD[0] + bytes(flipped))
+    for adapters, code in (((), 0), (("mutant:crc-skip",), 1)):
+        out = tmp_path / f"out{code}"
+        options = jobs.source_options([str(folder)], [])
+        plan = scan.planned("wireproof.kafka_log", options, adapters, out)
+        done(plan)
+        said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))
+        assert said.code == code, said.err
+        assert "1,940 bytes: 970 of frames, 970 of garbage, 0 of torn tails; 0 spans" in said.out
+        assert ("fail:wrong-accept" in said.out) == bool(code)
