@@ -7,6 +7,7 @@ path, a class of refusal, a remark, a codec) is kept and has children itself.
 import re
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from random import Random
 from statistics import median
 
@@ -35,20 +36,25 @@ def by_bytes(row: Format, data: bytes, rng: Random) -> bytes:
     return edited(rng, data)[:LARGEST]
 
 
+@lru_cache(maxsize=4096)
+def unnumbered(path: str) -> str:
+    return re.sub("[0-9]+", "", path)
+
+
 def shown(seen: Layout) -> set[str]:
     """What is new about an input if no other showed it."""
     if seen.rejected is not None:
-        return {f"{seen.rejected.cls} {re.sub('[0-9]+', '', seen.rejected.path)}"}
+        return {f"{seen.rejected.cls} {unnumbered(seen.rejected.path)}"}
     assert seen.decoded is not None
     types = {span.type for span in seen.spans if span.space == ""}
-    paths = {re.sub(r"\[[0-9]+\]", "", span.path) for span in seen.spans}
+    paths = {unnumbered(span.path) for span in seen.spans}
     flags = {f"attributes {span.value}" for span in seen.spans if span.path.endswith("attributes")}
     return paths | types | flags | {remark.cls for remark in seen.decoded.remarks}
 
 
 @frozen
 class Run:
-    """One run: when each state was reached, in seconds; how many inputs were tried."""
+    """One run: when each state was reached, in seconds of this process; how many inputs were tried."""
 
     at: dict[str, float]
     missed: tuple[str, ...]
@@ -64,20 +70,20 @@ def run(row: Format, mutator: Mutator, number: int, seconds: float, most: int = 
     rng = Random(number)
     wanted = {state.name: state for state in states_of(row)}
     corpus, known, at, tried = [seed(row)], set[str](), dict[str, float](), 0
-    start = time.perf_counter()
-    while wanted and tried < most and time.perf_counter() - start < seconds:
+    start = time.process_time()
+    while wanted and tried < most and time.process_time() - start < seconds:
         data = mutator(row, rng.choice(corpus), rng)
         seen = formats.layout(row, data)
         tried += 1
         new = reached(tuple(wanted.values()), seen)
         for state in new:
-            at[state.name] = time.perf_counter() - start
+            at[state.name] = time.process_time() - start
             del wanted[state.name]
         features = shown(seen)
         if new or not features <= known:
             known |= features
             corpus.append(data)
-    return Run(at, tuple(wanted), tried, time.perf_counter() - start)
+    return Run(at, tuple(wanted), tried, time.process_time() - start)
 
 
 def line(row: Format, runs: list[Run]) -> str:

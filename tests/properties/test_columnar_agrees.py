@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subjects import each, nearly, valued, written
 
+from wireproof import columnar
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Format
@@ -124,6 +125,45 @@ def test_every_cut_and_every_prefix_of_garbage_is_read_alike(seed: bytes) -> Non
     for at in range(len(seed)):
         assert_agrees(seed[:at])
         assert_agrees(seed[at:] + seed)
+
+
+def batch_of_raw(record: bytes) -> bytes:
+    """One uncompressed batch of one record, its body as given: kafka.md §1.1, §1.3."""
+    body = bytes((len(record) << 1,)) + record
+    head = pack(">qiiBIhiqqqhii", 0, 49 + len(body), 0, 2, 0, 0, 0, T, T, -1, -1, -1, 1)
+    return sealed(head + body)
+
+
+@pytest.mark.parametrize("field", range(6))
+def test_a_number_that_is_longer_than_it_must_be_is_the_references(field: int) -> None:
+    """Attributes, timestampDelta, offsetDelta, key, value, headerCount, with lengths that are right: §4."""
+    parts = [b"\0", b"\0", b"\0", b"\x02k", b"\x02v", b"\0"]
+    plain = batch_of_raw(b"".join(parts))
+    assert assert_agrees(plain * 2) == (2, 0)
+    long = bytes((parts[field][0] | 0x80, 0)) + parts[field][1:] if field else b"\1"
+    data = batch_of_raw(b"".join((*parts[:field], long, *parts[field + 1 :])))
+    frames = columnar.scan(data + plain)  # so that bytes follow, as in a segment
+    assert frames.handed.tolist() == [True, False]
+    assert_agrees(data + plain)
+
+
+@pytest.mark.parametrize(
+    ("base", "deltas", "handed"),
+    [
+        (-1, (0, 0), 0),
+        (-1, (0, -4), 1),
+        (5, (-7, 0), 1),
+        ((1 << 63) - 1, (1, 0), 1),
+        (-(1 << 63), (-1, 0), 1),
+    ],
+)
+def test_timestamps_below_none_and_over_the_edge_are_the_references(
+    base: int, deltas: tuple[int, int], handed: int
+) -> None:
+    rows = tuple(Record(0, delta, at, None, b"value", ()) for at, delta in enumerate(deltas))
+    data = packed("v2", RecordBatch(0, 0, 2, 0, 1, base, base, -1, -1, -1, rows)) + SEEDS["v2"]
+    assert columnar.scan(data).handed.sum() == handed
+    assert_agrees(data)
 
 
 @pytest.mark.parametrize("codec", range(1, 5))

@@ -151,5 +151,5 @@ def test_without_the_extra_one_line_names_it(module: str) -> None:
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(
-        "ImportError: wireproof.columnar needs numba and pyarrow: pip install 'wireproof[spark]'"
+        "ImportError: wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]'"
     )

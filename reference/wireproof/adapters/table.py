@@ -15,7 +15,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "columnar",
         "the fast decoders of this package, and the reference for what they hand over",
         object="wireproof.adapters.columnar:Columnar",
-        extra="spark",
+        extra="columnar",
         formats=("kafka", "heka"),
     ),
     Entry(

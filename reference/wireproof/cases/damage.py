@@ -37,12 +37,18 @@ class Damaged:
 
 def encoded(span: Span, value: int) -> bytes | None:
     """`value` in the type of the field; None where it does not fit or the type holds no integer."""
-    if span.type not in FIXED and span.type not in ("varint", "varlong", "uvarint"):
+    packing = FIXED.get(span.type)
+    if packing is not None:
+        try:
+            return packing.pack(value)
+        except error:
+            return None
+    if span.type not in ("varint", "varlong", "uvarint"):
         return None
     writer = Writer()
     try:
         getattr(writer, span.type)("", value)
-    except (Rejected, error):
+    except Rejected:
         return None
     return bytes(writer.data)
 
@@ -92,17 +98,21 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
         spare: the path of a field that is left as it was damaged.
         grow: whether a varint may take another number of bytes than it did.
     """
-    for index in _inner_first(damaged.spans):
-        covered = damaged.spans[index]
+    data, spans = damaged.data, damaged.spans
+    for index in _inner_first(spans):
+        covered = spans[index]
         assert covered.cover is not None
         if covered.path == spare or (covered.cover.kind == "length" and not lengths):
             continue
-        new = _sealed(damaged.data, covered, covered.cover)
-        if new is None or (not grow and len(new) != covered.end - covered.start):
+        new = _sealed(data, covered, covered.cover)
+        if new is None or new == data[covered.start : covered.end]:
             continue
-        if new != damaged.data[covered.start : covered.end]:
-            damaged = replaced(damaged.data, damaged.spans, covered, new)
-    return damaged
+        if len(new) == covered.end - covered.start:
+            data = data[: covered.start] + new + data[covered.end :]
+        elif grow:
+            moved = replaced(data, spans, covered, new)
+            data, spans = moved.data, moved.spans
+    return Damaged(data, spans)
 
 
 def _inner_first(spans: Sequence[Span]) -> list[int]:

@@ -14,6 +14,7 @@ from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.killtable import KillTableError
 from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
@@ -28,6 +29,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (EventError, Exit.USAGE),
     (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),

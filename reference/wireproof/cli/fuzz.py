@@ -24,8 +24,8 @@ from wireproof.trial.exit_codes import Exit
 @click.option("--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else all")
 @click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="of all formats together")
 @click.option("--workers", default=1, type=click.IntRange(min=1), help="processes at a time; one corpus")
-@click.option("--dir", "root", default=Path("wireproof-fuzz"), help="corpus, findings and statistics; a run "
-              "goes on where the last one ended", type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
+@click.option("--dir", "root", default=Path("wireproof-fuzz"), help="corpus, findings; a run goes on where "
+              "the last one ended", type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
 @click.option("--seed", default=1, help="of all that is drawn")
 @click.option("--max-size", default=4096, type=click.IntRange(min=64, max=1 << 20), help="bytes of an input")
 @click.option("--fixtures", "folders", multiple=True, help="further fixtures, as seeds",

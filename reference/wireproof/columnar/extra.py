@@ -1,4 +1,4 @@
-"""What the extra `spark` brings, or one line that names it; and how a kernel is compiled.
+"""What the extra `columnar` brings, or one line that names it; and how a kernel is compiled.
 
 Kernels are compiled when they are first called and kept on disk (`cache=True`: beside their module, else
 in the user's cache, or where `NUMBA_CACHE_DIR` says). The kept code of a kernel is thrown away when *its*
@@ -14,10 +14,10 @@ try:
     import numpy as np
     import pyarrow as pa
 except ImportError as error:
-    text = f"wireproof.columnar needs numba and pyarrow: pip install 'wireproof[spark]' ({error})"
+    text = f"wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]' ({error})"
     raise ImportError(text) from None
 
-__all__ = ["compiled", "np", "pa"]
+__all__ = ["compiled", "inlined", "np", "pa"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -25,3 +25,8 @@ F = TypeVar("F", bound=Callable[..., object])
 def compiled(function: F) -> F:
     """`function` in machine code; it holds no lock of the interpreter while it runs."""
     return cast("F", numba.njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """A part of kernels that is too hot to be called: it is put where it is used."""
+    return cast("F", numba.njit(nogil=True, inline="always")(function))

@@ -10,7 +10,7 @@ stands for "not clean": it lies behind every end, so it goes through further rea
 
 from typing import Any, Final, TypeAlias
 
-from wireproof.columnar.extra import compiled, np
+from wireproof.columnar.extra import compiled, inlined, np
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -58,6 +58,7 @@ U = np.uint64
 BAD: Final = U(0xFFFF_FFFF_FFFF_FFFF)
 ZERO, ONE, TWO, FOUR, SIX, SEVEN, EIGHT = U(0), U(1), U(2), U(4), U(6), U(7), U(8)
 OVERHEAD, MAGIC_AT, THROUGH_MAGIC, BATCH_HEADER = U(12), U(16), U(17), U(61)
+SLACK: Final = U(16)
 CONTINUED, LOW7, BYTE = U(0x80), U(0x7F), U(0xFF)
 INT63: Final = (1 << 63) - 1
 
@@ -311,6 +312,54 @@ def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
     return at if at == stop else BAD
 
 
+@inlined
+def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
+    """A raw varint of one byte or two, where it ends, and whether it is another; reads two bytes at most."""
+    byte, high = U(data[at]), U(data[at + ONE])
+    if byte < CONTINUED:
+        return byte, at + ONE, False
+    return byte & LOW7 | high << SEVEN, at + TWO, high - ONE >= LOW7
+
+
+@inlined
+def read_plain(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
+    """`read_record` of nearly all records, four times as fast: no header, no number of over two bytes.
+
+    Reads without looking at the end: two bytes at most behind a position below `stop`, for which `SLACK` is
+    seen to once. `BAD` only says that `read_record` is to be asked.
+    """
+    if U(data.size) - at < SLACK:
+        return BAD
+    length, at, wrong = short(data, at)
+    stop = at + (length >> ONE)
+    if wrong or length & ONE or length < U(12) or stop > end or U(data.size) - stop < SLACK or data[at] != 0:
+        return BAD
+    time, at, wrong = short(data, at + ONE)
+    delta, at, other = short(data, at)
+    wrong |= other
+    size, at, other = short(data, at)
+    wrong |= other
+    row.key_at, row.key_length = at, -1
+    if size != ONE:
+        row.key_length = size >> ONE
+        wrong |= size & ONE != ZERO
+        at += size >> ONE
+    if wrong or at >= stop:
+        return BAD
+    size, at, wrong = short(data, at)
+    row.value_at, row.value_length = at, -1
+    if size != ONE:
+        row.value_length = size >> ONE
+        wrong |= size & ONE != ZERO
+        at += size >> ONE
+    if wrong or at + ONE != stop or data[at] != 0:
+        return BAD
+    row.delta = np.int64(time >> ONE) ^ -np.int64(time & ONE)
+    row.offset = np.int64(delta >> ONE) ^ -np.int64(delta & ONE)
+    row.headers, row.headers_at = 0, stop
+    return stop
+
+
 @compiled
 def clean_head(head: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
     """Whether nothing in the fixed fields wants a remark: §1.5, last paragraph; §2.1."""
@@ -369,7 +418,8 @@ def read_batch(data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: 
     before, latest, append = -1, -1, head.attributes & APPEND_TIME
     for index in range(head.count):
         row = slots[first + step * index]
-        at = read_record(data, at, end, row)
+        stop = read_plain(data, at, end, row)
+        at = read_record(data, at, end, row) if stop == BAD else stop
         if at == BAD or row.offset <= before:
             return False
         before = row.offset

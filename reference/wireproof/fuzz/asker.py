@@ -11,7 +11,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import NotRun, Outcome, TimedOut
-from wireproof.fuzz.clock import Clock, TooLong
+from wireproof.fuzz.clock import Clock
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import planned, request_for
 
@@ -53,14 +53,10 @@ class Here:
                 yield asked, self._answer(asked)
 
     def _answer(self, case: Case) -> Outcome:
-        self._clock.begin()
-        try:
-            outcome = self._caller.answer(request_for(case, "0"))
-        except TooLong:
-            outcome = TimedOut(case.limits.ms)
-        finally:
-            self._clock.end()
-        return TimedOut(case.limits.ms, "by its processor time") if self._clock.over else outcome
+        def late() -> Outcome:
+            return TimedOut(case.limits.ms, "by its processor time")
+
+        return self._clock.within(lambda: self._caller.answer(request_for(case, "0")), late)
 
     def rest(self) -> Iterator[Answered]:
         """Nothing is owed."""

@@ -1,7 +1,7 @@
 """A campaign: every format that an adapter knows, for a while, by one or more workers at a time.
 
-The lanes take turns in slices, so that a run that is cut off has looked at all of them. A lane that cannot
-go on says why in one line, and the others go on.
+Each worker is a lane in a process of its own. One that cannot go on says why in one line, and the others
+go on.
 """
 
 import importlib.util
@@ -10,26 +10,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
 from pathlib import Path
 from typing import Final
 
 import cattrs
-from attrs import Factory, define, evolve, field, frozen
+from attrs import Factory, define, field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.formats import FORMATS
 from wireproof.fuzz.corpus import ENOUGH, Minimised, minimise, recover, write_launcher
-from wireproof.fuzz.findings import Finding, read, settle
+from wireproof.fuzz.findings import Finding, settle
 from wireproof.fuzz.lane import Lane
 from wireproof.fuzz.rooms import Rooms
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import claimed_ops
-
-SLICE: Final = 120.0
-"""Seconds of one turn of a lane at most."""
 
 GRACE: Final = 120.0
 """Seconds that a lane may take over its time: to start, to ask about a death, to judge what is owed."""
@@ -97,7 +93,7 @@ def run(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> Ended:
     rows = _rows(campaign)
     for joined in rows:
         recover(campaign.rooms.corpus(campaign.adapter, joined))
-    troubles = list(_work(campaign, _lanes(campaign, rows), tick))
+    troubles = list(_work(_lanes(campaign, rows), tick))
     corpora = dict(_minimised(campaign, rows))
     return Ended(settle(campaign.rooms.findings(campaign.adapter)), troubles, corpora)
 
@@ -119,49 +115,35 @@ def _hello(adapter: str) -> Hello:
 
 
 def _lanes(campaign: Campaign, rows: Sequence[str]) -> list[Lane]:
-    """The turns, in order: each lane once a round, as many at a time as there are workers."""
-    total = campaign.minutes * 60
-    share = total * campaign.workers / len(rows)
-    rounds = ceil(share / min(SLICE, total))
-    lane = Lane(
-        campaign.adapter, "", str(campaign.root), "", share / rounds,
-        max_size=campaign.max_size, fixtures=campaign.fixtures, first=campaign.first,
-        bare=campaign.bare,
-    )  # fmt: skip
+    """One a worker, each with every format; they begin at different ones."""
     return [
-        evolve(lane, joined=joined, seed=campaign.seed + 1000 * turn)
-        for turn in range(rounds)
-        for joined in rows
-    ]
+        Lane(
+            campaign.adapter, (*rows[first:], *rows[:first]), str(campaign.root), f"w{number}",
+            campaign.minutes * 60, campaign.seed + 100_000 * number, campaign.max_size, campaign.fixtures,
+            first=campaign.first, bare=campaign.bare,
+        )
+        for number in range(campaign.workers)
+        for first in [number * len(rows) // campaign.workers]
+    ]  # fmt: skip
 
 
-def _work(campaign: Campaign, waiting: list[Lane], tick: Callable[[], None]) -> Iterator[str]:
-    """Run the turns on the workers; gives the lines of those that failed."""
-    running: dict[str, _Running] = {}
+def _work(lanes: list[Lane], tick: Callable[[], None]) -> Iterator[str]:
+    """Run the lanes; gives the lines of those that failed."""
+    running = [_started(lane) for lane in lanes]
     try:
-        while waiting or running:
-            for number in range(campaign.workers):
-                name = f"w{number}"
-                if name not in running and waiting:
-                    running[name] = _started(evolve(waiting.pop(0), worker=name))
-            for name, one in list(running.items()):
+        while running:
+            for one in tuple(running):
                 if one.process.poll() is not None:
-                    del running[name]
+                    running.remove(one)
                     yield from _trouble(one)
-                    if campaign.first and any(map(_gates, read(campaign.rooms.findings(campaign.adapter)))):
-                        waiting.clear()
                 elif time.monotonic() > one.until:
                     one.process.kill()
             tick()
             time.sleep(0.1)
     finally:
-        for one in running.values():
+        for one in running:
             one.process.kill()
             one.process.wait()
-
-
-def _gates(finding: Finding) -> bool:
-    return finding.gates
 
 
 def _started(lane: Lane) -> _Running:
@@ -190,8 +172,8 @@ def _environment(adapter: str) -> dict[str, str]:
 def _trouble(one: _Running) -> Iterator[str]:
     if one.process.returncode:
         text = (one.lane.rooms.work(one.lane.worker) / "errors").read_text("utf-8", errors="replace")
-        last = next((line for line in reversed(text.split("\n")) if line.strip()), "it said nothing")
-        yield f"{one.lane.joined}: exit code {one.process.returncode}: {' '.join(last.split())[:300]}"
+        lines = [" ".join(line.split())[:300] for line in text.split("\n") if line.strip()]
+        yield from lines[-3:] or [f"{one.lane.worker} ended with exit code {one.process.returncode}"]
 
 
 def _minimised(campaign: Campaign, rows: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
@@ -201,6 +183,6 @@ def _minimised(campaign: Campaign, rows: Sequence[str]) -> Iterator[tuple[str, M
         if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < ENOUGH:
             continue
         aside = campaign.rooms.work("less")  # what is found again while it is replayed is not counted again
-        lane = Lane(campaign.adapter, joined, str(aside), "less", 0.0, max_size=campaign.max_size)
+        lane = Lane(campaign.adapter, (joined,), str(aside), "less", 0.0, max_size=campaign.max_size)
         launcher = write_launcher(aside / "target", _text(lane))
         yield joined, minimise(folder, launcher)

@@ -11,7 +11,7 @@ from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import Target
 
 LOOK: Final = 64
-"""Executions between looks at the time and at the memory."""
+"""Executions between looks at the memory."""
 
 RESIDENT: Final = 1024 * 1024 * 1024
 """Bytes; a process that grew so large makes room for a fresh one, which costs a fork."""
@@ -61,10 +61,8 @@ def _bounded(target: Target, over: Callable[[], bool]) -> Callable[[bytes], None
         nonlocal count
         target(data)
         count += 1
-        if count % LOOK:
-            return
         done = over()
-        if done or resident() > RESIDENT:
+        if done or (count % LOOK == 0 and resident() > RESIDENT):
             target.finish()
             sys.stderr.flush()
             os._exit(DONE if done else FULL)

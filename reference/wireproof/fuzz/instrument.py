@@ -5,7 +5,7 @@ After, not while: atheris's import hook takes whole top-level packages, of which
 
 import gc
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import redirect_stderr
 from types import FunctionType
 from typing import Final
@@ -19,10 +19,10 @@ GENERIC: Final = ("wireproof.wire.values", "wireproof.wire.observe", "wireproof.
 WIRE: Final = "wireproof.wire"
 
 
-def modules_of(row: Format, entry: Entry | None) -> tuple[str, ...]:
-    """The modules, with all below them, whose coverage guides the fuzzing of `row` on an adapter."""
-    own = (WIRE, f"wireproof.{row.name.partition('.')[0]}")
-    if entry is None or not entry.object:
+def modules_of(rows: Iterable[Format], entry: Entry) -> tuple[str, ...]:
+    """The modules, with all below them, whose coverage guides the fuzzing of `rows` on an adapter."""
+    own = (WIRE, *dict.fromkeys(f"wireproof.{row.name.partition('.')[0]}" for row in rows))
+    if not entry.object:
         return own
     return (*own, *(entry.instrument or (entry.object.partition(":")[0],)))
 

@@ -1,7 +1,7 @@
-"""A lane: one adapter on one format, for some seconds, in a process of its own with a child that fuzzes.
+"""A lane: one adapter, on one format after the other, in a process of its own whose children fuzz.
 
-The parent imports and instruments once, then forks; a child that dies costs a fork. What it died of lies in
-its cell, and is asked again alone in a fresh process.
+The parent imports and instruments once, then forks for each turn of a format; a child that dies costs a
+fork. What it died of lies in its cell, and is asked again alone in a fresh process.
 
     python -m wireproof.fuzz.lane '{"adapter": …}'
 """
@@ -10,6 +10,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from typing import Final
 
@@ -25,16 +27,16 @@ from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.worker import limit_memory
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary
-from wireproof.formats import FORMATS, Format
+from wireproof.formats import FORMATS
 from wireproof.fuzz.asker import Asker, Away, Here
 from wireproof.fuzz.cell import Cell
 from wireproof.fuzz.child import fuzz
 from wireproof.fuzz.clock import Clock
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.inputs import Asking, Inputs, askings
+from wireproof.fuzz.inputs import Inputs, askings
 from wireproof.fuzz.instrument import instrument, modules_of
-from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz.rooms import Rooms, slug
 from wireproof.fuzz.target import OWN, Desk, Target
 from wireproof.fuzz.watch import Watch
 from wireproof.trial.engine import Engine
@@ -43,7 +45,10 @@ from wireproof.trial.plan import claimed_ops
 SECONDS: Final = 2.0
 """Of processor time that one input may take: the time limit of a case."""
 
-ROOM: Final = 4 * MEMORY
+SLICE: Final = 120.0
+"""Seconds of one turn of a format at most, so that a run that is cut off has looked at all of them."""
+
+ROOM: Final = MEMORY
 """Bytes of address space, over what is mapped at the start, for a codec that asks for what it is told."""
 
 
@@ -53,25 +58,27 @@ class Lane:
 
     Attributes:
         adapter: as users write it.
-        joined: the format and revision.
+        rows: the formats, by their joined names, in the order of their turns.
         root: the directory of the campaign.
         worker: the name of who runs it; two at a time never share one.
-        seconds: how long.
+        seconds: how long, all formats together.
         seed: of libFuzzer.
         max_size: bytes of an input.
         fixtures: further fixtures for seeds.
+        stuck: seconds by the clock on the wall after which an input is a hang.
         first: whether the first finding ends it.
-        bare: whether it begins with the least encoding alone, and not with the fixtures.
+        bare: whether it begins with the least encodings alone, and not with the fixtures.
     """
 
     adapter: str
-    joined: str
+    rows: tuple[str, ...]
     root: str
     worker: str
     seconds: float
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
+    stuck: float = 15.0
     first: bool = False
     bare: bool = False
 
@@ -80,33 +87,26 @@ class Lane:
         """Its directory."""
         return Rooms(Path(self.root))
 
-    @property
-    def row(self) -> Format:
-        """Its format."""
-        return FORMATS[self.joined]
+    def turns(self) -> Iterator[tuple[str, float]]:
+        """Each format once a round, and for how many seconds."""
+        share = self.seconds / len(self.rows)
+        rounds = ceil(share / SLICE)
+        for _ in range(rounds):
+            yield from ((joined, share / rounds) for joined in self.rows)
 
 
 class Bench:
-    """Everything of a lane that is made once, before the first fork."""
+    """What a lane imports and instruments once, before the first fork."""
 
     def __init__(self, lane: Lane) -> None:
-        """Import, instrument, write seeds and dictionary; raises `AdapterError`."""
+        """Import and instrument; raises `AdapterError`."""
         entry = resolve(lane.adapter)
-        suite = load(tuple(Path(folder) for folder in lane.fixtures))
         self.lane = lane
+        self.suite = load(tuple(Path(folder) for folder in lane.fixtures))
         self.caller = _caller(lane, entry)
-        self.inputs = self._inputs(askings(lane.row, suite))
-        work = lane.rooms.work(lane.worker)
-        self.cell = Cell(work / "cell", lane.max_size)
-        cases = () if lane.bare else suite.cases
-        self.seeds = write_seeds(work / "seeds", lane.row, cases, lane.max_size)
-        self.words = write_dictionary(work / "words.dict", dictionary(lane.row))
-        self.functions = instrument(modules_of(lane.row, entry))
-
-    def _inputs(self, ways: tuple[Asking, ...]) -> Inputs:
-        row, hello = self.lane.row, self._hello()
-        lifted = bool(hello.revisions) and row.joined not in hello.revisions
-        return Inputs(row, ways, claimed_ops(hello, row), lifted=lifted)
+        self.hello = self._hello()
+        self.cell = Cell(lane.rooms.work(lane.worker) / "cell", lane.max_size)
+        self.functions = instrument(modules_of((FORMATS[joined] for joined in lane.rows), entry))
 
     def _hello(self) -> Hello:
         if self.caller is not None:
@@ -114,21 +114,46 @@ class Bench:
         with Engine(self.lane.adapter) as engine:
             return engine.hello
 
-    def desk(self) -> Desk:
-        """What the target of a child works with; made in the child."""
-        lane, clock = self.lane, Clock(SECONDS)
-        findings = Findings(lane.rooms.findings(lane.adapter), lane.worker)
-        return Desk(self.inputs, self._asker(clock), findings, self.cell, clock, f"seed {lane.seed}")
-
-    def _asker(self, clock: Clock) -> Asker | None:
+    def asker(self, clock: Clock) -> Asker | None:
+        """The adapter, as a child asks it."""
         if self.lane.adapter == OWN:
             return None
         return Away(self.lane.adapter) if self.caller is None else Here(self.caller, clock)
 
+
+def _caller(lane: Lane, entry: Entry) -> Caller | None:
+    """The adapter as an object of this process; None for the reference, which is here, and for processes."""
+    if lane.adapter == OWN or not entry.object or entry.interpreter:
+        return None
+    return Caller(load_object(entry))
+
+
+class Stand:
+    """One format of a lane: its inputs, seeds and words, and what a child does with them."""
+
+    def __init__(self, bench: Bench, joined: str) -> None:
+        """Write seeds and dictionary."""
+        lane, self.row = bench.lane, FORMATS[joined]
+        self.lane, self.cell, self._bench = lane, bench.cell, bench
+        lifted = bool(bench.hello.revisions) and joined not in bench.hello.revisions
+        ops = claimed_ops(bench.hello, self.row)
+        self.inputs = Inputs(self.row, askings(self.row, bench.suite), ops, lifted=lifted)
+        work = lane.rooms.work(lane.worker)
+        self.log = work / "log"
+        self.words = write_dictionary(work / f"{slug(joined)}.dict", dictionary(self.row))
+        cases = () if lane.bare else bench.suite.cases
+        self._seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
+
+    def desk(self) -> Desk:
+        """What the target of a child works with; made in the child."""
+        lane, clock = self.lane, Clock(SECONDS)
+        findings = Findings(lane.rooms.findings(lane.adapter), lane.worker)
+        return Desk(self.inputs, self._bench.asker(clock), findings, self.cell, clock, f"seed {lane.seed}")
+
     def arguments(self, turn: int) -> list[str]:
         """libFuzzer's, for the child of one turn."""
         lane = self.lane
-        corpus = lane.rooms.corpus(lane.adapter, lane.joined)
+        corpus = lane.rooms.corpus(lane.adapter, self.row.joined)
         corpus.mkdir(parents=True, exist_ok=True)
         return [
             f"-max_len={lane.max_size}",
@@ -136,7 +161,7 @@ class Bench:
             f"-dict={self.words}",
             f"-artifact_prefix={lane.rooms.work(lane.worker)}/",
             str(corpus),
-            str(self.seeds),
+            str(self._seeds),
         ]
 
     def child(self, turn: int, until: float, parent: int) -> None:
@@ -152,12 +177,7 @@ class Bench:
             enough = self.lane.first and desk.findings.gating > 0
             return enough or time.monotonic() > until or os.getppid() != parent
 
-        fuzz(self.lane.row, Target(desk), self.arguments(turn), over)
-
-    @property
-    def log(self) -> Path:
-        """What libFuzzer says."""
-        return self.lane.rooms.work(self.lane.worker) / "log"
+        fuzz(self.row, Target(desk), self.arguments(turn), over)
 
 
 def mapped() -> int:
@@ -169,23 +189,26 @@ def mapped() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _caller(lane: Lane, entry: Entry) -> Caller | None:
-    """The adapter as an object of this process; None for the reference, which is here, and for processes."""
-    if lane.adapter == OWN or not entry.object or entry.interpreter:
-        return None
-    return Caller(load_object(entry))
-
-
 def main(arguments: list[str]) -> int:
     """Run the lane that the one argument tells; gives the exit code."""
     lane = cattrs.structure(json.loads(arguments[0]), Lane)
+    parent, troubles = os.getppid(), 0
     try:
         bench = Bench(lane)
-        Watch(bench).run()
+        stands = {joined: Stand(bench, joined) for joined in lane.rows}
     except AdapterError as error:
         sys.stderr.write(f"{error}\n")
         return 4
-    return 0
+    for number, (joined, seconds) in enumerate(lane.turns()):
+        watch = Watch(stands[joined], seconds, parent, number * 1000)
+        try:
+            watch.run()
+        except AdapterError as error:
+            sys.stderr.write(f"{joined}: {error}\n")
+            troubles += 1
+        if watch.enough():
+            break
+    return 4 if troubles else 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import cattrs
 from wireproof.adapters.errors import AdapterError
 from wireproof.formats import FORMATS
 from wireproof.fuzz.child import FLAGS, native
-from wireproof.fuzz.lane import Bench, Lane
+from wireproof.fuzz.lane import Bench, Lane, Stand
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import Target
 
@@ -26,16 +26,16 @@ def main(name: str = "") -> None:
     try:
         import atheris  # noqa: PLC0415 - an extra
 
-        bench = Bench(lane)
-        desk = bench.desk()
+        stand = Stand(Bench(lane), lane.rows[0])
+        desk = stand.desk()
     except ImportError:
         sys.exit("fuzzing needs a further package: pip install 'wireproof[fuzz]'")
     except AdapterError as error:
         sys.exit(str(error))
     desk.clock.start()
-    target, mutator = Target(desk), Mutator(lane.row, native)
+    target, mutator = Target(desk), Mutator(stand.row, native)
     atheris.Setup(
-        [sys.argv[0], *FLAGS, f"-dict={bench.words}", *sys.argv[1:]],
+        [sys.argv[0], *FLAGS, f"-dict={stand.words}", *sys.argv[1:]],
         target,
         custom_mutator=mutator.mutate,
         custom_crossover=mutator.cross,
@@ -51,7 +51,7 @@ def _lane(name: str) -> Lane:
     revision = os.environ.get("WIREPROOF_REVISION", revisions[-1])
     adapter = os.environ.get("WIREPROOF_ADAPTER", "reference")
     root = os.environ.get("WIREPROOF_FUZZ", "wireproof-fuzz")
-    return Lane(adapter, f"{name}/{revision}", root, f"plain-{os.getpid()}", 0.0)
+    return Lane(adapter, (f"{name}/{revision}",), root, f"plain-{os.getpid()}", 0.0)
 
 
 if __name__ == "__main__":

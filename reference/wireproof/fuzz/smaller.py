@@ -73,7 +73,7 @@ def of_bytes(row: Format, data: bytes) -> Iterator[bytes]:
 
 def _fewer(made: Parsed) -> Iterator[bytes]:
     """Elements taken out: all of a list, each half of it, each one."""
-    for many in made.lists:
+    for many in chain.from_iterable(made.lists):
         found = [element for element in made.elements if element.many == many]
         for run in _runs(found):
             splices = [Splice(one.space, one.start, one.end, b"") for one in run]

@@ -14,7 +14,7 @@ from wireproof.cases.needs import needs_of
 from wireproof.cases.outcome import Outcome, Refused
 from wireproof.fuzz.asker import Answered, Asker
 from wireproof.fuzz.cell import Cell
-from wireproof.fuzz.clock import Clock, TooLong
+from wireproof.fuzz.clock import Clock
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.inputs import Inputs, answered
 from wireproof.fuzz.oracles import Fault, faults
@@ -61,8 +61,9 @@ class Target:
         desk.cell.put(data)
         cases = self._cases(data)
         if desk.asker is not None and cases:
-            self._asked.update((case.id, (case, data)) for case in cases)
-            self._judge(desk.asker.ask(cases))
+            fresh = [case for case in cases if case.id not in self._asked]  # the same input twice in a batch
+            self._asked.update((case.id, (case, data)) for case in fresh)
+            self._judge(desk.asker.ask(fresh))
         desk.cell.rest()
 
     def finish(self) -> None:
@@ -76,21 +77,24 @@ class Target:
 
     def _cases(self, data: bytes) -> list[Case]:
         """The questions that `data` asks; the reference's own faults on the way are findings."""
-        inputs, clock = self._desk.inputs, self._desk.clock
-        clock.begin()
-        try:
-            case = inputs.case(data)
-            if self._desk.asker is None:
-                for fault in faults(inputs.row, case, len(data) + sum(data[-8:])):
-                    self._fault(fault, case, data)
-                return []
-            return [case, *inputs.more(case)]
-        except TooLong:
+
+        def late() -> list[Case]:
             self._fault(Fault("time", "decode", "over its processor time"), self._bare(data), data)
+            return []
+
+        try:
+            return self._desk.clock.within(lambda: self._asking(data), late)
         except Exception as error:  # noqa: BLE001 - that nothing but a refusal leaves it is the oracle
             self._fault(Fault("exception", _where(error), repr(error)), self._bare(data), data)
-        finally:
-            clock.end()
+            return []
+
+    def _asking(self, data: bytes) -> list[Case]:
+        inputs = self._desk.inputs
+        case = inputs.case(data)
+        if self._desk.asker is not None:
+            return [case, *inputs.more(case)]
+        for fault in faults(inputs.row, case, len(data) + sum(data[-8:])):
+            self._fault(fault, case, data)
         return []
 
     def _bare(self, data: bytes) -> Case:

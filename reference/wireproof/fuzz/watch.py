@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -12,17 +13,15 @@ from typing import Any, Final, Protocol
 from attrs import asdict, define
 
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.formats import Format
 from wireproof.fuzz.blame import blame
-from wireproof.fuzz.cell import Cell
+from wireproof.fuzz.cell import Cell, Now
 from wireproof.fuzz.child import DONE, FULL
 from wireproof.fuzz.findings import Findings, read
 from wireproof.fuzz.inputs import Inputs
 
-HERE: Final = 15.0
-"""Seconds by the clock on the wall after which an input in the process itself is a hang."""
-
-AWAY: Final = 300.0
-"""The same for a batch that another process works on, where every case has its own limit."""
+AWAY: Final = 20.0
+"""How many times as long as an input in the process itself a batch may take that another one works on."""
 
 POLL: Final = 0.05
 
@@ -31,6 +30,11 @@ EVERY: Final = 10.0
 
 STILLBORN: Final = 3
 """Children in a row that died before their first input, after which something else is wrong."""
+
+BUG, UNCAUGHT = 70, 77
+"""Exit codes of a child whose harness raised: our own, and libFuzzer's."""
+
+BUGGY: Final = "the harness raised"
 
 _PULSE: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
 
@@ -65,16 +69,13 @@ class Pulse:
 
 
 class Watched(Protocol):
-    """What is watched: the part of a lane's bench that this needs."""
+    """What is watched: the part of a lane's stand that this needs."""
 
+    row: Format
     lane: Any
     inputs: Inputs
     cell: Cell
-
-    @property
-    def log(self) -> Path:
-        """What libFuzzer says."""
-        ...
+    log: Path
 
     def child(self, turn: int, until: float, parent: int) -> None:
         """Be a child; does not return."""
@@ -82,60 +83,65 @@ class Watched(Protocol):
 
 
 class Watch:
-    """One lane's watch."""
+    """The watch over one turn of a format."""
 
-    def __init__(self, bench: Watched) -> None:
-        """Watch children of `bench`."""
-        lane = bench.lane
-        self._bench = bench
+    def __init__(self, stand: Watched, seconds: float, parent: int, seed: int = 0) -> None:
+        """Watch children of `stand` for `seconds`, while `parent` lives; `seed` is added to their own."""
+        lane = stand.lane
+        self._stand = stand
         self._start = time.monotonic()
-        self._until = self._start + lane.seconds
-        self._parent = os.getppid()
+        self._until = self._start + seconds
+        self._parent = parent
+        self._seed = seed
         self._told = self._start
-        self.pulse = Pulse(time.time(), lane.worker, lane.adapter, lane.joined, 0.0)
+        self.pulse = Pulse(time.time(), lane.worker, lane.adapter, stand.row.joined, 0.0)
 
     def run(self) -> None:
-        """Fork and watch until the time is over; raises `AdapterStartError` if no child ever lives."""
+        """Fork and watch until the time is over; raises `AdapterStartError` if children do not live."""
         stillborn = 0
         for turn in self._turns():
             how = self._watched(self._forked(turn))
-            stillborn = 0 if self._bench.cell.look().executions else stillborn + 1
+            now = self._stand.cell.look()
+            stillborn = 0 if now.executions else stillborn + 1
             if how:
                 self.pulse.deaths += 1
                 self.pulse.last = how
-                self._blame(how)
+                self._blame(how, now)
             if stillborn >= STILLBORN:
-                raise AdapterStartError(f"{self._bench.lane.adapter}: {how or 'it ended'}: {self._last()}")
+                raise AdapterStartError(f"{self._stand.lane.adapter}: {how or 'it ended'}: {self._last()}")
         self._tell(force=True)
 
-    def _turns(self) -> Iterator[int]:
-        turn = 0
-        while time.monotonic() < self._until and os.getppid() == self._parent and not self._enough():
-            yield turn
-            turn += 1
-
-    def _enough(self) -> bool:
-        lane = self._bench.lane
+    def enough(self) -> bool:
+        """Whether one finding is enough, and there is one."""
+        lane = self._stand.lane
         found = read(lane.rooms.findings(lane.adapter)) if lane.first else []
         return any(one.gates for one in found)
 
+    def _turns(self) -> Iterator[int]:
+        turn = self._seed
+        while time.monotonic() < self._until and os.getppid() == self._parent and not self.enough():
+            yield turn
+            turn += 1
+
     def _forked(self, turn: int) -> int:
         me = os.getpid()
-        self._bench.cell.begin()
+        self._stand.cell.begin()
         child = os.fork()
         if child:
             return child
         try:
-            self._bench.child(turn, self._until, me)
+            self._stand.child(turn, self._until, me)
+        except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as its parent
+            traceback.print_exc()
         finally:
-            os._exit(70)
+            os._exit(BUG)
 
     def _watched(self, child: int) -> str:
         """How the child ended, in words; empty where it ended well."""
         before = self.pulse.executions
         while True:
             found, status, usage = os.wait4(child, os.WNOHANG)
-            self.pulse.executions = before + self._bench.cell.look().executions
+            self.pulse.executions = before + self._stand.cell.look().executions
             if found:
                 self.pulse.resident = max(self.pulse.resident, usage.ru_maxrss * 1024)
                 return _how(status)
@@ -143,21 +149,25 @@ class Watch:
             if self._stuck() or os.getppid() != self._parent:
                 os.kill(child, signal.SIGKILL)
                 os.wait4(child, 0)
-                return f"nothing moved for {HERE:.0f} s"
+                return f"nothing moved for {self._stand.lane.stuck:.0f} s"
             time.sleep(POLL)
 
     def _stuck(self) -> bool:
-        now = self._bench.cell.look()
-        return now.seconds > {"here": HERE, "away": AWAY}.get(now.phase, AWAY)
+        now = self._stand.cell.look()
+        stuck: float = self._stand.lane.stuck
+        return now.seconds > (stuck if now.phase == "here" else stuck * AWAY)
 
-    def _blame(self, how: str) -> None:
-        now, lane = self._bench.cell.look(), self._bench.lane
+    def _blame(self, how: str, now: Now) -> None:
+        """Ask again what it was at; an end that the harness itself came to is a bug of ours."""
+        lane = self._stand.lane
+        if how == BUGGY:
+            raise AdapterStartError(f"a bug of the suite, please report {self._stand.log}: {self._last()}")
         if now.phase != "here":
             return
         findings = Findings(lane.rooms.findings(lane.adapter), lane.worker)
         origin = f"seed {lane.seed} #{now.executions}"
         try:
-            blame(lane.adapter, self._bench.inputs, findings, now.data, how, origin)
+            blame(lane.adapter, self._stand.inputs, findings, now.data, how, origin)
         finally:
             findings.close()
 
@@ -170,16 +180,16 @@ class Watch:
         self._read_log()
         self.pulse.at = round(time.time(), 1)
         self.pulse.seconds = round(self._told - self._start, 1)
-        with self._bench.lane.rooms.stats.open("a", encoding="utf-8") as file:
+        with self._stand.lane.rooms.stats.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(self.pulse)) + "\n")
 
     def _read_log(self) -> None:
-        found = _PULSE.findall(_tail(self._bench.log))
+        found = _PULSE.findall(_tail(self._stand.log))
         if found:
             self.pulse.coverage, self.pulse.features, self.pulse.corpus = map(int, found[-1])
 
     def _last(self) -> str:
-        lines = _tail(self._bench.log).decode(errors="replace").split("\n")
+        lines = _tail(self._stand.log).decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
 
 
@@ -196,4 +206,6 @@ def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
         return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
     code = os.waitstatus_to_exitcode(status)
+    if code in (BUG, UNCAUGHT):
+        return BUGGY
     return "" if code in (DONE, FULL) else f"ended with exit code {code}"

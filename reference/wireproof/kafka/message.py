@@ -229,6 +229,8 @@ def _base(inner: Reader, head: Head, stored: list[int]) -> int:
     if base < 0:  # L23, L33
         text = f"wrapper offset {head.offset}, last inner offset {stored[-1]}"
         raise inner.reject("bad-offset", "offset", text, at=0, detail="WRAPPER_OFFSET")
+    if base + min(stored) < 0:  # a relative offset below none at all: as L40 outside
+        head.notes.once(inner, "offset-negative", "messages", 0)
     return base
 
 

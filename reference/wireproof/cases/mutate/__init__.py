@@ -8,6 +8,7 @@ from random import Random
 
 from wireproof.cases.mutate import raw, valued
 from wireproof.cases.mutate.dictionary import dictionary
+from wireproof.cases.mutate.draws import below
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import parsed
 from wireproof.cases.mutate.repairing import repair
@@ -30,13 +31,13 @@ def mutate(row: Format, data: bytes, rng: Random, max_size: int) -> bytes:
 def crossover(row: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
     """A child of both: a part of the value of `two` in that of `one`, or their bytes joined and repaired."""
     first, second = parsed(row, one), parsed(row, two)
-    if first.value is not None and second.value is not None and rng.randrange(4):
+    if first.value is not None and second.value is not None and below(rng, 4):
         made = valued.crossed(row, first, second, rng)
         if made is not None:
             return made[:max_size]
-    if not rng.randrange(3):
+    if not below(rng, 3):
         return (one + two)[:max_size]
-    joined = one[: rng.randrange(len(one) + 1)] + two[rng.randrange(len(two) + 1) :]
+    joined = one[: below(rng, len(one) + 1)] + two[below(rng, len(two) + 1) :]
     return repair(row, joined[:max_size])[:max_size]
 
 

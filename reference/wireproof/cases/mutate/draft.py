@@ -56,20 +56,30 @@ def _depth(space: str) -> int:
 
 
 def _edited(parent: Parsed, space: str, splices: list[Splice], *, lengths: bool, sums: bool) -> bytes:
-    damaged = Damaged(parent.spaces[space], parent.speaking[space])
-    last = len(damaged.data) + 1
-    for splice in sorted(splices, key=lambda one: (one.start, one.end), reverse=True):
-        if splice.end <= last:
-            damaged = _made(damaged, splice)
-            last = splice.start
-    if sums:
-        spare = next((splice.spare for splice in splices if splice.spare), "")
-        damaged = resealed(damaged, lengths=lengths, spare=spare, grow=True)
-    return damaged.data
+    data, speaking = parent.spaces[space], parent.speaking[space] if sums else ()
+    made = _apart(splices)
+    if not speaking:
+        for splice in made:
+            data = data[: splice.start] + splice.new + data[splice.end :]
+        return data
+    damaged = Damaged(data, speaking)
+    for splice in made:
+        damaged = spliced(damaged, splice.start, splice.end, splice.new)
+    spare = next((splice.spare for splice in splices if splice.spare), "")
+    return resealed(damaged, lengths=lengths, spare=spare, grow=True).data
 
 
-def _made(damaged: Damaged, splice: Splice) -> Damaged:
-    return spliced(damaged, splice.start, splice.end, splice.new)
+def _apart(splices: list[Splice]) -> list[Splice]:
+    """From the last on, but for those that meet one that stands further back."""
+    made: list[Splice] = []
+    for splice in sorted(splices, key=_place, reverse=True):
+        if not made or splice.end <= made[-1].start:
+            made.append(splice)
+    return made
+
+
+def _place(splice: Splice) -> tuple[int, int]:
+    return splice.start, splice.end
 
 
 def region_of(parent: Parsed, space: str) -> Span | None:

@@ -5,26 +5,30 @@ from typing import Final
 
 from wireproof.cases.damage import encoded
 from wireproof.cases.mutate.draft import Splice
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
 from wireproof.wire.trace import Span
 
 VARINTS: Final = ("varint", "varlong", "uvarint")
 
+CODES: Final = 32
+"""Of kinds, states and flags, most formats know fewer."""
+
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.integers, parent.octets, parent.elements, parent.elements)
-    kinds = [kind for kind, some in zip((number, number, text, element, element), held, strict=True) if some]
-    return rng.choice(kinds)(parent, rng) if kinds else []
+    held = (parent.integers, parent.octets, parent.elements, parent.elements)
+    kinds = [kind for kind, some in zip((number, text, element, element), held, strict=True) if some]
+    return pick(rng, kinds)(parent, rng) if kinds else []
 
 
 def number(parent: Parsed, rng: Random) -> list[Splice]:
     """An integer at an edge of its type or of the structure, or in more bytes than it needs."""
-    span = rng.choice(parent.integers)
-    if span.type in VARINTS and not rng.randrange(8):
+    span = pick(rng, parent.integers)
+    if span.type in VARINTS and not below(rng, 8):
         old = parent.spaces[span.space][span.start : span.end]
-        longer = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * rng.randrange(3) + rng.choice((b"\0", b"\1"))
+        longer = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * below(rng, 3) + pick(rng, (b"\0", b"\1"))
         return [Splice(span.space, span.start, span.end, longer, span.path)]
     left = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
@@ -36,33 +40,36 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
 
 def _other(span: Span, rng: Random, left: int) -> int:
     """A length or count is mostly wrong by little; any other number is anything."""
-    if span.cover is not None and rng.randrange(2):
-        return int(span.value) + rng.choice((-1, 1, -int(span.value), -int(span.value) - 1))
-    if span.path.endswith(".key") and rng.randrange(2):  # another field of the same wire type
-        return rng.randrange(1, 16) << 3 | int(span.value) & 7
+    if span.cover is not None and below(rng, 2):
+        return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1))
+    if span.path.endswith(".key") and below(rng, 2):  # another field of the same wire type
+        return (1 + below(rng, 15)) << 3 | int(span.value) & 7
+    if span.type == "uint8" and below(rng, 2):  # mostly a code out of few
+        return below(rng, CODES)
     return integer(rng, int(span.value), left)
 
 
 def text(parent: Parsed, rng: Random) -> list[Splice]:
     """Other bytes in a field; the lengths that speak of it follow."""
-    span = rng.choice(parent.octets)
+    span = pick(rng, parent.octets)
     old = parent.spaces[span.space][span.start : span.end]
     return [Splice(span.space, span.start, span.end, octets(rng, old))]
 
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = rng.choice(parent.lists)
-    one = rng.choice([found for found in parent.elements if found.many == many])
+    many = pick(rng, pick(rng, parent.lists))
+    one = pick(rng, [found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
-    match rng.randrange(4):
+    match below(rng, 4):
         case 0:
             return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, -1)]
         case 1:
             twice = data[one.start : one.end] * 2
             return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 1)]
     same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
-    other = rng.choice([found for found in same if found != one] or same)
+    one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
+    other = pick(rng, [found for found in same if found != one] or same)
     return [
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),
@@ -70,7 +77,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
 
 
 def _counted(parent: Parsed, one: Element, rng: Random, step: int) -> list[Splice]:
-    return recounted(parent, one.many, step) if rng.randrange(8) else []
+    return recounted(parent, one.many, step) if below(rng, 8) else []
 
 
 def recounted(parent: Parsed, many: str, step: int) -> list[Splice]:
@@ -88,8 +95,8 @@ def count(parent: Parsed, rng: Random) -> list[Splice]:
     counts = [span for span in parent.integers if _counts(span)]
     if not counts:
         return number(parent, rng) if parent.integers else []
-    span = rng.choice(counts)
-    new = encoded(span, int(span.value) + rng.choice((-1, 1, 2, -int(span.value) - 1, 1 << 20)))
+    span = pick(rng, counts)
+    new = encoded(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
     return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 

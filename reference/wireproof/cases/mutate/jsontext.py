@@ -7,6 +7,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
+from wireproof.cases.mutate.draws import below, pick
+
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value holds no other object."""
 
@@ -39,18 +41,18 @@ def edited(rng: Random, data: bytes) -> bytes | None:
         tree = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    for _ in range(rng.choice((1, 1, 2, 3))):
+    for _ in range(pick(rng, (1, 1, 2, 3))):
         places = list(_places(tree))
         if not places:
             tree = [tree]
             continue
-        _change(rng, *rng.choice(places))
+        _change(rng, *pick(rng, places))
     text = json.dumps(
-        tree, separators=rng.choice(((",", ":"), (", ", ": "))), ensure_ascii=bool(rng.randrange(2))
+        tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
     )
-    found = list(rng.choice((MEMBER, OBJECT)).finditer(text)) if not rng.randrange(3) else []
+    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if not below(rng, 3) else []
     if found:  # a member twice, which no tree holds
-        one = rng.choice(found)
+        one = pick(rng, found)
         text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
     return text.encode(errors="surrogatepass")
 
@@ -69,14 +71,14 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
 
 
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match rng.randrange(4):
+    match below(rng, 4):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[f"{key}{rng.choice(('x', '_', ' '))}"] = holder.pop(key)
+            holder[f"{key}{pick(rng, ('x', '_', ' '))}"] = holder.pop(key)
         case 2 if isinstance(holder, dict):
-            holder["more"] = deepcopy(rng.choice(OTHERS))
+            holder["more"] = deepcopy(pick(rng, OTHERS))
         case 2:
             holder.append(deepcopy(holder[key]))
         case _:
-            holder[key] = deepcopy(rng.choice(OTHERS))
+            holder[key] = deepcopy(pick(rng, OTHERS))

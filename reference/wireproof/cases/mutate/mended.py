@@ -5,10 +5,12 @@ are lost. What bytes alone can be wrong about is left to the edits of bytes.
 """
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any, Final
 
-from attrs import evolve, fields, has
+from attrs import evolve, has
 
+from wireproof.cases.mutate.sites import names_of
 from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
 from wireproof.iggy.identifier import Identifier
@@ -27,16 +29,17 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     if isinstance(value, WHOLE):
         return value
     if isinstance(value, tuple):
-        return tuple(map(mended, value))
+        parts = [mended(part) for part in value]
+        return value if all(map(is_, parts, value)) else tuple(parts)
     cls = type(value)
     if cls is RecordBatch:
         return _batch(value)
     if has(cls):
-        parts = {a.name: getattr(value, a.name) for a in fields(cls) if a.init}
-        again = {name: mended(part) for name, part in parts.items()}
-        if "headers" in again and cls is not Record:
+        again = {name: mended(getattr(value, name)) for name in names_of(cls)}
+        if "headers" in again:
             again["headers"] = _unique(again["headers"])
-        value = value if again == parts else cls(**again)
+        same = all(part is getattr(value, name) for name, part in again.items())
+        value = value if same else cls(**again)
     mend = _MENDERS.get(cls)
     return mend(value) if mend else value
 
@@ -93,10 +96,13 @@ def _timed(outer: Message) -> Message:
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     """iggy.md, section 10.1: a map has each key once; its keys are text of 1 to 255 bytes."""
     found = {_text(key): value for key, value in entries}
-    return tuple(found.items())
+    again = tuple(found.items())
+    return entries if again == entries else again
 
 
 def _text(data: bytes) -> bytes:
+    if 0 < len(data) < 256 and data.isascii():
+        return data
     return data.decode(errors="ignore").encode()[:255].decode(errors="ignore").encode() or b"k"
 
 
@@ -130,14 +136,18 @@ def _partitioning(value: Partitioning) -> Partitioning:
 
 
 def _field(field: Field) -> Field:
-    """heka.md, section 4: only the array of its type holds values; a double has 8 bytes."""
+    """heka.md, section 4: only the array of its type holds values; doubles have 8 bytes, integers 64 bits."""
     held = [name for name in ARRAYS if getattr(field, name)]
     wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
-    doubles = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    changes: dict[str, Any] = {}
+    if field.value_double:
+        changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
+    if field.value_integer:
+        changes["value_integer"] = tuple(_bits(number, 64) for number in field.value_integer)
     if len(held) == 1 and held[0] != wanted:
-        return evolve(field, value_type=TYPES[ARRAYS.index(held[0])], value_double=doubles)
+        return evolve(field, **{**changes, "value_type": TYPES[ARRAYS.index(held[0])]})
     emptied: dict[str, Any] = {name: () for name in held if name != wanted}
-    return evolve(field, **{"value_double": doubles, **emptied})
+    return evolve(field, **{**changes, **emptied}) if changes or emptied else field
 
 
 def _heka(message: HekaMessage) -> HekaMessage:

@@ -24,6 +24,7 @@ INTEGERS: Final = frozenset((*FIXED, "uint128le", "varint", "varlong", "uvarint"
 KEPT: Final = 512
 """Parents whose traces are remembered; a campaign mutates few and often."""
 
+_PLACE: Final = re.compile(r"\[\d+\]")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -102,9 +103,12 @@ class Parsed:
         return tuple(_elements(self.spans))
 
     @cached_property
-    def lists(self) -> tuple[str, ...]:
-        """The lists that the elements are of."""
-        return tuple(dict.fromkeys(element.many for element in self.elements))
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """The lists that the elements are of, those together whose paths differ by places alone."""
+        found: dict[str, dict[str, None]] = {}
+        for element in self.elements:
+            found.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
+        return tuple(map(tuple, found.values()))
 
     def counts(self, many: str) -> tuple[Span, ...]:
         """The spans that count the elements of the list `many`."""
@@ -128,7 +132,12 @@ def _here(span: Span) -> Span:
 
 @lru_cache(maxsize=KEPT)
 def parsed(row: Format, data: bytes) -> Parsed:
-    """The trace of `data` as a `row`; it raises nothing."""
+    """The trace of `data` as a `row`, remembered; it raises nothing."""
+    return read(row, data)
+
+
+def read(row: Format, data: bytes) -> Parsed:
+    """The trace of bytes that are seen once, such as a child's; it raises nothing."""
     reader = KeepingReader(data)
     value: Any = None
     refused: Rejected | None = None

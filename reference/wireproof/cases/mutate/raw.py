@@ -4,6 +4,7 @@ from random import Random
 from typing import Final
 
 from wireproof.cases.mutate.draft import Splice
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.numbers import integer
 
 WIDTHS: Final = (1, 2, 4, 8)
@@ -12,32 +13,30 @@ WIDTHS: Final = (1, 2, 4, 8)
 def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | None = None) -> Splice:
     """One edit between `start` and `end` of the bytes of a space."""
     stop = len(data) if end is None else end
-    at = rng.randrange(start, stop) if stop > start else start
-    match rng.randrange(7):
+    at = start + below(rng, stop - start) if stop > start else start
+    match below(rng, 7):
         case 0 | 1 if at < stop:
-            return Splice(space, at, at + 1, bytes([data[at] ^ 1 << rng.randrange(8)]))
+            return Splice(space, at, at + 1, bytes([data[at] ^ 1 << below(rng, 8)]))
         case 2 if at < stop:
-            return Splice(
-                space, at, at + 1, bytes([rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))])
-            )
+            return Splice(space, at, at + 1, bytes([pick(rng, (0, 1, 0x7F, 0x80, 0xFF, below(rng, 256)))]))
         case 3 if at < stop:
-            return Splice(space, at, min(at + rng.choice(WIDTHS), stop), b"")
+            return Splice(space, at, min(at + pick(rng, WIDTHS), stop), b"")
         case 4 if at < stop:
-            width = min(rng.choice(WIDTHS), stop - at)
-            order = rng.choice(("big", "little"))
+            width = min(pick(rng, WIDTHS), stop - at)
+            order = pick(rng, ("big", "little"))
             now = int.from_bytes(data[at : at + width], "big" if order == "big" else "little")
             new = integer(rng, now, len(data) - at - width) & (1 << 8 * width) - 1
             return Splice(space, at, at + width, new.to_bytes(width, "big" if order == "big" else "little"))
         case 5 if at < stop:
-            source = rng.randrange(start, stop)
-            return Splice(space, at, at, data[source : source + rng.choice((1, 4, 16))])
+            source = start + below(rng, stop - start)
+            return Splice(space, at, at, data[source : source + pick(rng, (1, 4, 16))])
         case _:
-            return Splice(space, at, at, rng.randbytes(rng.choice((1, 1, 2, 4))))
+            return Splice(space, at, at, rng.randbytes(pick(rng, (1, 1, 2, 4))))
 
 
 def edited(rng: Random, data: bytes) -> bytes:
     """One to three edits of plain bytes."""
-    for _ in range(rng.choice((1, 1, 2, 3))):
+    for _ in range(pick(rng, (1, 1, 2, 3))):
         one = edit(rng, data)
         data = data[: one.start] + one.new + data[one.end :]
     return data

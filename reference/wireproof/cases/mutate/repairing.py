@@ -4,7 +4,7 @@ from typing import Final
 
 from wireproof.cases.damage import encoded
 from wireproof.cases.mutate.draft import Splice, drafted
-from wireproof.cases.mutate.parsed import Parsed, parsed
+from wireproof.cases.mutate.parsed import Parsed, read
 from wireproof.formats import Format
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.rejected import Rejected
@@ -34,7 +34,7 @@ def repair(row: Format, data: bytes) -> bytes:
     every checksum right, such as a reader does not look at.
     """
     for _ in range(ROUNDS):
-        made = parsed(row, data)
+        made = read(row, data)
         again = sealed(made)
         if again == data and made.rejected is not None:
             again = _mended(row, made, made.rejected)
@@ -72,7 +72,7 @@ def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
             if new is None or value == span.value:
                 continue
             data = drafted(made, [Splice(span.space, span.start, span.end, new, span.path)])
-            again = parsed(row, data)
+            again = read(row, data)
             if _reach(again) > reach:
                 best, reach = data, _reach(again)
     return best

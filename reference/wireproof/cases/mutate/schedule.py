@@ -11,8 +11,10 @@ from attrs import frozen
 
 from wireproof.cases.mutate import fielded, jsontext, raw, valued
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
-from wireproof.cases.mutate.parsed import Parsed, parsed
+from wireproof.cases.mutate.parsed import Parsed, parsed, read
 from wireproof.formats import Format
 
 AWARE: Final = 30
@@ -20,6 +22,15 @@ AWARE: Final = 30
 
 TEXT: Final = 70
 """The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+
+VALUED: Final = 3
+"""Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
+
+AFRESH: Final = 8
+"""Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
+
+FEW: Final = 4
+"""Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
 
 INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
 """Per cent of values written again that are then damaged: the payload before it is packed, the packed
@@ -42,62 +53,66 @@ def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = A
     parent = _parent(row, data, rng)
     if ".json." in row.name:
         aware = max(aware, TEXT)
-    edits: list[str] = [] if parent.data == data else ["least"]
-    made = _aware(parent, rng, edits) if rng.randrange(100) < aware else _repaired(parent, rng, edits)
-    if not rng.randrange(16):
+    edits: list[str] = [] if parent.data == data else ["other parent"]
+    made = _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
+    if not below(rng, 16):
         edits.append("frame")
         made = framed(made, rng)
     return Mutated(made[:max_size], tuple(edits))
 
 
 def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
-    """What is edited: mostly the bytes given; the least encoding where they say nothing."""
+    """What is edited: mostly the bytes given; where they stand for nothing, as often the fullest encoding.
+
+    Bytes of which not even the head was read are hopeless, and mostly left for the fullest or least one.
+    """
     parent = parsed(row, data)
-    hopeless = parent.value is None and len(parent.spans) < 4
-    if hopeless and rng.randrange(4) and (least := seed(row)):
-        return parsed(row, least)
-    return parent
+    if parent.value is not None:
+        return parent if below(rng, AFRESH) else parsed(row, pick(rng, (sample(row), seed(row))))
+    if len(parent.spans) >= FEW or not below(rng, 4):
+        return parsed(row, sample(row)) if below(rng, 2) else parent
+    return parsed(row, pick(rng, (sample(row), seed(row))))
 
 
 def framed(data: bytes, rng: Random) -> bytes:
     """A frame cut, followed by more, or twice."""
-    match rng.randrange(3):
+    match below(rng, 3):
         case 0:
-            return data[: rng.randrange(len(data) + 1)]
+            return data[: below(rng, len(data) + 1)]
         case 1:
-            return data + rng.choice((b"\0", b"\xff" * 4, data[:17], rng.randbytes(8)))
+            return data + pick(rng, (b"\0", b"\xff" * 4, data[:17], rng.randbytes(8)))
         case _:
             return data * 2
 
 
 def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """An edit of the value, or of a field where it stands."""
-    if ".json." in parent.row.name and not rng.randrange(3):
+    if ".json." in parent.row.name and not below(rng, 3):
         text = jsontext.edited(rng, parent.data)
         if text is not None:
             edits.append("json")
             return text
-    if parent.value is not None and rng.randrange(3):
+    if parent.value is not None and below(rng, 5) < VALUED:
         data = valued.edited(parent, rng, edits)
         if data is not None:
             return _damaged(parent.row, data, rng, edits)
     regions = [span for span in parent.spans if span.type in PACKERS]
-    splices = _in_stream(parent, rng) if regions and not rng.randrange(6) else fielded.edit(parent, rng)
+    splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
         return raw.edited(rng, parent.data)
-    return drafted(parent, splices, lengths=bool(rng.randrange(8)), sums=bool(rng.randrange(UNSEALED)))
+    return drafted(parent, splices, lengths=bool(below(rng, 8)), sums=bool(below(rng, UNSEALED)))
 
 
 def _damaged(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
     """What was written, in three of ten cases damaged; checksums are right but in the last."""
-    drawn = rng.randrange(100)
+    drawn = below(rng, 100)
     if drawn >= INSIDE + STREAM + COUNT + BROKEN:
         return data
     if drawn < BROKEN:
         edits.append("broken frame")
         return raw.edited(rng, data)
-    made = parsed(row, data)
+    made = read(row, data)
     if drawn < BROKEN + COUNT:
         edits.append("count")
         return drafted(made, fielded.count(made, rng))
@@ -105,7 +120,7 @@ def _damaged(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
         edits.append("stream")
         return drafted(made, _in_stream(made, rng))
     edits.append("inside")
-    return drafted(made, [_inside(made, rng)], lengths=bool(rng.randrange(2)))
+    return drafted(made, [_inside(made, rng)], lengths=bool(below(rng, 2)))
 
 
 def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
@@ -113,8 +128,8 @@ def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
     regions = [span for span in made.spans if span.type in PACKERS]
     if not regions:
         return [raw.edit(rng, made.data)]
-    one = rng.choice(regions)
-    other = repacked(made, one) if not rng.randrange(4) else None
+    one = pick(rng, regions)
+    other = repacked(made, one) if not below(rng, 4) else None
     if other is not None:
         return [Splice(one.space, one.start, one.end, other)]
     return [raw.edit(rng, made.spaces[one.space], one.space, one.start, one.end)]
@@ -124,7 +139,7 @@ def _inside(made: Parsed, rng: Random) -> Splice:
     """Damage in what was unpacked; in the second half of the bytes where nothing is packed."""
     inner = [space for space in made.spaces if space]
     if inner:
-        space = rng.choice(inner)
+        space = pick(rng, inner)
         return raw.edit(rng, made.spaces[space], space)
     return raw.edit(rng, made.data, "", len(made.data) // 2)
 
@@ -132,7 +147,7 @@ def _inside(made: Parsed, rng: Random) -> Splice:
 def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
     spaces = tuple(parent.spaces)
-    space = rng.choice(spaces) if len(spaces) > 1 and rng.randrange(2) else ""
-    splices = [raw.edit(rng, parent.spaces[space], space) for _ in range(rng.choice((1, 1, 2, 3)))]
+    space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
+    splices = [raw.edit(rng, parent.spaces[space], space) for _ in range(pick(rng, (1, 1, 2, 3)))]
     edits += [f"bytes {space}{splice.start}" for splice in splices]
-    return drafted(parent, splices, lengths=bool(rng.randrange(4)), sums=bool(rng.randrange(UNSEALED)))
+    return drafted(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, UNSEALED)))

@@ -5,7 +5,7 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
-from attrs import fields, frozen, has
+from attrs import fields, frozen
 
 Step: TypeAlias = str | int
 """A field of a class, or a place in a tuple."""
@@ -22,16 +22,13 @@ class Kind:
 
 @frozen
 class Site:
-    """A part of a value: the steps to it, its kind, and what stands there."""
+    """A part of a value: the steps to it, its kind, what stands there, and the field that it is of."""
 
     steps: tuple[Step, ...]
     kind: Kind
     now: Any
-
-    @property
-    def name(self) -> str:
-        """The last field on the way to it."""
-        return next((step for step in reversed(self.steps) if isinstance(step, str)), "")
+    owner: type
+    name: str
 
 
 _SCALARS: Final[dict[Any, Kind]] = {
@@ -83,22 +80,34 @@ COMPUTED: Final[dict[str, tuple[str, ...]]] = {
 
 def sites(value: Any) -> Iterator[Site]:  # noqa: ANN401 - a value class
     """Every part of a value, the outer before the inner; iterative."""
-    todo: list[Site] = [Site((), Kind("value", null=False, of=(type(value),)), value)]
+    todo: list[Site] = [Site((), Kind("value", null=False, of=()), value, type(value), "")]
     while todo:
         site = todo.pop()
         yield site
-        match site.now:
-            case None | int() | bytes() | str():
-                pass
-            case tuple() if site.kind.holds == "list":
-                inner = kind_of(site.kind.of[0])
-                todo += [Site((*site.steps, at), inner, part) for at, part in enumerate(site.now)]
-            case tuple():
-                pairs = enumerate(zip(site.kind.of, site.now, strict=True))
-                todo += [Site((*site.steps, at), kind_of(hint), part) for at, (hint, part) in pairs]
-            case part if has(type(part)):
-                rows = parts_of(cast("Hashable", type(part)))
-                todo += [Site((*site.steps, name), kind, getattr(part, name)) for name, kind in rows]
+        if site.kind.holds in _WHOLE or site.now is None:
+            continue
+        todo += _parts(site)
+
+
+_WHOLE: Final = frozenset(("int", "bytes", "bool", "word"))
+"""What has no parts."""
+
+
+def _parts(site: Site) -> list[Site]:
+    steps, now, of = site.steps, site.now, site.kind.of
+    match site.kind.holds:
+        case "list":
+            inner = kind_of(of[0])
+            return [Site((*steps, at), inner, part, site.owner, site.name) for at, part in enumerate(now)]
+        case "pair":
+            pairs = enumerate(zip(of, now, strict=True))
+            return [
+                Site((*steps, at), kind_of(hint), part, site.owner, site.name) for at, (hint, part) in pairs
+            ]
+        case _:
+            cls = type(now)
+            rows = parts_of(cast("Hashable", cls))
+            return [Site((*steps, name), kind, getattr(now, name), cls, name) for name, kind in rows]
 
 
 def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
@@ -113,6 +122,13 @@ def changed(value: Any, steps: tuple[Step, ...], change: Callable[[Any], Any]) -
     first, rest = steps[0], steps[1:]
     if isinstance(first, int):
         return (*value[:first], changed(value[first], rest, change), *value[first + 1 :])
-    parts = {a.name: getattr(value, a.name) for a in fields(type(value)) if a.init}
+    parts = {name: getattr(value, name) for name in names_of(cast("Hashable", type(value)))}
     parts[first] = changed(parts[first], rest, change)
     return type(value)(**parts)
+
+
+@lru_cache(maxsize=256)
+def names_of(cls: Hashable) -> tuple[str, ...]:
+    """The fields that an instance of a value class is made of."""
+    assert isinstance(cls, type)
+    return tuple(a.name for a in fields(cls) if a.init)

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from operator import eq
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
+from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import Parsed
-from wireproof.cases.mutate.sites import Kind, Site, kind_of, put, sites
+from wireproof.cases.mutate.sites import Kind, Site, Step, kind_of, put, sites
+from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
 from wireproof.heka.frame import Frame
 from wireproof.heka.header import Header
+from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
 from wireproof.heka.stream import Stream
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
@@ -23,6 +27,9 @@ from wireproof.wire.rejected import Rejected
 
 TRIES: Final = 4
 """Edits that are tried before one is found that the format can write."""
+
+SPECIAL: Final = 5
+"""Of edits, one in so many is one that a format alone knows of, where it has such."""
 
 MOST: Final = 48
 """Elements that a list may grow to."""
@@ -43,10 +50,7 @@ def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
     The names of the edits are added to `edits`.
     """
     for _ in range(TRIES):
-        value, names = parent.value, list[str]()
-        for _ in range(rng.choice((1, 1, 2, 3))):
-            value, name = _step(parent, value, rng, first=value is parent.value)
-            names.append(name)
+        value, names = _changed(parent, rng)
         try:
             data = written(parent.row, mended(value))
         except Rejected:
@@ -56,15 +60,33 @@ def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
     return None
 
 
-def _step(parent: Parsed, value: Any, rng: Random, *, first: bool) -> tuple[Any, str]:  # noqa: ANN401 - a value
+def _changed(parent: Parsed, rng: Random) -> tuple[Any, list[str]]:
+    """The value after one to three edits, and their names."""
+    value, found = parent.value, sites_of(parent)
+    names: list[str] = []
+    touched: list[tuple[Step, ...]] = []
     extra = EXTRA.get(type(value))
-    if extra is not None and not rng.randrange(8):
-        name, change = extra[rng.randrange(len(extra))]
-        return change(value, rng), name
-    found = sites_of(parent) if first else tuple(site for site in sites(value) if site.steps)
-    if not found:
-        return value, "none"
-    site = chosen(found, rng)
+    for _ in range(pick(rng, (1, 1, 2, 3))):
+        if extra is not None and not below(rng, SPECIAL):
+            name, change = pick(rng, extra)
+            value = change(value, rng)
+            found, touched = tuple(site for site in sites(value) if site.steps), []
+            names.append(name)
+        elif found:
+            site = chosen(found, rng)
+            if not any(_meet(site.steps, steps) for steps in touched):
+                value, name = _edited(value, site, rng, found)
+                touched.append(site.steps)
+                names.append(name)
+    return value, names
+
+
+def _meet(one: tuple[Step, ...], two: tuple[Step, ...]) -> bool:
+    """Whether one part lies in the other: what is known of it is no longer so after an edit of that."""
+    return all(map(eq, one, two))
+
+
+def _edited(value: Any, site: Site, rng: Random, found: tuple[Site, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
     try:
         return put(value, site.steps, another(site, rng, found)), f"{site.kind.holds} {site.name}"
     except Rejected:  # a class that holds no such value
@@ -73,38 +95,39 @@ def _step(parent: Parsed, value: Any, rng: Random, *, first: bool) -> tuple[Any,
 
 def chosen(found: tuple[Site, ...], rng: Random) -> Site:
     """A site; lists and flags are worth more than their number, for they open other code."""
-    site = found[rng.randrange(len(found))]
-    if rng.randrange(3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
-        site = found[rng.randrange(len(found))]
+    site = found[below(rng, len(found))]
+    if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
+        site = found[below(rng, len(found))]
     return site
 
 
 def another(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: ANN401 - a part of a value
     """Something else that may stand at a site."""
-    if site.kind.null and (site.now is None or not rng.randrange(4)):
+    if site.kind.null and (site.now is None or not below(rng, 4)):
         return fresh(site.kind, rng, site.name) if site.now is None else None
-    if site.kind.holds in ("int", "bytes") and not rng.randrange(6):
+    if site.kind.holds in ("int", "bytes") and not below(rng, 6):
         return _sibling(site, rng, found)
     change = _CHANGES.get(site.kind.holds)
     return change(site, rng) if change else site.now
 
 
 def _integer(site: Site, rng: Random) -> int:
-    """A number; attributes are flags."""
+    """A number, as wide as its field is; attributes are flags."""
     now: int = site.now
-    return now ^ rng.choice(FLIPS) if site.name == "attributes" else integer(rng, now)
+    new = now ^ pick(rng, FLIPS) if site.name == "attributes" else integer(rng, now)
+    return fitted(site.owner, site.name, new)
 
 
 def _sibling(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: ANN401 - a part of a value
     """What stands in another part of the same kind."""
     alike = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
-    return rng.choice(alike) if alike else site.now
+    return pick(rng, alike) if alike else site.now
 
 
 def _list(now: tuple[Any, ...], kind: Kind, rng: Random, name: str) -> tuple[Any, ...]:
     """The list with an element more or less, one twice, or in another order."""
-    at = rng.randrange(len(now) + 1)
-    match rng.randrange(6):
+    at = below(rng, len(now) + 1)
+    match below(rng, 6):
         case 0 if now:
             at %= len(now)
             return now[:at] + now[at + 1 :]
@@ -117,25 +140,25 @@ def _list(now: tuple[Any, ...], kind: Kind, rng: Random, name: str) -> tuple[Any
             return now * 2
         case _ if len(now) < MOST:
             return (*now[:at], fresh(kind_of(kind.of[0]), rng, name), *now[at:])
-    return now[: rng.randrange(len(now) + 1)]
+    return now[: below(rng, len(now) + 1)]
 
 
 def fresh(kind: Kind, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
     """Something that may stand where nothing stood."""
     if kind.holds == "value":
-        return _fresh_value(least(rng.choice(kind.of)), rng)
+        return _fresh_value(least(pick(rng, kind.of)), rng)
     if kind.holds == "pair":
         return tuple(fresh(kind_of(hint), rng, name) for hint in kind.of)
     if kind.holds == "list":
-        return () if rng.randrange(2) else (fresh(kind_of(kind.of[0]), rng, name),)
+        return () if below(rng, 2) else (fresh(kind_of(kind.of[0]), rng, name),)
     return _SCALARS[kind.holds](kind, rng)
 
 
 _SCALARS: Final[dict[str, Callable[[Kind, Random], Any]]] = {
     "int": lambda _, rng: integer(rng, 0),
     "bytes": lambda _, rng: octets(rng, b"k"),
-    "bool": lambda _, rng: bool(rng.randrange(2)),
-    "word": lambda kind, rng: rng.choice(kind.of),
+    "bool": lambda _, rng: bool(below(rng, 2)),
+    "word": lambda kind, rng: pick(rng, kind.of),
 }
 """Something of a kind without parts."""
 
@@ -143,7 +166,7 @@ _CHANGES: Final[dict[str, Callable[[Site, Random], Any]]] = {
     "int": _integer,
     "bytes": lambda site, rng: octets(rng, site.now),
     "bool": lambda site, _: not site.now,
-    "word": lambda site, rng: rng.choice(site.kind.of),
+    "word": lambda site, rng: pick(rng, site.kind.of),
     "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
 }
 """Something else of a kind; pairs and values change by their parts."""
@@ -152,7 +175,7 @@ _CHANGES: Final[dict[str, Callable[[Site, Random], Any]]] = {
 def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance of a value class
     """The least value with a part of it changed."""
     found = tuple(site for site in sites(value) if site.steps)
-    site = rng.choice(found)
+    site = pick(rng, found)
     try:
         return put(value, site.steps, another(site, rng, found))
     except Rejected:
@@ -164,10 +187,10 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
     """A control batch of one marker: kafka.md §1.9."""
-    key = bytes((0, rng.choice((0, 0, 1)), 0, rng.choice((0, 1, 2, 3, 4, 5, 6, 99))))
-    value = rng.choice((b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
+    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 1, 2, 3, 4, 5, 6, 99))))
+    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
     marker = Record(0, 0, 0, key, value, ())
-    flags = CONTROL | rng.choice((0, TRANSACTIONAL))
+    flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
         batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker,)
     )
@@ -175,7 +198,7 @@ def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
 
 def _wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
     """A sequence that ends behind 2147483647: kafka.md §1.10."""
-    last = (1 << 31) - 1 - rng.randrange(2)
+    last = (1 << 31) - 1 - below(rng, 2)
     delta = max(batch.last_offset_delta, 2)
     return evolve(batch, base_sequence=last, last_offset_delta=delta, producer_id=7, producer_epoch=0)
 
@@ -183,20 +206,20 @@ def _wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
 def _at_the_end(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Offsets and times that wrap around: kafka.md §1.10."""
     end = (1 << 63) - 1
-    field = rng.choice(("base_offset", "base_timestamp"))
+    field = pick(rng, ("base_offset", "base_timestamp"))
     records = tuple(
-        evolve(record, timestamp_delta=rng.choice((record.timestamp_delta, end, -end)), offset_delta=at)
-        for at, record in enumerate(batch.records, rng.randrange(2))
+        evolve(record, timestamp_delta=pick(rng, (record.timestamp_delta, end, -end)), offset_delta=at)
+        for at, record in enumerate(batch.records, below(rng, 2))
     )
-    changes: dict[str, Any] = {field: end - rng.randrange(2), "records": records}
+    changes: dict[str, Any] = {field: end - below(rng, 2), "records": records}
     return evolve(batch, **changes)
 
 
 def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Another codec, and a header to be packed: kafka.md §1.2, §1.3."""
     records = batch.records or (least(Record),)
-    headed = evolve(records[0], headers=((octets(rng, b"h"), rng.choice((None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | rng.choice((1, 2, 3, 4))
+    headed = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
+    attributes = batch.attributes & ~7 | pick(rng, (1, 2, 3, 4))
     return evolve(batch, attributes=attributes, records=(headed, *records[1:]))
 
 
@@ -209,11 +232,11 @@ def _counting(batch: RecordBatch, _: Random) -> RecordBatch:
 def _wrapper(message: Message, rng: Random) -> Message:
     """The message in a wrapper, or a wrapper of more; kafka.md §2.2."""
     inner = message.messages or (message,)
-    count = rng.choice((1, 2, 3))
-    first = rng.choice((0, 5))
+    count = pick(rng, (1, 2, 3))
+    first = pick(rng, (0, 5))
     rows = tuple(evolve(row, offset=first + at) for at, row in enumerate((inner * count)[:MOST]))
-    codec = rng.choice((1, 2, 3))
-    offset = rng.choice((0, rows[-1].offset))
+    codec = pick(rng, (1, 2, 3))
+    offset = pick(rng, (0, rows[-1].offset))
     return evolve(
         message, offset=offset, attributes=message.attributes & ~7 | codec, value=None, messages=rows
     )
@@ -226,15 +249,36 @@ def _filled(message: HekaMessage, rng: Random) -> HekaMessage:
     return evolve(message, **given)
 
 
+def _typed(message: HekaMessage, rng: Random) -> HekaMessage:
+    """A field of any type with none, one or more values: heka.md, section 4; more are packed."""
+    at = below(rng, len(TYPES))
+    kind = kind_of(get_type_hints(Field)[ARRAYS[at]])
+    values = tuple(fresh(kind_of(kind.of[0]), rng, ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3))))
+    bare = least(Field)
+    made = evolve(bare, name=octets(rng, b"f"), value_type=TYPES[at], **{ARRAYS[at]: values})
+    return evolve(message, fields=(*message.fields[: MOST // 4], made))
+
+
+def _in_frame(stream: Stream, rng: Random) -> Stream:
+    """The same for the message of a frame."""
+    if not stream.frames:
+        return Stream((least(Frame),))
+    at = below(rng, len(stream.frames))
+    _, change = pick(rng, EXTRA[HekaMessage])
+    frame = stream.frames[at]
+    changed = evolve(frame, message=change(frame.message, rng))
+    return Stream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
+
+
 def _signed(stream: Stream, rng: Random) -> Stream:
     """A frame whose header names a signer, a hash and an hmac: heka.md, section 1."""
     if not stream.frames:
         return Stream((least(Frame),))
-    at = rng.randrange(len(stream.frames))
+    at = below(rng, len(stream.frames))
     header = Header(
-        hmac_hash_function=rng.choice(("MD5", "SHA1")),
+        hmac_hash_function=pick(rng, ("MD5", "SHA1")),
         hmac_signer=octets(rng, b"s")[:64],
-        hmac_key_version=rng.choice((None, 0, 1)),
+        hmac_key_version=pick(rng, (None, 0, 1)),
         hmac=octets(rng, b"h")[:64],
     )
     frame = evolve(stream.frames[at], header=header)
@@ -244,11 +288,11 @@ def _signed(stream: Stream, rng: Random) -> Stream:
 def _in_log(log: Log, rng: Random) -> Log:
     """The same for an entry of a log."""
     if not log.batches:
-        kind: type = rng.choice((RecordBatch, Message))
+        kind: type = pick(rng, (RecordBatch, Message))
         return Log((least(kind),))
-    at = rng.randrange(len(log.batches))
+    at = below(rng, len(log.batches))
     rows = EXTRA[type(log.batches[at])]
-    _, change = rows[rng.randrange(len(rows))]
+    _, change = rows[below(rng, len(rows))]
     return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
 
 
@@ -262,8 +306,8 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     ),
     Message: (("wrapper", _wrapper),),
     Log: (("entry", _in_log),),
-    HekaMessage: (("every scalar", _filled),),
-    Stream: (("signed header", _signed),),
+    HekaMessage: (("every scalar", _filled), ("field of a type", _typed)),
+    Stream: (("signed header", _signed), ("message", _in_frame)),
 }
 """By class: name and edit."""
 
@@ -274,13 +318,13 @@ def crossed(row: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
     if not places:
         return None
     lists = [site for site in places if site.kind.holds == "list"]
-    place = rng.choice(lists if lists and rng.randrange(2) else places)
+    place = pick(rng, lists if lists and below(rng, 2) else places)
     others = [site.now for site in sites_of(two) if site.kind == place.kind]
     if not others:
         return None
-    new = rng.choice(others)
-    if place.kind.holds == "list" and place.now and new and rng.randrange(2):
-        new = (*place.now[: rng.randrange(len(place.now) + 1)], *new[rng.randrange(len(new)) :])[:MOST]
+    new = pick(rng, others)
+    if place.kind.holds == "list" and place.now and new and below(rng, 2):
+        new = (*place.now[: below(rng, len(place.now) + 1)], *new[below(rng, len(new)) :])[:MOST]
     try:
         return written(row, mended(put(one.value, place.steps, new)))
     except Rejected:

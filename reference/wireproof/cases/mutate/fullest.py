@@ -1,0 +1,56 @@
+"""A value of each format with something in each of its parts: what is mutated where a parent says nothing.
+
+From the least value most deep states are several edits away, from this one mostly a single one.
+"""
+
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+from attrs import evolve, fields, has
+
+from wireproof.cases.mutate.least import least, seed, written
+from wireproof.cases.mutate.mended import mended
+from wireproof.formats import Format
+from wireproof.kafka.values import Control, Message, Record, RecordBatch
+from wireproof.wire.rejected import Rejected
+
+_RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
+
+_MADE: Final[dict[Any, Any]] = {
+    RecordBatch: evolve(least(RecordBatch), last_offset_delta=1, records=(least(Record), _RECORD)),
+    Record: _RECORD,
+    Message: Message(1, 1, 0, 1, b"k", b"v", None),
+    Control: None,
+}
+"""Classes whose parts depend on one another."""
+
+
+def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
+    """A value of a type in which lists hold one of each sort, and what may be null is not."""
+    if kind in _MADE:
+        return _MADE[kind]
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return full(next(arg for arg in args if arg is not NoneType), name)
+    if origin is tuple and args[-1] is Ellipsis:
+        sorts = get_args(args[0]) if get_origin(args[0]) in (Union, UnionType) else args[:1]
+        return tuple(full(sort, name) for sort in sorts)
+    if origin is tuple:
+        return tuple(full(arg, "key") for arg in args)
+    if isinstance(kind, type) and has(kind):
+        hints = get_type_hints(kind)
+        return kind(**{a.name: full(hints[a.name], a.name) for a in fields(kind) if a.init})
+    return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
+
+
+@lru_cache(maxsize=256)
+def sample(row: Format) -> bytes:
+    """The encoding of the fullest value of a row; the least one where its format cannot write that."""
+    value = full(row.value)
+    if isinstance(value, Message):
+        value = evolve(value, magic=0 if row.revision == "v0" else 1)
+    try:
+        return written(row, mended(value))
+    except Rejected:
+        return seed(row)
