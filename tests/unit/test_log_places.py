@@ -6,6 +6,7 @@ from pathlib import Path
 import logs
 import pytest
 from attrs import define
+from moto.server import ThreadedMotoServer
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA, edges
@@ -103,8 +104,7 @@ BUCKET = "logs"
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The query part of URIs of an S3 server on loopback."""
-    moto = pytest.importorskip("moto.server", reason="pip install 'wireproof[test]'")
-    one = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    one = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     one.start()
     host, port = one.get_host_and_port()
     yield f"?scheme=http&endpoint_override={host}:{port}&region=us-east-1&allow_bucket_creation=true"
