@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 from commands import Command
 
+from wireproof.cases.fixtures import load
 from wireproof.cases.token import parse
+from wireproof.formats import FORMATS
 from wireproof.fuzz import lane as lanes
 from wireproof.fuzz.campaign import Campaign, run
+from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
 from wireproof.fuzz.findings import Finding, read
 from wireproof.fuzz.killed import killed_by_fuzz
 
@@ -62,6 +65,22 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
+
+
+def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
+    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
+    assert [one.signature.kind for one in found] == ["timeout"]
+    assert int(str(last(tmp_path)["corpus"])) > 0
+
+
+def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
+    folder.mkdir(parents=True)
+    guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
+    found = fuzzed("py:troubled:Segfault", tmp_path)
+    assert found
+    assert not guilty.exists()
+    assert int(str(last(tmp_path)["corpus"])) > 0
 
 
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
@@ -126,6 +145,25 @@ def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
     assert workers == {"w0", "w1"}
     assert len(list((tmp_path / "corpus/reference/iggy.headers-0.0.30").iterdir())) > 5
+
+
+def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
+    row = FORMATS["iggy.identifier/0.0.30"]
+    corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
+    for number in range(100):
+        keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
+    lane = {
+        "adapter": "reference",
+        "rows": [row.joined],
+        "root": str(tmp_path),
+        "worker": "less",
+        "seconds": 0,
+    }
+    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(lane)))
+    assert done.kept
+    assert 0 < done.inputs[1] < done.inputs[0] / 4
+    assert done.features[1] >= done.features[0] > 50
+    assert len(list(corpus.iterdir())) == done.inputs[1]
 
 
 def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Codecs that do something terrible once they read the byte 0x2a; else they are the reference."""
 
+import hashlib
 import os
 import signal
 import time
@@ -55,6 +56,13 @@ class Sleep(Troubled):
 
     def trouble(self) -> None:
         time.sleep(3600)
+
+
+class LoopInC(Troubled):
+    """No signal is seen by Python before it comes back from here, which takes minutes."""
+
+    def trouble(self) -> None:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 1_000_000_000)
 
 
 class Memory(Troubled):

@@ -29,6 +29,7 @@ VERBS: Final[Mapping[str, str]] = {
     "promote": "write a finding down as a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
+    "scan": "read archives on Spark: what is refused, what is understood differently",
     "serve": "put an adapter behind the adapter contract on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
     "shrink": "make a failing case as small as it can be",

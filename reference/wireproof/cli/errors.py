@@ -10,6 +10,7 @@ from wireproof.formats import UnknownFormat
 from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
+from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
@@ -26,6 +27,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (FindingError, Exit.USAGE),
     (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
+    (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),

@@ -49,7 +49,8 @@ def heka_runs(buffer: Buffer, options: Options = DEFAULT) -> Iterator[HekaRun]:
     while at < view.nbytes:
         room = np.empty((3, ROOM if plain else 0), np.uint64)
         found, stop = walk_frames(wire, np.uint64(at), header.limit(options), room[0], room[1], room[2])
-        scanner.credit += WORK * (int(stop) - at)  # as if it had passed over them itself
+        # as if it had passed over them itself
+        scanner.credit = min(scanner.credit + WORK * (int(stop) - at), scanner.most)
         at = int(stop)
         if found:
             yield HekaRun(room[0, :found], room[1, :found], room[2, :found])

@@ -26,10 +26,20 @@ _FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
 
 def keep(folder: Path, data: bytes) -> Path:
     """Add `data` to a corpus."""
-    path = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+    path = folder / _name(data)
     if not path.exists():
         path.write_bytes(data)
     return path
+
+
+def drop(folders: Iterable[Path], data: bytes) -> None:
+    """Take an input that ends processes out of corpora, or every process would begin with its end."""
+    for folder in folders:
+        (folder / _name(data)).unlink(missing_ok=True)
+
+
+def _name(data: bytes) -> str:
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 def write_seeds(folder: Path, row: Format, cases: Iterable[Case], max_size: int) -> Path:
@@ -125,7 +135,8 @@ def write_launcher(path: Path, lane: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     quoted = lane.replace("'", "'\\''")
     path.write_text(
-        f"#!/bin/sh\nWIREPROOF_LANE='{quoted}' exec '{sys.executable}' -m wireproof.fuzz.plain \"$@\"\n",
+        f"#!/bin/sh\nexport WIREPROOF_LANE='{quoted}' WIREPROOF_SELF=\"$0\"\n"
+        f"exec '{sys.executable}' -m wireproof.fuzz.plain \"$@\"\n",
         encoding="utf-8",
     )
     path.chmod(0o755)

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from wireproof.adapters.process import MEMORY
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.worker import limit_memory
 from wireproof.cases.fixtures import load
-from wireproof.cases.mutate import dictionary
+from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
 from wireproof.fuzz.asker import Asker, Away, Here
 from wireproof.fuzz.cell import Cell
@@ -44,6 +44,9 @@ from wireproof.trial.plan import claimed_ops
 
 SECONDS: Final = 2.0
 """Of processor time that one input may take: the time limit of a case."""
+
+WARMING: Final = 120.0
+"""The same for the first question of all, before any is counted."""
 
 SLICE: Final = 120.0
 """Seconds of one turn of a format at most, so that a run that is cut off has looked at all of them."""
@@ -129,7 +132,16 @@ def _caller(lane: Lane, entry: Entry) -> Caller | None:
 
 
 class Stand:
-    """One format of a lane: its inputs, seeds and words, and what a child does with them."""
+    """One format of a lane: its inputs, and what a child does with them.
+
+    Attributes:
+        row: the format.
+        inputs: makes the cases.
+        cell: where the current input lies.
+        log: what libFuzzer says.
+        words: the dictionary.
+        folders: corpus and seeds.
+    """
 
     def __init__(self, bench: Bench, joined: str) -> None:
         """Write seeds and dictionary."""
@@ -142,7 +154,22 @@ class Stand:
         self.log = work / "log"
         self.words = write_dictionary(work / f"{slug(joined)}.dict", dictionary(self.row))
         cases = () if lane.bare else bench.suite.cases
-        self._seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
+        seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
+        corpus = lane.rooms.corpus(lane.adapter, joined)
+        corpus.mkdir(parents=True, exist_ok=True)
+        self.folders: Sequence[Path] = (corpus, seeds)
+        self._warm()
+
+    def _warm(self) -> None:
+        """Ask once what costs nothing later: what is compiled or loaded on first use is nobody's hang."""
+        case = self.inputs.case(seed(self.row))
+        clock = Clock(WARMING)
+        asker = self._bench.asker(clock)
+        if isinstance(asker, Here):
+            clock.start()
+            for _ in asker.ask([case, *self.inputs.every(case)]):
+                pass
+            clock.stop()
 
     def desk(self) -> Desk:
         """What the target of a child works with; made in the child."""
@@ -153,15 +180,12 @@ class Stand:
     def arguments(self, turn: int) -> list[str]:
         """libFuzzer's, for the child of one turn."""
         lane = self.lane
-        corpus = lane.rooms.corpus(lane.adapter, self.row.joined)
-        corpus.mkdir(parents=True, exist_ok=True)
         return [
             f"-max_len={lane.max_size}",
             f"-seed={lane.seed + turn}",
             f"-dict={self.words}",
             f"-artifact_prefix={lane.rooms.work(lane.worker)}/",
-            str(corpus),
-            str(self._seeds),
+            *map(str, self.folders),
         ]
 
     def child(self, turn: int, until: float, parent: int) -> None:

@@ -6,7 +6,7 @@ import re
 import signal
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -17,11 +17,10 @@ from wireproof.formats import Format
 from wireproof.fuzz.blame import STILL, blame
 from wireproof.fuzz.cell import Cell, Now
 from wireproof.fuzz.child import DONE, FULL
+from wireproof.fuzz.corpus import drop
 from wireproof.fuzz.findings import Findings, read
 from wireproof.fuzz.inputs import Inputs
-
-AWAY: Final = 20.0
-"""How many times as long as an input in the process itself a batch may take that another one works on."""
+from wireproof.fuzz.patience import Patience
 
 POLL: Final = 0.05
 
@@ -76,6 +75,7 @@ class Watched(Protocol):
     inputs: Inputs
     cell: Cell
     log: Path
+    folders: Sequence[Path]
 
     def child(self, turn: int, until: float, parent: int) -> None:
         """Be a child; does not return."""
@@ -139,23 +139,20 @@ class Watch:
     def _watched(self, child: int) -> str:
         """How the child ended, in words; empty where it ended well."""
         before = self.pulse.executions
+        patience = Patience(child, self._stand.lane.stuck)
         while True:
             found, status, usage = os.wait4(child, os.WNOHANG)
-            self.pulse.executions = before + self._stand.cell.look().executions
+            now = self._stand.cell.look()
+            self.pulse.executions = before + now.executions
             if found:
                 self.pulse.resident = max(self.pulse.resident, usage.ru_maxrss * 1024)
                 return _how(status)
             self._tell()
-            if self._stuck() or os.getppid() != self._parent:
+            if patience.over(now) or os.getppid() != self._parent:
                 os.kill(child, signal.SIGKILL)
                 os.wait4(child, 0)
-                return f"{STILL} for {self._stand.lane.stuck:.0f} s"
+                return f"{STILL} for {now.seconds:.0f} s"
             time.sleep(POLL)
-
-    def _stuck(self) -> bool:
-        now = self._stand.cell.look()
-        stuck: float = self._stand.lane.stuck
-        return now.seconds > (stuck if now.phase == "here" else stuck * AWAY)
 
     def _blame(self, how: str, now: Now) -> None:
         """Ask again what it was at; an end that the harness itself came to is a bug of ours."""
@@ -164,6 +161,7 @@ class Watch:
             raise AdapterStartError(f"a bug of the suite, please report {self._stand.log}: {self._last()}")
         if now.phase != "here":
             return
+        drop(self._stand.folders, now.data)
         findings = Findings(lane.rooms.findings(lane.adapter), lane.worker)
         origin = f"seed {lane.seed} #{now.executions}"
         try:
