@@ -275,6 +275,7 @@ def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Par
 
 # --- all of them ---
 
+
 def tasks_of(plan: Plan, count: int) -> list[list[int]]:
     """The spans that are left, as about `count` tasks of about the same weight, in order."""
     left = plan.left
