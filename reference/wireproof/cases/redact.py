@@ -12,7 +12,7 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.damage import right
-from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, region_of
+from wireproof.cases.mutate.draft import Splice, drafted, region_of
 from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
 from wireproof.cases.mutate.repairing import repair
 from wireproof.formats import Format
@@ -77,7 +77,8 @@ def _redacted(found: Parsed, data: bytes) -> bytes:
     stubborn = {id(span) for span in (*wrong, *_false(found))}
     spans = tuple(evolve(span, cover=None) if id(span) in stubborn else span for span in found.spans)
     bare = Parsed(found.row, found.data, spans, found.spaces, found.value, found.rejected)
-    fill = [splice for space in found.spaces for splice in _filled(bare, space)]
+    opened = dict(_opened(bare))
+    fill = [splice for space in ("", *opened) for splice in _filled(bare, space, list(opened.values()))]
     return drafted(bare, [*fill, *kept])
 
 
@@ -95,14 +96,14 @@ def _false(found: Parsed) -> Iterator[Span]:
                 yield span
 
 
-def _filled(found: Parsed, space: str) -> Iterator[Splice]:
+def _filled(found: Parsed, space: str, opened: list[Span]) -> Iterator[Splice]:
     """Filler for all of a space but its structure, and but what is packed again."""
     system = found.row.name.partition(".")[0]
     here = [span for span in found.spans if span.space == space]
     if ".json." in found.row.name and not space:
         return
     stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT[system]))
-    stays += [(span.start, span.end) for span in _opened(found, here)]
+    stays += [(span.start, span.end) for span in opened if span.space == space]
     at = 0 if space else min(HEAD[system], len(found.data))
     for start, end in (*sorted(stays), (len(found.spaces[space]),) * 2):
         if start > at:
@@ -121,7 +122,10 @@ def _indices(path: str) -> Iterator[tuple[str, bool]]:
         yield part, bool(number % 2)
 
 
-def _opened(found: Parsed, here: list[Span]) -> Iterator[Span]:
-    """The regions that were unpacked, so that what is in them is redacted there."""
-    opened = {id(region_of(found, space)) for space in found.spaces if space}
-    return (span for span in here if span.type in PACKERS and id(span) in opened)
+def _opened(found: Parsed) -> Iterator[tuple[str, Span]]:
+    """The spaces that were unpacked whole, so that they are redacted there and packed again; their regions."""
+    torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
+    for space in filter(None, found.spaces):
+        region = region_of(found, space)
+        if region is not None and not (torn and torn.path.startswith(region.path)):
+            yield space, region
