@@ -19,6 +19,7 @@ from wireproof.trial.exit_codes import Exit
 VERBS: Final[Mapping[str, str]] = {
     "adapters": "list the registered adapters; probe what one claims",
     "baseline": "write, fix or check a file of known failures",
+    "campaign": "generate cases on Spark and judge codecs by them",
     "cases": "list the cases",
     "check": "judge codecs by the cases",
     "diff": "compare two runs",

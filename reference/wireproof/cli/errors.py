@@ -5,6 +5,7 @@ from typing import Final
 from wireproof.adapters.errors import AdapterError, MessageError, UnknownAdapter
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
+from wireproof.cases.redact import RedactionError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
 from wireproof.fuzz.findings import FindingError
@@ -25,6 +26,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
     (FindingError, Exit.USAGE),
+    (RedactionError, Exit.USAGE),
     (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (SourceError, Exit.USAGE),

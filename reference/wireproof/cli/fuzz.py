@@ -41,7 +41,7 @@ def command(
     Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
     fails, the smallest input kept. Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    formats = _formats(patterns)
+    formats = formats_of(patterns)
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
     console = Console()
     start = time.time()
@@ -52,7 +52,8 @@ def command(
     return _exit(adapter, ended)
 
 
-def _formats(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def formats_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The formats that any of the patterns names; raises `UnknownFormat` for one that names none."""
     chosen: dict[str, None] = {}
     for pattern in patterns:
         hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")

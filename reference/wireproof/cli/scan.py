@@ -14,6 +14,9 @@ from wireproof.trial.verdicts import ROWS, gates
 if TYPE_CHECKING:
     from wireproof.spark.scan import Plan, Summary
 
+NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
+"""The kinds of what the reference says of the items of a scan, which are no verdicts."""
+
 EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
 
 
@@ -46,7 +49,7 @@ def command(
     plan = scan.planned(f"wireproof.{source}", options, adapters, out.absolute(), samples)
     summary = _watched(plan, master)
     _shown(summary, out)
-    return _exit(summary)
+    return exit_of(summary.signatures)
 
 
 def _watched(plan: "Plan", master: str | None) -> "Summary":
@@ -85,9 +88,9 @@ def _shown(summary: "Summary", out: Path) -> None:
     )
 
 
-def _exit(summary: "Summary") -> int:
-    """As a run of cases ends: the reference's refusals are findings about the bytes, not about a codec."""
-    return int(worst(_code(row) for row in summary.signatures if row["implementation"] != "reference"))
+def exit_of(signatures: list[dict[str, Any]]) -> int:
+    """As a run of cases ends: what the reference refuses of a log is no finding about a codec."""
+    return int(worst(_code(row) for row in signatures if row["kind"] not in NOT_JUDGED))
 
 
 def _code(row: dict[str, Any]) -> Exit:

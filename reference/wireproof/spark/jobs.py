@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from wireproof.adapters.contract import Hello
 from wireproof.spark.errors import SourceError
 from wireproof.trial.engine import Engine
 
@@ -22,15 +23,17 @@ def source_options(paths: Sequence[str], assignments: Sequence[str]) -> dict[str
     return options
 
 
-def ready(adapters: Sequence[str]) -> None:
-    """Start each adapter once: what cannot start is told before a job is.
+def ready(adapters: Sequence[str]) -> list[Hello]:
+    """Start each adapter once: what cannot start is told before a job is. Gives what each says of itself.
 
     Raises:
         UnknownAdapter, AdapterStartError: as `registry.open_adapter` says.
     """
+    hellos = []
     for spec in adapters:
-        with Engine(spec):
-            pass
+        with Engine(spec) as engine:
+            hellos.append(engine.hello)
+    return hellos
 
 
 @contextmanager

@@ -165,17 +165,20 @@ class Bench:
 
     def ask(self, items: Sequence[Seen]) -> list[Judged | None]:
         """What the adapter does with each item; None where there is nothing to ask."""
+        judged = iter(self.judge([one.case for one in items if one.case]))
+        return [next(judged) if one.case else None for one in items]
+
+    def judge(self, cases: Sequence[Case]) -> list[Judged]:
+        """What the adapter does with each case."""
         assert self._digests is not None, "entered"
         hello = self._digests.hello
-        cases = [one.case for one in items if one.case]
         ran = list(self._digests.run(cases))
         open_ones = [number for number, one in enumerate(ran) if wants_value(one.case, one.outcome, hello)]
         full = dict(zip(open_ones, self._in_full([cases[number] for number in open_ones]), strict=True))
-        judged = (
+        return [
             _judged(self.spec, one.case, full.get(number, one.outcome), one.outcome, hello)
             for number, one in enumerate(ran)
-        )
-        return [next(judged) if one.case else None for one in items]
+        ]
 
     def _in_full(self, cases: list[Case]) -> list[Outcome]:
         """The answers with their values, where a digest does not settle it."""

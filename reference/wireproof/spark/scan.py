@@ -4,11 +4,9 @@ A task reads, checks and writes by itself; through Spark goes one row a span. Wh
 the span alone, so that a scan which was killed goes on where it was, and the same tables come out.
 """
 
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +16,7 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.spark import fast, reading, settings, tables
+from wireproof.spark import fast, reading, settings, spanwise, tables
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.judging import Bench, Seen, by_reference, seen
@@ -66,14 +64,27 @@ class Plan:
         """The settings of the source."""
         return settings.parse(self.name, self.options)
 
-    def done(self, number: int) -> Path:
-        """The file that commits a span."""
-        return self.out / "spans" / f"{number:06}.json"
+    @property
+    def weights(self) -> list[int]:
+        """The bytes of each span."""
+        return [span.weight for span in self.spans]
 
     @property
     def left(self) -> list[int]:
         """The spans that are not committed."""
-        return [number for number in range(len(self.spans)) if not self.done(number).exists()]
+        return spanwise.left(self)
+
+    def done(self, number: int) -> Path:
+        """The file that commits a span."""
+        return spanwise.committed(self.out, number)
+
+    def tasks(self, count: int) -> list[list[int]]:
+        """The spans that are left, as about `count` tasks of about the same weight, in order."""
+        return tasks_of(self, count)
+
+    def do(self, number: int) -> None:
+        """Read, judge and write one span."""
+        scan_span(self, number)
 
 
 # --- the plan ---
@@ -94,16 +105,9 @@ def planned(
     """
     asked = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
     asked["version"] = __version__
-    file = out / "plan.json"
-    if not file.exists():
-        if out.exists() and any(out.iterdir()):
-            raise SourceError(f"{out} is not empty and holds no scan: name another folder")
-        tables.save(file, {"asked": asked, "spans": [_row(span) for span in _spans(name, options, grain)]})
-        file.chmod(0o600)  # URIs and options may hold credentials
-    page = tables.load(file)
-    if page["asked"] != asked:
-        other = next(key for key in asked if page["asked"].get(key) != asked[key])
-        raise SourceError(f"{out} holds a scan with other {other}: name another folder")
+    page = spanwise.kept(
+        out, "scan", asked, lambda: {"spans": [_row(span) for span in _spans(name, options, grain)]}
+    )
     plan = Plan(name, options, tuple(adapters), tuple(map(_span, page["spans"])), most, out)
     for place in {span.place for span in plan.spans}:
         if sized(place) != place.size:
@@ -271,19 +275,6 @@ def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Par
 
 # --- all of them ---
 
-REPORT: Final = "span long"
-
-
-def work(
-    plan: Plan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: task numbers in, numbers of the spans that were committed out."""
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            for number in tasks[task]:
-                scan_span(plan, number)
-                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
-
 
 def tasks_of(plan: Plan, count: int) -> list[list[int]]:
     """The spans that are left, as about `count` tasks of about the same weight, in order."""
@@ -304,7 +295,7 @@ class Summary:
     spans: int
 
 
-def run(plan: Plan, master: str | None, progress: Callable[[int, int], None]) -> Summary:
+def run(plan: Plan, master: str | None, progress: spanwise.Progress) -> Summary:
     """Scan what is left, then put the tables together.
 
     Args:
@@ -317,7 +308,7 @@ def run(plan: Plan, master: str | None, progress: Callable[[int, int], None]) ->
     """
     began, left = time.monotonic(), plan.left
     if left:
-        _on_spark(plan, master, progress)
+        spanwise.on_spark(plan, master, progress)
     signatures, files = merge(plan)
     return Summary(signatures, files, time.monotonic() - began, len(left))
 
@@ -349,29 +340,3 @@ def _manifest(plan: Plan) -> dict[str, Any]:
         "objects": len({span.place for span in plan.spans}),
         "bytes": sum(span.end - span.start for span in plan.spans),
     }
-
-
-def _on_spark(plan: Plan, master: str | None, progress: Callable[[int, int], None]) -> None:
-    from wireproof.spark.session import session  # noqa: PLC0415 - what is left may be nothing
-
-    spark = session(master)
-    tasks = tasks_of(plan, settings.TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    numbers = spark.range(0, len(tasks), 1, len(tasks))
-    rows = numbers.mapInArrow(partial(work, plan, tasks), REPORT)
-    total = sum(span.weight for span in plan.spans)
-    failed: list[BaseException] = []
-
-    def collect() -> None:
-        try:
-            rows.collect()
-        except BaseException as error:  # noqa: BLE001 - it is raised again where it is waited for
-            failed.append(error)
-
-    job = threading.Thread(target=collect, daemon=True)
-    job.start()
-    while job.is_alive():
-        job.join(0.3)
-        undone = sum(plan.spans[number].weight for number in plan.left)
-        progress(total - undone, total)
-    if failed:
-        raise failed[0]

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import asdict, define, field, frozen
 
+from wireproof.fuzz.findings import name_of
 from wireproof.spark.judging import Judged, Seen
 from wireproof.trial.signature import Signature
 from wireproof.wire.items import Item
@@ -44,14 +45,17 @@ FRAMES: Final = pa.schema(
 )
 """One row an item. `kind`, `fault`, `remarks` are the reference's verdict; `verdicts` are the adapters'."""
 
-_PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
-_SIGNATURE: Final = [(name, pa.string()) for name in _PARTS]
+PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
+"""Of a signature, in its order."""
 
-SIGNATURES: Final = pa.schema([*_SIGNATURE, ("count", pa.int64()), ("bytes", pa.int64())])
+SIGNATURE: Final = [(name, pa.string()) for name in (*PARTS, "finding")]
+"""A signature, and the name under which `promote` and the findings of fuzzers know it."""
+
+SIGNATURES: Final = pa.schema([*SIGNATURE, ("count", pa.int64()), ("bytes", pa.int64())])
 
 SAMPLES: Final = pa.schema(
     [
-        *_SIGNATURE,
+        *SIGNATURE,
         ("object", pa.string()),
         ("position", pa.int64()),
         ("length", pa.int64()),
@@ -180,8 +184,9 @@ def _row(one: Signature) -> tuple[str, ...]:
     return one.implementation, one.format, one.op, one.kind, one.cls, one.path
 
 
-def _named(one: Signature) -> dict[str, str]:
-    return dict(zip((name for name, _ in _SIGNATURE), _row(one), strict=True))
+def named(one: Signature) -> dict[str, str]:
+    """The columns of `SIGNATURE`."""
+    return {**dict(zip(PARTS, _row(one), strict=True)), "finding": name_of(one)}
 
 
 # --- the whole ---
@@ -195,7 +200,7 @@ def signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         for *names, count, size in part["signatures"]:
             total[tuple(names)] += count
             weight[tuple(names)] += size
-    return [{**_named(Signature(*key)), "count": total[key], "bytes": weight[key]} for key in sorted(total)]
+    return [{**named(Signature(*key)), "count": total[key], "bytes": weight[key]} for key in sorted(total)]
 
 
 def samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
@@ -208,7 +213,7 @@ def samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     chosen = (one for key in sorted(held) for one in sorted(held[key], key=lambda s: s.order)[:most])
     return [
         {
-            **_named(one.signature),
+            **named(one.signature),
             "object": one.object,
             "position": one.position,
             "length": one.length,

@@ -6,6 +6,7 @@ wanted, and whichever modules happen to be imported, from which Hypothesis's own
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import count
 from random import Random
 from typing import Any, Final
@@ -109,6 +110,14 @@ OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
 
 def drawn(row: Format, seed: int) -> Iterator[Sample]:
     """The examples of a row and a seed, without end."""
+    draw = drawer(row)
+    for number in count():
+        yield from draw(f"{row.joined} {seed} {number}")
+
+
+@lru_cache(maxsize=64)
+def drawer(row: Format) -> Callable[[str], list[Sample]]:
+    """What draws the example of a row that a text names: the same one, whatever was drawn before."""
     found: list[Sample] = []
 
     @SETTINGS
@@ -116,12 +125,14 @@ def drawn(row: Format, seed: int) -> Iterator[Sample]:
     def collect(sample: Sample) -> None:
         found.append(sample)
 
-    for number in count():
+    def draw(name: str) -> list[Sample]:
+        found.clear()
         size = BYTES
         while not found and size <= BYTES << 4:
-            source = Random(f"{row.joined} {seed} {number} {size}")  # noqa: S311 - examples, not secrets
+            source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
             handle: Any = collect  # Hypothesis adds its `hypothesis` where no type tells of it
             handle.hypothesis.fuzz_one_input(source.randbytes(size))
             size <<= 2
-        yield from found
-        found.clear()
+        return list(found)
+
+    return draw
