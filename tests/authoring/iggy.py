@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import iggy_address
+import iggy_brink
 import iggy_edges
 import iggy_headers
 import iggy_jsonpoll
@@ -48,6 +49,7 @@ CHAPTERS = (
     iggy_jsontext,
     iggy_jsonpoll,
     iggy_edges,
+    iggy_brink,
 )
 
 

@@ -83,13 +83,14 @@ class Field:
 
     def selected(self, site: Site, seed: int) -> tuple[list[Case], list[Case]]:
         """The cases for a change, and the golden cases whose families are to be made anew."""
-        lines = statement(site.module, site.line)
+        lines, near = statement(site.module, site.line), set[int]()
         found, laid = self.reach.of(site.module, lines), self.reach.of(site.module, lines, layouts=True)
         if not found:  # it ran while the package was imported: a table, a class, what makes a reader
-            found = sorted({*range(self.golden), *self.reach.anywhere(site.module)})
+            near = set(self.reach.anywhere(site.module))
+            found = sorted({*range(self.golden), *near})
         laid = laid or self.reach.of_layouts(site.module) or list(range(self.golden))
         draw = Random(f"{seed} {site.name}")
-        order = sorted(found, key=lambda index: (index >= self.golden, draw.random()))
+        order = sorted(found, key=lambda index: (index >= self.golden, index not in near, draw.random()))
         return self._within(order), [self.cases[index] for index in _some(laid, PARENTS, draw)]
 
     def _within(self, order: list[int]) -> list[Case]:

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from commands import Command
 
+from wireproof.cases.fixtures import load
 from wireproof.cases.token import parse
+from wireproof.formats import FORMATS
 from wireproof.fuzz import lane as lanes
 from wireproof.fuzz.campaign import Campaign, run
-from wireproof.fuzz.corpus import keep
+from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
 from wireproof.fuzz.findings import Finding, read
 from wireproof.fuzz.killed import killed_by_fuzz
 
@@ -143,6 +145,25 @@ def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
     assert workers == {"w0", "w1"}
     assert len(list((tmp_path / "corpus/reference/iggy.headers-0.0.30").iterdir())) > 5
+
+
+def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
+    row = FORMATS["iggy.identifier/0.0.30"]
+    corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
+    for number in range(100):
+        keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
+    lane = {
+        "adapter": "reference",
+        "rows": [row.joined],
+        "root": str(tmp_path),
+        "worker": "less",
+        "seconds": 0,
+    }
+    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(lane)))
+    assert done.kept
+    assert 0 < done.inputs[1] < done.inputs[0] / 4
+    assert done.features[1] >= done.features[0] > 50
+    assert len(list(corpus.iterdir())) == done.inputs[1]
 
 
 def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:

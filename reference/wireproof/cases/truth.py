@@ -6,6 +6,7 @@ checksums that no code of the codecs computes, and against the value that a fixt
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import evolve
@@ -14,10 +15,10 @@ from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.formats import FORMATS
 from wireproof.wire import checksums
 from wireproof.wire.reader import FIXED, Budget, TracingReader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.rejected import At, Rejected
 from wireproof.wire.trace import Span
 from wireproof.wire.values import DECIMAL, HEX, Json, from_json
-from wireproof.wire.writer import TracingWriter
+from wireproof.wire.writer import MASK64, TracingWriter
 
 SUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
@@ -37,6 +38,9 @@ UNTOLD: Final = re.compile(
 )
 """Leaves of values that no field of the wire has the name and the value of."""
 
+NOWHERE: Final = -1
+"""The position of a refusal to encode: `Rejected.at`."""
+
 JSON: Final = "iggy.json."
 """The formats whose bytes between fields say nothing, and whose fields hold positions within."""
 
@@ -51,7 +55,7 @@ def untrue(case: Case) -> Iterator[str]:
     if not isinstance(case.input, Data):
         return
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
-    marks: list[Rejected | Remark] = []
+    marks: list[Rejected] = []
     try:
         FORMATS[case.joined].decode(reader, evolve(case.options, profile=case.profile))
     except Rejected as rejected:
@@ -59,14 +63,20 @@ def untrue(case: Case) -> Iterator[str]:
     else:
         yield from _accepted(case, reader)
     if not case.format.startswith(JSON):
-        yield from _pointed([*marks, *reader.remarks], reader)
+        yield from _pointed(marks, reader)
+    yield from _noted(reader)
+    yield from _numbered(reader.spans)
+    yield from _opened(reader)
+    yield from _held(reader.spans)
 
 
 def _written(case: Case, value: Json) -> Iterator[str]:
     row, writer = FORMATS[case.joined], TracingWriter()
     try:
         row.encode(writer, from_json(row.value, value), evolve(case.options, profile=case.profile))
-    except Rejected:
+    except Rejected as refused:
+        if refused.at != NOWHERE:
+            yield f"a refusal to encode points to {refused.at}, where there are no bytes"
         return
     wire, data = [span for span in writer.spans if not span.space], bytes(writer.data)
     yield from _fields(wire, data)
@@ -87,8 +97,8 @@ def _accepted(case: Case, reader: TracingReader) -> Iterator[str]:
         yield from _gaps(wire, reader.pos)
 
 
-def _pointed(marks: Iterable[Rejected | Remark], reader: TracingReader) -> Iterator[str]:
-    """A refusal or a remark of a field that was read stands at an edge of a field."""
+def _pointed(marks: Iterable[Rejected], reader: TracingReader) -> Iterator[str]:
+    """A refusal of a field that was read stands at an edge of a field."""
     edges, named = {reader.at(0), reader.at(len(reader.data))}, set[str]()
     for span in reader.spans:
         edges |= {span.at, f"{span.space}{span.end}" if span.space else span.end}
@@ -98,16 +108,75 @@ def _pointed(marks: Iterable[Rejected | Remark], reader: TracingReader) -> Itera
             yield f"{mark.cls} of {mark.path} points to {mark.at}, where no field begins or ends"
 
 
+def _noted(reader: TracingReader) -> Iterator[str]:
+    """A remark stands at the start of the field that it names, or of a part; in JSON, of a text or list."""
+    json = any(span.type == "json" for span in reader.spans)
+    texts = {found.start() for found in re.finditer(rb'["\[{]', reader.data)} if json else set[At]()
+    starts: dict[str, set[At]] = {}
+    for span in reader.spans:
+        for path in _around(span.path):
+            starts.setdefault(path, set()).add(span.at)
+    for remark in reader.remarks:
+        if remark.path in starts and remark.at not in starts[remark.path] | texts:
+            yield f"{remark.cls} of {remark.path} points to {remark.at}, where it does not begin"
+
+
+def _around(path: str) -> Iterator[str]:
+    """The path of a field, and those of all that it is a part of."""
+    yield path
+    for cut in re.finditer(r"[.\[]", path):
+        yield path[: cut.start()]
+
+
+def _numbered(spans: Iterable[Span]) -> Iterator[str]:
+    """The elements of a list are numbered from 0 on, in the order in which they stand."""
+    lists: dict[str, list[int]] = {}
+    for span in spans:
+        for found in re.finditer(r"\[(\d+)\]", span.path):
+            told, number = lists.setdefault(span.path[: found.start()], []), int(found[1])
+            if number not in told[-1:]:
+                told.append(number)
+    for path, numbers in lists.items():
+        if list(dict.fromkeys(numbers)) != list(range(len(set(numbers)))):
+            yield f"the elements of {path} are numbered {numbers}"
+
+
+def _opened(reader: TracingReader) -> Iterator[str]:
+    """An inner space is named after the place where its bytes begin: a field, or the letters of a text."""
+    starts = {span.at if span.space else str(span.at) for span in reader.spans}
+    quotes = {str(span.start + 1) for span in reader.spans if span.type == "base64"}
+    for space in {span.space.removesuffix(">") for span in reader.spans if span.space}:
+        if space not in (quotes or starts):
+            yield f"a space is said to be opened at {space}, where no field begins"
+
+
+def _held(spans: Iterable[Span]) -> Iterator[str]:
+    """A length that is named after the bytes behind it covers them: damage edits the two together."""
+    for length, data in pairwise(spans):
+        named = length.path in (f"{data.path}{suffix}" for suffix in ("Length", "_len", "_length"))
+        if (length.value, length.cover) != (data.end - data.start, None) or length.space != data.space:
+            continue  # KRaft's lengths are one too high, and are told by the codec itself
+        if named and data.type == "bytes":
+            yield f"{length.path} covers nothing"
+
+
 def _fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
-    """Integers of fixed width and runs of bytes are what stands there."""
+    """Integers of fixed width, unsigned varints and runs of bytes are what stands there."""
     for span in spans:
         there = data[span.start : span.end]
         if span.type in FIXED:
             order: Any = "little" if span.type.endswith("le") else "big"
             if int.from_bytes(there, order, signed=span.type.startswith("int")) != span.value:
                 yield f"{span.path} is not {span.value}"
+        elif span.type == "uvarint" and _base128(there) != span.value & MASK64:
+            yield f"{span.path} is not {span.value}"
         elif span.type == "bytes" and there != span.value:
             yield f"{span.path} are not the bytes there"
+
+
+def _base128(data: bytes) -> int:
+    """An unsigned varint of 64 bits; a writer has negative ones as their two's complement."""
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data)) & MASK64
 
 
 def _covers(spans: Iterable[Span], data: bytes) -> Iterator[str]:

@@ -35,6 +35,10 @@ class Clock:
         signal.signal(signal.SIGPROF, self._tick)
         signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
 
+    def stop(self) -> None:
+        """Let it run no longer."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
     def within(self, call: Callable[[], T], late: Callable[[], T]) -> T:
         """What `call` gives, or `late` if it took too long, whether or not it swallowed the exception.
 

@@ -135,7 +135,8 @@ def write_launcher(path: Path, lane: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     quoted = lane.replace("'", "'\\''")
     path.write_text(
-        f"#!/bin/sh\nWIREPROOF_LANE='{quoted}' exec '{sys.executable}' -m wireproof.fuzz.plain \"$@\"\n",
+        f"#!/bin/sh\nexport WIREPROOF_LANE='{quoted}' WIREPROOF_SELF=\"$0\"\n"
+        f"exec '{sys.executable}' -m wireproof.fuzz.plain \"$@\"\n",
         encoding="utf-8",
     )
     path.chmod(0o755)

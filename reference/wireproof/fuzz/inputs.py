@@ -98,6 +98,13 @@ class Inputs:
             found += [evolve(one, twin=None) for one in related]
         return found
 
+    def every(self, case: Case) -> list[Case]:
+        """Each further question of an answered case at once."""
+        found = [_scanned(case, 0)] if "scan" in self._ops else []
+        if "encode" in self._ops and isinstance(case.expect, Accept) and case.expect != UNANSWERED:
+            found += _written(case, case.expect)
+        return found
+
 
 def answered(case: Case) -> Case:
     """The case with what the reference makes of it."""

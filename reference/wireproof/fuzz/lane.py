@@ -26,7 +26,7 @@ from wireproof.adapters.process import MEMORY
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.adapters.worker import limit_memory
 from wireproof.cases.fixtures import load
-from wireproof.cases.mutate import dictionary
+from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
 from wireproof.fuzz.asker import Asker, Away, Here
 from wireproof.fuzz.cell import Cell
@@ -44,6 +44,9 @@ from wireproof.trial.plan import claimed_ops
 
 SECONDS: Final = 2.0
 """Of processor time that one input may take: the time limit of a case."""
+
+WARMING: Final = 120.0
+"""The same for the first question of all, before any is counted."""
 
 SLICE: Final = 120.0
 """Seconds of one turn of a format at most, so that a run that is cut off has looked at all of them."""
@@ -155,6 +158,18 @@ class Stand:
         corpus = lane.rooms.corpus(lane.adapter, joined)
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders: Sequence[Path] = (corpus, seeds)
+        self._warm()
+
+    def _warm(self) -> None:
+        """Ask once what costs nothing later: what is compiled or loaded on first use is nobody's hang."""
+        case = self.inputs.case(seed(self.row))
+        clock = Clock(WARMING)
+        asker = self._bench.asker(clock)
+        if isinstance(asker, Here):
+            clock.start()
+            for _ in asker.ask([case, *self.inputs.every(case)]):
+                pass
+            clock.stop()
 
     def desk(self) -> Desk:
         """What the target of a child works with; made in the child."""

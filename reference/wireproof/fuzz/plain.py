@@ -3,7 +3,8 @@
 Merging, minimising and single inputs (`-set_cover_merge=1`, `-runs=0`, a file) are run so; so are the
 scripts of the top-level folder `fuzz/`. What is fuzzed comes from the environment, which the processes that
 libFuzzer starts inherit: WIREPROOF_ADAPTER (`reference`), WIREPROOF_FUZZ (the directory, `wireproof-fuzz`),
-or WIREPROOF_LANE, a whole lane in JSON.
+or WIREPROOF_LANE, a whole lane in JSON. libFuzzer starts itself again by its first argument when it
+merges, so that must be a file that can be run: WIREPROOF_SELF, or the script.
 """
 
 import json
@@ -35,7 +36,7 @@ def main(name: str = "") -> None:
     desk.clock.start()
     target, mutator = Target(desk), Mutator(stand.row, native)
     atheris.Setup(
-        [sys.argv[0], *FLAGS, f"-dict={stand.words}", *sys.argv[1:]],
+        [os.environ.get("WIREPROOF_SELF", sys.argv[0]), *FLAGS, f"-dict={stand.words}", *sys.argv[1:]],
         target,
         custom_mutator=mutator.mutate,
         custom_crossover=mutator.cross,
