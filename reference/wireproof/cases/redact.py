@@ -123,7 +123,7 @@ def _indices(path: str) -> Iterator[tuple[str, bool]]:
 
 
 def _opened(found: Parsed) -> Iterator[tuple[str, Span]]:
-    """The spaces that were unpacked whole, so that they are redacted there and packed again; their regions."""
+    """The spaces that were unpacked whole, to be redacted there and packed again; with their regions."""
     torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
     for space in filter(None, found.spaces):
         region = region_of(found, space)

@@ -140,8 +140,9 @@ def _old(magic: int, codec: int, parts: list[tuple[bytes, bytes]]) -> Entry:
 
 
 def damaged(rng: Random, entry: Entry) -> Entry:
-    """The entry with one fault that such an entry can have."""
-    return rng.choice([fault for fits, fault in FAULTS if fits(entry)])(rng, entry)
+    """The entry with one fault that such an entry can have; where there is none, as it is."""
+    fitting = [fault for fits, fault in FAULTS if fits(entry)]
+    return rng.choice(fitting)(rng, entry) if fitting else entry
 
 
 def _flipped(rng: Random, entry: Entry) -> Entry:
@@ -171,6 +172,12 @@ def _unpackable(_: Random, entry: Entry) -> Entry:
     )
 
 
+def _wrapped(_: Random, entry: Entry) -> Entry:
+    """The same in a wrapper, whose packed messages begin behind a null key and their size: kafka.md §2.1."""
+    at = 34 if entry.magic else 26
+    return evolve(entry, data=entry.data[:at] + bytes(4) + entry.data[at + 4 :], cls="decompress-failed")
+
+
 def _newer(rng: Random, entry: Entry) -> Entry:
     """A magic that nobody knows: nothing says where the entry ends."""
     data = entry.data[:16] + bytes([rng.randrange(3, 128)]) + entry.data[17:]
@@ -183,11 +190,16 @@ def _overwritten(_: Random, entry: Entry) -> Entry:
 
 
 FAULTS: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Random, Entry], Entry]], ...]] = (
-    (lambda _: True, _flipped),
-    (lambda _: True, _newer),
-    (lambda _: True, _overwritten),
+    (lambda entry: entry.stamped, _flipped),
+    (lambda entry: entry.stamped, _newer),
+    (lambda entry: entry.stamped, _overwritten),
     (lambda entry: entry.magic == 2 and not entry.codec, _counted),
     (lambda entry: entry.magic == 2, _unknown),
     (lambda entry: entry.magic == 2 and entry.codec in (1, 4), _unpackable),
+    (lambda entry: entry.magic < 2 and entry.codec in (1, 3), _wrapped),
 )
-"""Which entries can have a fault, and the fault."""
+"""Which entries can have a fault, and the fault.
+
+A wrapper has few: readers do not look at its own checksum (kafka.md §2.2), and where its end is lost,
+messages that a codec packed as they are stand in it whole, and are found.
+"""

@@ -124,7 +124,7 @@ def read(rows: Iterable[dict[str, Any]]) -> Ledger:
 
 
 def differences(folder: Path, out: Path) -> list[str]:
-    """Where the tables of a scan in `out` say otherwise than the ledger in `folder`; none is as it should be."""
+    """Where a scan, whose tables are in `out`, says otherwise than the ledger in `folder`; mostly nowhere."""
     wanted = read(json.loads((folder / LEDGER).read_text())["verdicts"]).lines()
     found = read(pq.read_table(out / "signatures.parquet").to_pylist()).lines()
     return [f"ledger: {line}" for line in wanted if line not in found] + [
@@ -138,7 +138,7 @@ def differences(folder: Path, out: Path) -> list[str]:
 @click.option("--seed", default=1, help="of all that is drawn")
 @click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one in so many is damaged")
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="generate nothing: hold the tables of a scan, its --out, to the ledger in FOLDER")  # fmt: skip
+              help="generate nothing: hold a scan's --out to the ledger in FOLDER")  # fmt: skip
 def main(folder: Path, mib: int, seed: int, every: int, against: Path | None) -> None:
     """Write Kafka segments and `ledger.json` to FOLDER, or hold a scan of them to it."""
     if against is None:
