@@ -52,6 +52,18 @@ def _send(s: Shelf) -> None:
             rules=("iggy.send.place",),
             why="Read as a name or a number, the messages go to another place.",
         )
+    s.no(
+        "place/topic-0",
+        "Topic 0",
+        numeric(1) + numeric(0) + send(sent(1, HELLO))[len(PLACE) :],
+        "invalid-value",
+        at=8,
+        also=("not-permitted", "other"),
+        twin="messages/one",
+        doc="iggy.md §2.2",
+        rules=("iggy.send.place",),
+        why="No topic has the number 0: up to 0.7.x the server refuses it.",
+    )
     first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
     last = (*first, *((b"m%03d" % number, "raw", b"v" * 240) for number in range(10)))
     s.ok(
