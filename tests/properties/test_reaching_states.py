@@ -1,37 +1,24 @@
-"""The strategies reach the deep states: each is found, not hoped for in a sample."""
+"""The strategies reach every deep state of every format: each is found, not hoped for in a sample."""
+
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+from subjects import each, nearly, valued, written
 
 from wireproof import formats
-from wireproof.cases.mutate.least import written
 from wireproof.cases.states import State, states_of
-from wireproof.formats import FORMATS, Format
-from wireproof.strategies import nearly_valid, values
+from wireproof.formats import Format, Layout
 
 pytestmark = pytest.mark.slow
 
-BEYOND = {
-    "kafka.batch/v2": {
-        "a field past its record, compressed",
-        "control record without its key",
-        "more records than counted",
-        "negative count",
-        "null header key",
-        "offset overflow",
-        "record length disagrees",
-        "record length inside a compressed region",
-    },
-    "heka.message/0.10": {"scalar twice", "uuid missing"},
-}
-"""What one damaged field of the wire does not reach, or seldom: two edits, packed bytes, elements.
+MOST = 3000
+"""Examples for all the states of a row together; most need a tenth of them."""
 
-The mutators reach them: tests/benchmarks/test_states_in_time.py.
-"""
-
-FOUND = settings(
-    max_examples=3000,
+SEARCH = settings(
+    max_examples=MOST,
     deadline=None,
     derandomize=True,
     database=None,
@@ -40,19 +27,33 @@ FOUND = settings(
 )
 
 
-def _within_reach() -> list[tuple[Format, State]]:
-    rows = [FORMATS[joined] for joined in BEYOND]
-    return [(row, state) for row in rows for state in states_of(row) if state.name not in BEYOND[row.joined]]
+def search(row: Format, wanted: tuple[State, ...]) -> dict[str, bytes]:
+    """An example of each state that `MOST` examples show, by its name."""
+    found: dict[str, bytes] = {}
+
+    def done(data: bytes) -> bool:
+        seen = seen_in(row, data)
+        found.update((state.name, data) for state in wanted if state.name not in found and state.holds(seen))
+        return len(found) == len(wanted)
+
+    whole = valued(row).map(lambda value: written(row, value))
+    with suppress(NoSuchExample):  # the caller says what is missing
+        find(st.one_of(whole, nearly(row), nearly(row)), done, settings=SEARCH)
+    return found
 
 
-@pytest.mark.parametrize(
-    ("row", "state"), _within_reach(), ids=lambda part: getattr(part, "joined", part.name)
-)
-def test_a_strategy_reaches_the_state(row: Format, state: State) -> None:
-    whole = values(row.name, row.revision).map(lambda value: written(row, value))
-    data = find(
-        st.one_of(whole, nearly_valid(row.name, row.revision)),
-        lambda made: state.holds(formats.layout(row, made)),
-        settings=FOUND,
-    )
-    assert state.holds(formats.layout(row, data))
+def seen_in(row: Format, data: bytes) -> Layout:
+    return formats.layout(row, data)
+
+
+@each()
+def test_the_strategies_find_every_state_of_a_row(row: Format) -> None:
+    wanted = states_of(row)
+    found = search(row, wanted)
+    assert sorted({state.name for state in wanted} - found.keys()) == []
+    assert all(state.holds(seen_in(row, found[state.name])) for state in wanted)
+
+
+@each()
+def test_every_row_has_ten_deep_states_or_more(row: Format) -> None:
+    assert len({state.name for state in states_of(row)}) >= 10

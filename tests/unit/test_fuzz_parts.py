@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,21 @@ def test_an_input_over_the_size_of_a_cell_is_cut(tmp_path: Path) -> None:
     cell = Cell(tmp_path / "cell", 4)
     cell.put(b"123456")
     assert cell.look().data == b"1234"
+
+
+def test_who_looks_at_a_cell_never_sees_it_half_written(tmp_path: Path) -> None:
+    cell = Cell(tmp_path / "cell", 64)
+    cell.put(b"x")
+    child = os.fork()
+    if not child:
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:
+            cell.put(b"x")
+            cell.rest()
+        os._exit(0)
+    looks = [cell.look().seconds for _ in range(50_000)]
+    os.waitpid(child, 0)
+    assert max(looks) < 60
 
 
 def test_counts_outlive_kill_9_and_add_up_over_workers(tmp_path: Path) -> None:

@@ -54,11 +54,16 @@ class Cell:
         data = data[: self._size]
         end = HEAD.size + len(data)
         self._map[HEAD.size : end] = data
-        HEAD.pack_into(self._map, 0, self.executions, time.monotonic(), len(data), PHASES.index(phase))
+        self._head(len(data), phase)
 
     def rest(self, phase: Phase = "idle") -> None:
         """Say that no input is looked at."""
-        HEAD.pack_into(self._map, 0, self.executions, time.monotonic(), 0, PHASES.index(phase))
+        self._head(0, phase)
+
+    def _head(self, length: int, phase: Phase) -> None:
+        """One copy: `pack_into` would clear the place first, and who looks meanwhile would see that."""
+        head = HEAD.pack(self.executions, time.monotonic(), length, PHASES.index(phase))
+        self._map[: HEAD.size] = head
 
     def look(self) -> Now:
         """What its process is at; from any process that shares the map."""

@@ -33,8 +33,10 @@ class Tally:
         """Count one more of the finding `name`."""
         place = self._places.setdefault(name, len(self._places))
         if place < ROWS:
-            _, count = ROW.unpack_from(self._map, place * ROW.size)
-            ROW.pack_into(self._map, place * ROW.size, name.encode(), count + 1)
+            at = place * ROW.size
+            _, count = ROW.unpack_from(self._map, at)
+            # One copy: `pack_into` would clear the place first, and a kill in between lose the count.
+            self._map[at : at + ROW.size] = ROW.pack(name.encode(), count + 1)
 
     def close(self) -> None:
         """Unmap."""

@@ -7,6 +7,7 @@ extra, and is imported nowhere else but in this folder.
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from attrs import evolve
@@ -25,6 +26,7 @@ NOW: Final = 1_700_000_000_000_000_000
 """A timestamp of our days, in nanoseconds."""
 
 
+@cache
 def integers(bits: int) -> SearchStrategy[int]:
     """Signed integers; half of them stand where a varint takes one more byte, or at an end (M09 to M19)."""
     top = 1 << (bits - 1)
@@ -33,6 +35,7 @@ def integers(bits: int) -> SearchStrategy[int]:
     return st.one_of(st.sampled_from(edges), st.integers(-top, top - 1))
 
 
+@cache
 def octets() -> SearchStrategy[bytes]:
     """Bytes: separators, a whole header, 126 to 129 of one kind, any others (S11, W6)."""
     traps = [b"", b"\0", b"\x1e", b"\x1f", bytes.fromhex("1e0208051f"), b"\xff", b"\xc0\x80"]
@@ -45,11 +48,13 @@ def octets() -> SearchStrategy[bytes]:
     )
 
 
+@cache
 def optional() -> SearchStrategy[bytes | None]:
     """Bytes or absent, which empty is not."""
     return st.one_of(st.none(), octets())
 
 
+@cache
 def doubles() -> SearchStrategy[bytes]:
     """The 8 bytes of a double, NaNs with a payload among them."""
     plain = st.floats(width=64).map(lambda number: struct.pack(">d", number))
@@ -67,16 +72,18 @@ _ELEMENTS: Final[dict[str, SearchStrategy[bytes] | SearchStrategy[int] | SearchS
 }
 
 
+@cache
 @st.composite
 def fields(draw: DrawFn) -> Field:
     """A Field with values of its own type alone: M59 to M61."""
     kind = draw(st.one_of(st.none(), st.sampled_from(TYPES)))
     own = ARRAYS[TYPES.index(kind or "STRING")]
     bare = Field(draw(octets()), kind, draw(optional()), (), (), (), (), ())
-    values = tuple(draw(st.lists(_ELEMENTS[own], max_size=4)))
+    values = tuple(draw(st.lists(_ELEMENTS[own], max_size=3)))
     return evolve(bare, **{own: values})  # type: ignore[arg-type] # the array is named by the kind drawn
 
 
+@cache
 @st.composite
 def messages(draw: DrawFn) -> Message:
     """A message; each of its optional parts is there in half of them."""
@@ -90,10 +97,11 @@ def messages(draw: DrawFn) -> Message:
         env_version=draw(optional()),
         pid=draw(st.one_of(st.none(), integers(32))),
         hostname=draw(optional()),
-        fields=tuple(draw(st.lists(fields(), max_size=4))),
+        fields=tuple(draw(st.lists(fields(), max_size=2))),
     )
 
 
+@cache
 @st.composite
 def frames(draw: DrawFn) -> Frame:
     """A frame; its header may claim a signer, whom nobody verifies, and stays within 255 bytes."""
@@ -114,9 +122,10 @@ def _length(content: Message) -> int:
     return len(writer.data)
 
 
+@cache
 def streams() -> SearchStrategy[Stream]:
-    """Up to four frames."""
-    return st.lists(frames(), max_size=4).map(lambda rows: Stream(tuple(rows)))
+    """Up to three frames."""
+    return st.lists(frames(), max_size=3).map(lambda rows: Stream(tuple(rows)))
 
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Message] | SearchStrategy[Stream]]]] = {

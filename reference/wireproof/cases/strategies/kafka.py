@@ -6,6 +6,7 @@ stand for are not. Hypothesis is an extra, and is imported nowhere else in the p
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from attrs import evolve
@@ -27,12 +28,14 @@ def _edges(bits: int) -> list[int]:
     return [0, -1, 1, top - 1, -top, *signed]
 
 
+@cache
 def integers(bits: int) -> SearchStrategy[int]:
     """Signed integers of `bits` bits; every second one stands on an edge."""
     top = 1 << (bits - 1)
     return st.one_of(st.sampled_from(_edges(bits)), st.integers(-top, top - 1))
 
 
+@cache
 def octets() -> SearchStrategy[bytes]:
     """Bytes; 63 to 65 and 8191 to 8192 are where their length takes one more byte."""
     edge = st.builds(
@@ -41,18 +44,21 @@ def octets() -> SearchStrategy[bytes]:
     return st.one_of(st.sampled_from([b"", b"\0", b"k"]), st.binary(max_size=40), edge)
 
 
+@cache
 def nullable() -> SearchStrategy[bytes | None]:
     """Bytes or null, which empty is not."""
     return st.one_of(st.none(), octets())
 
 
+@cache
 def headers() -> SearchStrategy[tuple[Header, ...]]:
     """Headers in order, keys that repeat among them, empty and no UTF-8 too (§1.3, fields 7 to 9)."""
     key = st.one_of(st.sampled_from([b"", b"h", b"h", "ß".encode(), b"\xff"]), st.binary(max_size=8))
     value = st.one_of(st.none(), st.binary(max_size=12))
-    return st.lists(st.tuples(key, value), max_size=5).map(tuple)
+    return st.lists(st.tuples(key, value), max_size=3).map(tuple)
 
 
+@cache
 def timestamps() -> SearchStrategy[int]:
     """None (-1), 0, now, and any other that is not below -1: what a message may hold (§1.7)."""
     return st.one_of(st.sampled_from([-1, 0, NOW, (1 << 63) - 1]), st.integers(-1, (1 << 63) - 1))
@@ -61,6 +67,7 @@ def timestamps() -> SearchStrategy[int]:
 # --- v2 ---
 
 
+@cache
 @st.composite
 def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBatch:
     """A record batch; about one in five is as a producer makes it, one in eight a control batch."""
@@ -82,14 +89,15 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
     )
     if draw(st.integers(0, 7)) == 0:
         return draw(_markers(header))
-    rows = draw(st.lists(_records(), max_size=6))
+    rows = draw(st.lists(_records(), max_size=4))
     return evolve(header, records=tuple(computed(header, row) for row in rows))
 
 
+@cache
 @st.composite
 def produced(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBatch:
     """A batch that profile `produce` takes: §1.7. Deltas count up, maxTimestamp is the maximum."""
-    rows = draw(st.lists(_records(), min_size=1, max_size=6))
+    rows = draw(st.lists(_records(), min_size=1, max_size=4))
     late = draw(st.lists(st.integers(0, 10**7), min_size=len(rows), max_size=len(rows)))
     producer = draw(st.sampled_from([(-1, -1, -1), (1000, 0, 0), ((1 << 63) - 1, 32767, (1 << 31) - 1)]))
     header = RecordBatch(
@@ -110,6 +118,7 @@ def computed(header: RecordBatch, row: Record, control: Control | None = None) -
     return evolve(row, offset=offset, timestamp=timestamp, control=control)
 
 
+@cache
 def _records() -> SearchStrategy[Record]:
     attributes = st.one_of(st.just(0), integers(8))
     return st.builds(Record, attributes, integers(64), integers(32), nullable(), nullable(), headers())
@@ -130,18 +139,20 @@ def _markers(draw: DrawFn, header: RecordBatch) -> RecordBatch:
 # --- v0 and v1 ---
 
 
+@cache
 @st.composite
 def messages(draw: DrawFn, magic: int, codecs: tuple[int, ...] = (0, 1, 2, 3)) -> Message:
-    """A message of `magic` 0 or 1, or a wrapper around up to five."""
+    """A message of `magic` 0 or 1, or a wrapper around up to four."""
     codec = draw(st.sampled_from(codecs))
     one = draw(_plain(magic))
     if not codec:
         return one
-    inner = tuple(draw(st.lists(_plain(magic), min_size=1, max_size=5)))
+    inner = tuple(draw(st.lists(_plain(magic), min_size=1, max_size=4)))
     outer = evolve(one, attributes=one.attributes & ~CODEC | codec, value=None, messages=inner)
     return _v1_wrapper(outer, inner, zero=draw(st.booleans())) if magic else outer
 
 
+@cache
 @st.composite
 def _plain(draw: DrawFn, magic: int) -> Message:
     flags = draw(st.sampled_from([0, 0, 0, APPEND_TIME, 0x10, -128]))
@@ -168,14 +179,16 @@ def _v1_wrapper(outer: Message, inner: tuple[Message, ...], *, zero: bool) -> Me
 # --- logs ---
 
 
+@cache
 def entries() -> SearchStrategy[Entry]:
     """An entry of any format."""
     return st.one_of(batches(), messages(0), messages(1))
 
 
+@cache
 def logs() -> SearchStrategy[Log]:
-    """A log of up to four entries of any format."""
-    return st.lists(entries(), max_size=4).map(lambda rows: Log(tuple(rows)))
+    """A log of up to three entries of any format."""
+    return st.lists(entries(), max_size=3).map(lambda rows: Log(tuple(rows)))
 
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Entry] | SearchStrategy[Log]]]] = {
