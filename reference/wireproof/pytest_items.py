@@ -7,25 +7,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
 
+from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
 from wireproof.cases.patterns import PatternError, select
+from wireproof.fuzz import property as property_run
 from wireproof.report.failure import block
-from wireproof.report.groups import Group
+from wireproof.report.groups import Group, groups
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, run_event
+from wireproof.trial.events import CaseEvent, Run, run_event
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.platform import manifest
+from wireproof.trial.property import Ask, PropertyError, Tally, Target, pool, targets
 from wireproof.trial.run import Plan, run
+from wireproof.trial.signature import Signature
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
 if TYPE_CHECKING:
     import pytest
 
-USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, OSError)
+USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, PropertyError, OSError)
 """What a user can cause before a case is asked: one line each."""
 
 SILENT: Final = ("unsupported", "not-run")
@@ -41,6 +45,8 @@ class CodecRun:
     families: bool
     level: Level
     debts: tuple[baseline.Debt, ...]
+    examples: int = 0
+    seed: int = 0
 
     @classmethod
     def of(cls, spec: str, config: "pytest.Config") -> "CodecRun":
@@ -51,34 +57,78 @@ class CodecRun:
         debts = baseline.parse(Path(file).read_text(encoding="utf-8"), file) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
-        return cls(spec, suite, selected, families, config.getoption("--codec-level"), debts)
+        examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")
+        level: Level = config.getoption("--codec-level")
+        return cls(spec, suite, selected, families, level, debts, examples, seed)
 
     @cached_property
     def plan(self) -> Plan:
         """What the adapter is asked, by its claims."""
-        with Engine(self.spec) as engine:
-            return Plan.of(engine.hello, self.selected, self.suite, families=self.families)
+        return Plan.of(self.hello, self.selected, self.suite, families=self.families)
 
     def names(self) -> list[str]:
         """The ids of the cases that concern the adapter."""
         return [case.id for case in self.plan.golden]
 
     @cached_property
-    def stream(self) -> Stream:
-        """The whole run."""
+    def hello(self) -> Hello:
+        """Who the adapter is and what it claims."""
         with Engine(self.spec) as engine:
-            head = run_event(
-                engine.hello, spec=self.spec, fixtures=self.suite.hash, level=self.level, **manifest()
-            )
-            return Stream(head, tuple(run(engine, self.plan)))
+            return engine.hello
 
     @cached_property
-    def by_fixture(self) -> dict[str, list[CaseEvent]]:
-        """The events of each fixture, its derived cases among them."""
+    def targets(self) -> dict[str, Target]:
+        """What is asked of generated examples, by the name of its item; raises `PropertyError`."""
+        if not self.examples:
+            return {}
+        rows = {case.joined for case in self.selected}
+        found = {f"{one.row.joined}/property/{one.op}": one for one in targets(self.hello, rows)}
+        for one in found.values():
+            pool(one.row.joined, self.seed)
+        return found
+
+    def properties(self) -> list[str]:
+        """The names of the items of generated examples."""
+        return list(self.targets)
+
+    def _head(self, hello: Hello) -> Run:
+        return run_event(
+            hello, spec=self.spec, fixtures=self.suite.hash, seed=self.seed, level=self.level, **manifest()
+        )
+
+    @cached_property
+    def stream(self) -> Stream:
+        """The run of the cases."""
+        with Engine(self.spec) as engine:
+            return Stream(self._head(engine.hello), tuple(run(engine, self.plan)))
+
+    @cached_property
+    def known(self) -> frozenset[Signature]:
+        """The signatures of the debts, by the cases of this run: the region that no example is drawn from."""
+        if not self.debts:
+            return frozenset()
+        today = datetime.now(tz=UTC).date()
+        return property_run.known_of(self.hello, self.stream, self.debts, today)
+
+    def examined(self, name: str) -> list[CaseEvent]:
+        """The events of one item of generated examples."""
+        ask = Ask(self.examples, self.seed, known=self.known)
+        with Engine(self.spec, seed=self.seed) as engine:
+            return list(property_run.of_target(engine, self.targets[name], ask, Tally(), self.level))
+
+    @cached_property
+    def by_item(self) -> dict[str, list[CaseEvent]]:
+        """The events of each item: of a fixture, its derived cases among them, or of generated examples."""
         found: dict[str, list[CaseEvent]] = {}
         for event in self.stream.cases:
             found.setdefault(event.id.partition("~")[0], []).append(event)
         return found
+
+    def events(self, name: str) -> list[CaseEvent]:
+        """The events of an item; generated examples are asked when their item is run."""
+        if name not in self.by_item and name in self.targets:
+            self.by_item[name] = self.examined(name)
+        return self.by_item[name]
 
     def failing(self, name: str) -> list[CaseEvent]:
         """The events of a fixture that gate and that no baseline expects."""
@@ -86,7 +136,7 @@ class CodecRun:
         known = baseline.apply(self.stream, self.debts, today).overlays if self.debts else {}
         return [
             event
-            for event in self.by_fixture[name]
+            for event in self.events(name)
             if known.get(event.id) != "expected"
             and (
                 ROWS[event.verdict].gate in ("suite", "adapter")
@@ -96,11 +146,18 @@ class CodecRun:
 
     def unsupported(self, name: str) -> str:
         """Why no case of a fixture was asked; empty if one was."""
-        events = self.by_fixture[name]
+        events = self.events(name)
+        if not events:
+            return "no example of these lies within its claims and outside the region of its debts"
         return events[0].text if all(event.verdict in SILENT for event in events) else ""
 
     def text(self, failing: list[CaseEvent]) -> str:
         """The block of the first failure, as the terminal shows it."""
         lookups = Lookups(self.suite)
-        group = Group(failing[0].signature(self.stream.run.adapter), failing[0], tuple(failing[1:]))
-        return "\n".join(block(group, self.stream.run, lookups.case, lookups.twin))
+        head = self._head(self.hello)
+        if failing[0].id.partition("~")[0] in self.targets:
+            stream = Stream(head, tuple(failing))
+            lines = [block(group, head, lookups.case, lookups.twin) for group in groups(stream)]
+            return "\n\n".join("\n".join(one) for one in lines)
+        group = Group(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
+        return "\n".join(block(group, head, lookups.case, lookups.twin))

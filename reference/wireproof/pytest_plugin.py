@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--codec-baseline", default=None, metavar="FILE", help="known failures, which are expected"
     )
+    group.addoption(
+        "--property", type=int, default=0, metavar="N", dest="codec_property",
+        help="also N generated examples of each format and op that the codec claims, one item each",
+    )  # fmt: skip
+    group.addoption("--seed", type=int, default=0, dest="codec_seed", help="of the examples")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the items
@@ -42,7 +47,7 @@ def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterato
 
     try:
         run = CodecRun.of(spec, config)
-        names = run.names()
+        names = [*run.names(), *run.properties()]
     except USAGE as error:
         raise pytest.UsageError(f"wireproof: {error}") from None
     if not names:

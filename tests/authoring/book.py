@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from positions import placed
+
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 INLINE = 512
 KEYS = (
@@ -31,6 +33,7 @@ class Book:
         unknown = set(case) - set(KEYS)
         if unknown or case["id"] in self.cases:
             raise ValueError(f"{case['id']}: {unknown or 'twice'}")
+        placed(case)
         self.cases[case["id"]] = {key: case[key] for key in KEYS if case.get(key) not in (None, [], ())}
         return str(case["id"])
 

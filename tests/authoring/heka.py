@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import heka_brink
 import heka_encode
 import heka_message
 import heka_scan
@@ -19,7 +20,7 @@ from heka_parts import witness
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode):
+    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode, heka_brink):
         chapter.write(book)
     counts = witness(book)
     book.write()

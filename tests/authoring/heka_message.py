@@ -177,6 +177,7 @@ def _arrays(s: Heka) -> None:
     _ok(s, "integer/packed", "5, 6, packed", "M63", integers(5, 6), ("field.packed", "field.packed.end"), "The Go client's form.")
     _ok(s, "integer/mixed", "5 unpacked, then 6, 7 packed", "M64", integers(5, 6, 7), ("field.packed",), leak)
     _ok(s, "integer/two-chunks", "Two packed chunks", "M65", integers(5, 6, 7, 8), ("field.packed",), "Lua's reader tells 5, 6, 50, 2, 7, 8.")
+    _ok(s, "integer/packed-then-unpacked", "5, 6 packed, then 7 unpacked", msg(fld(b"a", num(2, 2), sub(6, vi(5) + vi(6)), num(6, 7))), integers(5, 6, 7), ("field.packed",), "A reader that settles on the first form loses the rest.", doc="heka.md §4, packed and unpacked numbers")
     _ok(s, "integer/minus-one", "-1", "M89", integers(-1), ("field.integer",), "Ten bytes.")
     _ok(s, "integer/above-a-double", "2^53 + 1", "M90", integers(2**53 + 1), ("field.integer",), "C and Lua keep doubles: 9007199254740992.")
     _no(s, "integer/chunk-cut-field-goes-on", "A chunk that ends inside a number, the Field goes on", "M67", "length-past-end", 29, ("field.packed.end",), "Go reads on into the next tag: 3328.", twin="integer/packed", also=("truncated", "bad-varint"))
@@ -185,6 +186,9 @@ def _arrays(s: Heka) -> None:
     _ok(s, "double/unpacked", "1.0, 2.0, unpacked", "M69", two, ("field.double", "wiretype"), "C's second value is 2.8e-322.")
     _ok(s, "double/packed", "1.0, 2.0, packed", "M70", two, ("field.double", "field.double.size"), "The Go client's form.")
     _ok(s, "double/nan", "NaN", "M73", {**value(), "fields": [{**field(b"a", "DOUBLE"), "value_double": ["7ff8000000000000"]}]}, ("field.double",), "Compared by its bits: NaN is not equal to itself.")
+    quiet, odd = "fff8000000000000", "7ff4000000000001"
+    _ok(s, "double/nan-bits", "A NaN with its sign, and one that signals", msg(fld(b"a", num(2, 3), sub(7, bytes.fromhex(quiet)[::-1] + bytes.fromhex(odd)[::-1]))), {**value(), "fields": [{**field(b"a", "DOUBLE"), "value_double": [quiet, odd]}]}, ("field.double",),
+        "A reader that holds a number in place of its bits tells one NaN for all.", doc="heka.md §4 M73")
     _no(s, "double/seven-bytes", "A chunk of 7 bytes", "M71", "bad-length", 29, ("field.double.size",), "Go and C deliver the message.", twin="double/packed", also=("length-past-end", "truncated"))
     _no(s, "double/twelve-bytes", "A chunk of 12 bytes", "M72", "bad-length", 29, ("field.double.size",), "Go keeps the first double.", twin="double/packed", also=("length-past-end", "truncated"))
     _ok(s, "bool/packed", "true, false, true", "M78", _one(b"a", "BOOL", bools=[True, False, True]), ("field.bool",), "Three bytes.")

@@ -6,7 +6,7 @@
 from typing import Any
 
 from book import Book
-from heka_parts import FV, KEYS, F, Heka, M, frame, frame_value, frames, signature, value
+from heka_parts import FV, KEYS, F, Heka, M, frame, frame_value, frames, num, signature, sub, value
 from heka_rulebook import HEADERS, frame_of
 from heka_stream import W3, W3_VALUE
 
@@ -52,6 +52,10 @@ def _bad(s: Heka) -> None:
     digest = "A reader that passes this on trusts whoever can write to the port."
     _no(s, "wrong-key", "A04", "Signed with another key", ("digest",), digest, 31)
     _no(s, "empty-digest", "A12", "An HMAC of no bytes", ("digest",), "Compared by the length of the shorter one it is right.", 19)
+    for name, title, part in (("digest-cut", "The first 8 bytes of the right digest", MD5[:8]), ("digest-longer", "The right digest and a byte more", MD5 + b"\0")):
+        head = sub(4, b"test") + num(5, 1) + sub(6, part)
+        s.no(f"hmac/{name}", title, frame(M, head), "auth-failed", at=5 + len(head), before=frames(), twin="hmac/md5", doc="heka.md §3, row compare", why="Lengths must match: who compares the shorter one lets a forger guess a byte at a time.",
+             rules=(f"{R}.digest",), needs=NEEDS, options={"keys": KEYS}, flags=["security"])
     _no(s, "md5-digest-as-sha1", "A15", "A digest of MD5 under SHA-1", ("digest", "function"), digest, 33)
     _no(s, "unknown-signer", "A05", "A signer without key", ("key",), digest, 31)
     _no(s, "unknown-version", "A06", "A version without key", ("key",), digest, 31)

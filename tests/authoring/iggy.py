@@ -10,6 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import iggy_address
+import iggy_brink
+import iggy_edges
 import iggy_headers
 import iggy_jsonpoll
 import iggy_jsonsend
@@ -46,6 +48,8 @@ CHAPTERS = (
     iggy_jsonsend,
     iggy_jsontext,
     iggy_jsonpoll,
+    iggy_edges,
+    iggy_brink,
 )
 
 

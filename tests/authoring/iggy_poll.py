@@ -360,6 +360,15 @@ def _second(s: Shelf) -> None:
         rules=("iggy.poll.checksum",),
         why="It covers the payload only.",
     )
+    s.writes(
+        "encode/states",
+        "A message in each state",
+        messages(*(polled40_value(0, HELLO, state=name) for name in STATES)),
+        count(len(STATES), *(polled40(0, HELLO, state=code) for code in STATES.values())),
+        doc=doc,
+        rules=state,
+        why="A server that writes 1 for all of them hands on what was marked for deletion.",
+    )
     bad = {**polled40_value(0, HELLO), "state": "lost"}
     s.refuses(
         "encode/unknown-state",

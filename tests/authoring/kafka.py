@@ -9,6 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import kafka_brink
+import kafka_edges
 import kafka_encode
 import kafka_legacy
 import kafka_log
@@ -19,7 +21,16 @@ from book import Book
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (kafka_v2, kafka_packed, kafka_legacy, kafka_log, kafka_worked, kafka_encode):
+    for chapter in (
+        kafka_v2,
+        kafka_packed,
+        kafka_legacy,
+        kafka_log,
+        kafka_worked,
+        kafka_encode,
+        kafka_edges,
+        kafka_brink,
+    ):
         chapter.write(book)
     book.write()
     print(len(book.cases), "cases")

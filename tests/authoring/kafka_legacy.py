@@ -125,6 +125,8 @@ def _wrapper_v0(s: Shelf) -> None:
             rules=("kafka.lz4.kip57",), remarks=("lz4-v0-hc-good",))
     wrapped("inner-offsets-zero", "v0 wrapper, all inner offsets 0", gzip(pair(0, (0, 0))[0]), GZIP, "kafka.md §7 L31",
             "SOHU-Co/kafka-node #1388: old producers wrote them.", "gzip", offsets=(0, 0), outer=0, rules=("kafka.legacy.unchecked",), remarks=("inner-offsets",))
+    wrapped("gzip-relative-inner", "v0 wrapper at 11 over inner offsets 0 and 1", gzip(pair(0, (0, 1))[0]), GZIP, "kafka.md §2.2, Offsets", "Only v1 counts them from the wrapper: as v1 they would be 10 and 11.", "gzip",
+            offsets=(0, 1))
 
 
 def _wrapper_v1(s: Shelf) -> None:
@@ -142,6 +144,9 @@ def _wrapper_v1(s: Shelf) -> None:
             outer=0, offsets=(0, 1), rules=("kafka.wrapper.zero",))
     wrapped("gzip-log-append", "v1 wrapper under LogAppendTime", "kafka.md §6 E24 W32", "IBM/sarama #885: five clients give the inner time.", codec=GZIP | APPEND, ts=T + 9000,
             stamps=(T + 9000, T + 9000), rules=("kafka.wrapper.timestamp",))
+    appended = message(1, b"a", b"1", ts=T, attributes=APPEND) + message(1, b"b", b"2", offset=1, ts=T + 1)
+    wrapped("gzip-inner-log-append", "Append time inside a wrapper of create time", "kafka.md §7 L29", "The wrapper's type overrides the inner one: each message keeps its own time.", packed=gzip(appended), ts=T + 9000,
+            values=[message_value(1, b"a", b"1", offset=10, ts=T, attributes=APPEND), message_value(1, b"b", b"2", offset=11, ts=T + 1)], rules=("kafka.wrapper.timestamp",), remarks=("inner-ts-type",))
     wrapped("lz4", "v1 LZ4 wrapper", "kafka.md §6 E28 W38", "KIP-57 put the header byte right.", packed=lz4(pair(1)[0]), codec=LZ4, need="lz4", rules=("kafka.lz4.kip57",))
     wrapped("snappy-raw", "v1 wrapper, raw snappy", "kafka.md §7 W36", "kafka_protocol 6af2802 wrote it.", packed=snappy_block(pair(1)[0]), codec=SNAPPY, need="snappy",
             rules=("kafka.snappy.raw",), remarks=("snappy-unframed",))

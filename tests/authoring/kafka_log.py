@@ -100,6 +100,29 @@ def _delivered(s: Shelf) -> None:
     s.ok("delivered/commits-after-abort", "One producer aborts, then commits", b"".join(d for d, _ in again), log(again[2][1]), doc="kafka.md §1.9",
          rules=("kafka.log.committed",), needs=["feature:control-batch", "feature:read-committed"],
          options={"isolation": "read_committed", "aborted": [["1000", "0"]]}, why="The ABORT marker ends the exclusion: a producer id that stays excluded loses committed records.")
+    def committed(name, title, rows, left, aborted, why):
+        s.ok(f"delivered/{name}", title, b"".join(d for d, _ in rows), log(*(rows[n][1] for n in left)), doc="kafka.md §1.9", rules=("kafka.log.committed",),
+             needs=["feature:control-batch", "feature:read-committed"], options={"isolation": "read_committed", "aborted": aborted}, why=why)
+    committed("first-offset-inside-batch", "The aborted transaction begins at the second record of its batch", entries, (2,), [["1000", "1"]],
+              "The first offset is held against the last one of a batch: against its base offset the whole batch is delivered.")
+    both = [txn(0, (b"a",), 1000), txn(1, (b"b",), 1001), ctl(2, 0, 1000), txn(3, (b"c",), 1001), ctl(4, 0, 1001), txn(5, (b"d",), 1000), ctl(6, 1, 1000)]
+    committed("two-aborts-interleaved", "Two producers abort, one while the other goes on", both, (5,), [["1000", "0"], ["1001", "1"]],
+              "A marker ends the transaction of its own producer: if it ends them all, aborted records are delivered.")
+    _fetched(s)
+
+
+def _fetched(s: Shelf) -> None:
+    """A fetch gives whole entries; the first may begin before the offset that was asked for."""
+    def fetched(name, title, data, entry, why, *needs):
+        s.ok(f"delivered/{name}", title, data, log(entry), doc="kafka.md §9", rules=("kafka.log.fetch-offset",), needs=["feature:fetch-offset", *needs], options={"fetch_offset": 11}, why=why)
+    fields = {"offset": 11, "attributes": 1, "ts": T + 1}
+    fetched("fetch-offset-in-wrapper", "Offset 11 of a wrapper of 10 and 11", message(1, None, gzip(pair(1)[0]), **fields), message_value(1, None, None, messages=pair_value(1)[1:], **fields),
+            "dpkp/kafka-python #1239: a seek into a compressed set returned the records before it.", "codec:gzip", "feature:wrapper")
+    records = record(b"a", b"1") + record(b"b", b"2", off=1)
+    fetched("fetch-offset-in-batch", "Offset 11 of a batch of 10 and 11", batch(records, 2, base=10), batch_value([record_value(b"b", b"2", off=1, base=10)], base=10, last=1),
+            "influxdata/rskafka cffa616 returned records below the offset that was asked for.")
+    fetched("fetch-offset-behind-entries", "A batch and a message below offset 11", one(9)[0] + old(1, 10)[0] + one(11)[0], one(11)[1],
+            "Entries of which nothing is left are left out.", "feature:mixed-magic")
 
 
 def _scan(s: Shelf) -> None:

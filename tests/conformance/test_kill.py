@@ -5,18 +5,15 @@ import pytest
 from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import load
 from wireproof.trial.engine import Engine
-from wireproof.trial.kill import mutants, verdict_on
+from wireproof.trial.kill import is_costly, mutants, verdict_on
 from wireproof.trial.run import Plan, run
-
-ISOLATED = ("allocation",)
-"""In the name of a mutant that dies of memory, which is measured in a process of its own only."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", mutants())
 def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
     suite = load()
-    killed = verdict_on(name, suite, in_process=not any(word in name for word in ISOLATED))
+    killed = verdict_on(name, suite, in_process=not is_costly(name))
     assert killed.by in suite.by_id
     assert killed.label
     assert killed.label != "blocked"

@@ -17,10 +17,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.wire.classes import CLASSES
-from wireproof.wire.compress import CODECS, compress, decompress, decompress_block, decompress_prefix
+from wireproof.wire.compress import CODECS, compress, decompress_block, decompress_prefix
 from wireproof.wire.reader import Budget, Reader, TracingReader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover
+
+
+def decompress(reader: Reader, name: str, codec: int, *, kip57: bool = False) -> Reader:
+    """A reader of what a sound region unpacks to."""
+    inner, torn = decompress_prefix(reader, name, codec, kip57=kip57)
+    if torn is not None:
+        raise torn
+    return inner
+
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 

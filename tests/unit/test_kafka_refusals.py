@@ -91,9 +91,9 @@ TABLE = [
     ("VARINT_TOO_LONG", "bad-varint", 61, V2, batch(b"\x80" * 5 + b"\0")),
     ("VARINT_TOO_LONG", "bad-varint", 64, V2, batch(record("0000 808080808000 01 01 00"))),
     ("VARINT_TOO_LONG", "bad-varint", 63, V2, batch(record("00 8080808080808080808000 00 01 01 00"))),
-    ("HEADER_COUNT_NEGATIVE", "negative-length", 70, V2, batch(record(f"{HEADER}01"))),
-    ("HEADER_COUNT_EXCESSIVE", "count-mismatch", 70, V2, batch(record(f"{HEADER}02"))),
-    ("HEADER_COUNT_EXCESSIVE", "count-mismatch", 74, V2, batch(record(f"{HEADER}feffffff0f"))),
+    ("HEADER_COUNT_NEGATIVE", "negative-length", 69, V2, batch(record(f"{HEADER}01"))),
+    ("HEADER_COUNT_EXCESSIVE", "count-mismatch", 69, V2, batch(record(f"{HEADER}02"))),
+    ("HEADER_COUNT_EXCESSIVE", "count-mismatch", 69, V2, batch(record(f"{HEADER}feffffff0f"))),
     ("HEADER_KEY_NULL", "null-not-allowed", 70, V2, batch(record(f"{HEADER}02 01 0278"))),
     ("FIELD_PAST_END", "length-past-end", None, V2, batch(record(f"{HEADER}04 0268 0231"))),
     # --- legacy: §2 ---

@@ -36,6 +36,7 @@ class Entry:
         prepare: what must be built first.
         extra: the extra of this package that brings what `object` imports.
         formats: what it is about, for listings; the hello has the last word.
+        instrument: the modules of its codec, whose coverage guides fuzzing; those below them too.
     """
 
     name: str
@@ -48,3 +49,4 @@ class Entry:
     prepare: Build | None = None
     extra: str = ""
     formats: tuple[str, ...] = ()
+    instrument: tuple[str, ...] = ()

@@ -12,11 +12,19 @@ TABLE: Final[tuple[Entry, ...]] = (
         formats=("kafka", "iggy", "heka"),
     ),
     Entry(
+        "columnar",
+        "the fast decoders of this package, and the reference for what they hand over",
+        object="wireproof.adapters.columnar:Columnar",
+        extra="columnar",
+        formats=("kafka", "heka"),
+    ),
+    Entry(
         "kafka-python",
         "the record classes of kafka-python, as its fetcher drives them",
         object="wireproof.adapters.bindings.kafka_python:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("kafka.record", "kafka.codec"),
     ),
     Entry(
         "aiokafka",
@@ -24,6 +32,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.aiokafka:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("aiokafka.record", "aiokafka.codec"),
     ),
     Entry(
         "aiokafka-pure",
@@ -32,6 +41,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
         extra="peers",
         formats=("kafka",),
+        instrument=("aiokafka.record", "aiokafka.codec"),
     ),
     Entry(
         "kio",
@@ -39,6 +49,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.kio:adapter",
         extra="peers",
         formats=("kafka",),
+        instrument=("kio.records", "kio.serial"),
     ),
     Entry(
         "kafka-clients",
@@ -61,6 +72,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
         extra="peers",
         formats=("heka",),
+        instrument=("google.protobuf.internal",),
     ),
     Entry(
         "protobuf-python",
@@ -69,5 +81,6 @@ TABLE: Final[tuple[Entry, ...]] = (
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
         extra="peers",
         formats=("heka",),
+        instrument=("google.protobuf.internal",),
     ),
 )

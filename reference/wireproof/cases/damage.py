@@ -104,7 +104,7 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
         assert covered.cover is not None
         if covered.path == spare or (covered.cover.kind == "length" and not lengths):
             continue
-        new = _sealed(data, covered, covered.cover)
+        new = right(data, covered, covered.cover)
         if new is None or new == data[covered.start : covered.end]:
             continue
         if len(new) == covered.end - covered.start:
@@ -125,7 +125,8 @@ def _inner_first(spans: Sequence[Span]) -> list[int]:
     return [index for *_, index in sorted(found)]
 
 
-def _sealed(data: bytes, span: Span, cover: Cover) -> bytes | None:
+def right(data: bytes, span: Span, cover: Cover) -> bytes | None:
+    """What a length or checksum must be; None where it cannot be told, or its type does not hold it."""
     if cover.kind == "length":
         return encoded(span, cover.end - cover.start + cover.bias)
     check = CHECKSUMS.get(cover.kind)

@@ -7,6 +7,7 @@ are damaged.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -43,6 +44,9 @@ NOTICED: Final[dict[Covering, RejectClass]] = {
 
 NAMED: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
 """How the documents end the name of a field that is a length or a count; codecs cover the outer ones only."""
+
+SAMPLED: Final = 64
+"""Members of a family, the first ones, of which a sample is drawn."""
 
 BYTE_BY_BYTE: Final = 256
 """Bytes up to which an input is also scanned one byte at a time."""
@@ -100,6 +104,21 @@ def derived(case: Case) -> Iterator[Case]:
             yield _case(parent, name, number, made)
     yield from _joined(parent)
     yield from _chunked(parent)
+
+
+def sampled(case: Case, number: int) -> Iterator[Case]:
+    """One case of one family whose relation is stated, both drawn by `number`; as `derived` for none."""
+    parent = _parent(case)
+    if parent is None:
+        return
+    which, place = number % (len(STATED) + 2), number // (len(STATED) + 2) % SAMPLED
+    if which < len(STATED):
+        name = STATED[which]
+        some = [made for made in islice(FAMILIES[name](parent), place, place + 1) if made.expect]
+        yield from (_case(parent, name, place, made) for made in some)
+    else:
+        made = _joined(parent) if which == len(STATED) else _chunked(parent)
+        yield from islice(made, place if which > len(STATED) else 0, place + 1)
 
 
 def _parent(case: Case) -> Parent | None:
@@ -258,6 +277,9 @@ FAMILIES: Final[dict[str, Callable[[Parent], Iterator[Made]]]] = {
     "sealed-flip": _resealed_flips,
 }
 """The families of one input, by the name that stands in their ids."""
+
+STATED: Final = ("truncate", "flip", "append")
+"""Those that state what must come of their bytes, of some at least."""
 
 
 # --- the families of streams ---

@@ -1,5 +1,6 @@
 """`wireproof check`: judge codecs by the cases."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,19 +11,21 @@ from attrs import frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases.case import Case
+from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
 from wireproof.cli.options import selecting, selection, suite_of
 from wireproof.cli.progress import watched
 from wireproof.cli.views import viewing, views_of, write_views
+from wireproof.fuzz import property as property_run
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, Footer, run_event
+from wireproof.trial.events import CaseEvent, Footer, Run, run_event
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.platform import manifest
+from wireproof.trial.property import Ask
 from wireproof.trial.run import Plan, run
 from wireproof.trial.streams import EventWriter, Stream
 
@@ -34,12 +37,27 @@ class Asked:
     suite: Suite
     cases: tuple[Case, ...]
     families: bool
+    examples: int
+    golden: bool
     in_process: bool
     seed: int
     scale: float
-    level: str
+    level: Level
     filters: tuple[str, ...]
     debts: tuple[baseline.Debt, ...] | None
+
+    @property
+    def golden_cases(self) -> tuple[Case, ...]:
+        """The fixtures to judge: a debt is held to its own case even where the others are left out."""
+        if self.golden:
+            return self.cases
+        owed = {debt.id.partition("~")[0] for debt in self.debts or ()}
+        return tuple(case for case in self.cases if case.id in owed)
+
+    @property
+    def rows(self) -> frozenset[str]:
+        """The formats of the selection, whose properties are asked."""
+        return frozenset(case.joined for case in self.cases)
 
 
 @click.command("check")
@@ -48,12 +66,16 @@ class Asked:
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
 )
+@click.option("--property", "examples", default=0, type=click.IntRange(min=0), metavar="N",
+              help="also N generated examples of each format and op that the codec claims")  # fmt: skip
+@click.option("--golden/--no-golden", default=True,
+              help="leave the fixtures out, but for those of a baseline's debts")  # fmt: skip
 @click.option(
     "--level", type=click.Choice(["must", "should"]), default="must", help="what ends with exit code 1"
 )
 @click.option("--strict-class", is_flag=True, help="a refusal without its class fails too")
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
-@click.option("--seed", default=0, help="of the order in which cases are asked")
+@click.option("--seed", default=0, help="of the order in which cases are asked, and of the examples")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @click.option("--min-cases", default=1, help="fewer judged cases are a usage error")
 @click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -106,14 +128,17 @@ def _asked(more: dict[str, Any]) -> Asked:
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
     cases = selection(suite, patterns, skipped)
     debts = baseline.parse(file.read_text(encoding="utf-8"), file.name) if file else None
-    filters = (*patterns, *(f"!{pattern}" for pattern in skipped))
+    apart = () if more["golden"] else ("--no-golden",)
+    filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
+    if not (more["golden"] or more["examples"]):
+        raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
     return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
 
 
 def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:
     """One adapter, judged; what was judged is in the sink even if the run is broken off."""
     with Engine(spec, in_process=asked.in_process, seed=asked.seed, timeout_scale=asked.scale) as engine:
-        plan = Plan.of(engine.hello, asked.cases, asked.suite, families=asked.families)
+        plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         head = run_event(
             engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
             filters=asked.filters, **manifest(),
@@ -121,7 +146,7 @@ def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Str
         writer = EventWriter(sink, head) if sink else None
         events: list[CaseEvent] = []
         footer: Footer | None = None
-        for event in watched(run(engine, plan), console, spec):
+        for event in watched(_events(engine, plan, asked, head), console, spec):
             events.append(event)
             if writer:
                 writer.case(event)
@@ -130,6 +155,20 @@ def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Str
         for note in engine.notes:
             console.print(f"note: {note}", markup=False, soft_wrap=True)
     return Stream(head, tuple(events), footer)
+
+
+def _events(engine: Engine, plan: Plan, asked: Asked, head: Run) -> Iterator[CaseEvent]:
+    """The fixtures and their families, then the properties, outside the region of the debts just seen."""
+    seen: list[CaseEvent] = []
+    for event in run(engine, plan):
+        seen.append(event)
+        yield event
+    if not asked.examples:
+        return
+    today = datetime.now(tz=UTC).date()
+    known = property_run.known_of(engine.hello, Stream(head, tuple(seen)), asked.debts or (), today)
+    ask = Ask(asked.examples, asked.seed, asked.rows, known)
+    yield from property_run.run(engine, ask, len(seen), asked.level)
 
 
 def _shown(stream: Stream, asked: Asked, console: Console) -> baseline.Applied | None:

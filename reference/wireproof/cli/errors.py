@@ -5,13 +5,18 @@ from typing import Final
 from wireproof.adapters.errors import AdapterError, MessageError, UnknownAdapter
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
+from wireproof.cases.redact import RedactionError
 from wireproof.cases.token import TokenError
 from wireproof.formats import UnknownFormat
+from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
+from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
+from wireproof.trial.killtable import KillTableError
+from wireproof.trial.property import PropertyError
 
 TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (UnknownAdapter, Exit.USAGE),
@@ -20,8 +25,13 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (TokenError, Exit.USAGE),
     (NothingToShrinkError, Exit.USAGE),
     (PromotionError, Exit.USAGE),
+    (FindingError, Exit.USAGE),
+    (RedactionError, Exit.USAGE),
+    (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
+    (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KillTableError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),

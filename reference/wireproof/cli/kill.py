@@ -1,15 +1,41 @@
 """`wireproof kill`: the suite is an instrument; here it is measured. Design, section 7."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.registry import resolve
+from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.fuzz.killed import killed_by_fuzz
+from wireproof.report.killpage import html, line, lines, tally
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.kill import Killed, mutants, verdict_on
+from wireproof.trial.killtable import COLUMNS, Column, Settings, Table, filled, missing, read, write
 
 PREFIX = "mutant:"
+
+
+def _fuzz(name: str, settings: Settings) -> Killed:
+    return killed_by_fuzz(name, settings.seconds, settings.seed + 1)
+
+
+def _seconds(settings: Settings) -> str:
+    return f"{settings.seconds} s at most, seed {settings.seed + 1}"
+
+
+INSTRUMENTS: Final = {column.name: column for column in (*COLUMNS, Column("fuzz", _fuzz, _seconds))}
+
+
+def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[Column, ...]:
+    names = [name.strip() for name in text.split(",")] if text else []
+    unknown = [name for name in names if name not in INSTRUMENTS]
+    if unknown:
+        raise click.BadParameter(f"there is no {unknown[0]!r}: {', '.join(INSTRUMENTS)}")
+    return tuple(INSTRUMENTS[name] for name in dict.fromkeys(names))
 
 
 @click.command("kill")
@@ -17,15 +43,91 @@ PREFIX = "mutant:"
 @click.option(
     "--in-process/--isolated", default=False, help="faster, but a mutant that hangs hangs everything"
 )
+@click.option(
+    "--table", "columns", callback=_columns, metavar="COLUMN,…", help=f"each alone: {', '.join(INSTRUMENTS)}"
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="where the table lies: kill.json, which a second run goes on with, and kill.html",
+)
+@click.option("--examples", default=1000, type=click.IntRange(1), help="of the properties, for each mutant")
+@click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="of fuzzing, for each mutant")
+@click.option("--workers", default=1, type=click.IntRange(1), help="processes that fill a table")
+@click.option("--again", is_flag=True, help="run what kill.json holds already, too")
 @with_fixtures
-def command(names: tuple[str, ...], in_process: bool, folders: tuple[Path, ...]) -> int:
+def command(  # noqa: PLR0913 - the options of the verb
+    *,
+    names: tuple[str, ...],
+    in_process: bool,
+    columns: tuple[Column, ...],
+    out: Path | None,
+    examples: int,
+    fuzz_seconds: int,
+    workers: int,
+    again: bool,
+    folders: tuple[Path, ...],
+) -> int:
     """Run every planted fault against the golden cases and name the case that each dies by.
 
     One line a mutant as soon as it is known: how many cases kill it, its name, the first of them and its
     verdict. Exit code 1 if any lives, 4 if one could not be run.
+
+    With --table each instrument of the suite is measured by itself, and a mutant lives that none kills.
     """
     suite = suite_of(folders)
     wanted = [_whole(name) for name in names] or mutants()
+    if not columns and out is None:
+        return _plain(wanted, suite, in_process=in_process)
+    if not columns or out is None:
+        raise click.UsageError("a table wants both --table COLUMN,… and --out DIR")
+    settings = Settings(folders, in_process, examples, fuzz_seconds)
+    held = read(out).rows
+    texts = {name: resolve(name).description for name in (*held, *wanted)}
+    whole = _filled(wanted, columns, settings, out, workers=workers, again=again).summed(suite)
+    write(whole, out)
+    (out / "kill.html").write_text(html(whole, texts), encoding="utf-8")
+    asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
+    for told in lines(asked):
+        click.echo(told)
+    return _code(asked)
+
+
+# --- tables ---
+
+
+def _filled(
+    wanted: Sequence[str],
+    columns: Sequence[Column],
+    settings: Settings,
+    out: Path,
+    *,
+    workers: int,
+    again: bool,
+) -> Table:
+    """The table of `out`, with every cell that is asked for; written after each."""
+    table = read(out)
+    tasks = missing(Table() if again else table, wanted, columns, settings)
+    for name, column, cell in filled(tasks, settings, workers):
+        table = table.having(name, column, cell)
+        write(table, out)
+        click.echo(line(name, column, cell))
+    return table
+
+
+def _code(table: Table) -> int:
+    tallies = [tally(table, column) for column in table.columns]
+    if any(one.failed for one in tallies):
+        return Exit.ADAPTER
+    alive = set(table.rows).intersection(*(one.alive for one in tallies))
+    return Exit.FAILS if alive else Exit.CONFORMS
+
+
+# --- golden cases, a line a mutant ---
+
+
+def _plain(wanted: Sequence[str], suite: Suite, *, in_process: bool) -> int:
     alive: list[str] = []
     broken: list[str] = []
     for name in wanted:

@@ -18,10 +18,11 @@ from wireproof.cases.fixtures import Suite, folder, load, read
 from wireproof.cases.lint import Problem, lint
 from wireproof.cases.mutate import repair
 from wireproof.cases.nearest import nearest
+from wireproof.cases.needs import needs_of
 from wireproof.cases.page import page_of
 from wireproof.cases.rules import Rule
 from wireproof.formats import FORMATS
-from wireproof.fuzz.proposal import needs_of, rules_of
+from wireproof.fuzz.proposal import rules_of
 from wireproof.fuzz.ruletext import rule_text
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge

@@ -1,8 +1,7 @@
-"""What a fixture says that its finding does not: the rule that it breaks, what a codec needs for it."""
+"""What a fixture says that its finding does not: the rule that it breaks."""
 
 import re
 from collections.abc import Iterable
-from typing import Final
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data, Reject
@@ -10,16 +9,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.nearest import likeness
 from wireproof.cases.rules import Rule
 from wireproof.formats import FORMATS, Layout
-from wireproof.kafka import arithmetic
 from wireproof.trial.signature import without_indices
-
-FLAGS: Final = (
-    (arithmetic.APPEND_TIME, "feature:log-append-time"),
-    (arithmetic.TRANSACTIONAL, "feature:transactional"),
-    (arithmetic.CONTROL, "feature:control-batch"),
-    (arithmetic.HORIZON, "feature:delete-horizon"),
-)
-"""Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
 
 
 def rules_of(case: Case, suite: Suite) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
@@ -88,19 +78,3 @@ def _proposed(case: Case) -> Rule:
         f"{case.format}.{words}", kind, text, "proposed", case.id,
         exclusion="Proposed by a finding; its author words it and adds the cases that it lacks.",
     )  # fmt: skip
-
-
-def needs_of(case: Case) -> tuple[str, ...]:
-    """The capability atoms of its row that the fields of the case ask for."""
-    seen, row = _layout(case), FORMATS[case.joined]
-    if seen is None:
-        return ()
-    found = {f"codec:{span.type}" for span in seen.spans}
-    for span in seen.spans:
-        if span.path.endswith("attributes") and not span.space and isinstance(span.value, int):
-            found |= {atom for bit, atom in FLAGS if span.value & bit}
-        if ".headers[" in span.path:
-            found.add("feature:headers")
-        if "messages[" in span.path:
-            found.add("feature:wrapper")
-    return tuple(atom for atom in row.atoms if atom in found)

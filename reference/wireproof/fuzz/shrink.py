@@ -41,7 +41,7 @@ class Shrunk:
         verdict: on the smallest.
         asked, kept: candidates that were asked, and those that were smaller and failed alike.
         seconds: how long it took.
-        done: whether nothing smaller was left to try; else the time was over.
+        done: whether nothing smaller was left to try; else the time was over, or enough were asked.
     """
 
     case: Case
@@ -61,6 +61,7 @@ class Shrinker:
         self._engine = engine
         self._clock = clock
         self._asked = 0
+        self._most: int | None = None
         self._row = FORMATS[case.joined]
         self.best = evolve(case, twin=None, expect=expectation(case))
         self.verdict, self.signature = next(self._judged([self.best]))
@@ -69,24 +70,34 @@ class Shrinker:
                 f"{case.id} is {self.verdict.label} on {engine.hello.name}, no failure"
             )
 
-    def run(self, seconds: float) -> Shrunk:
-        """The smallest case found in `seconds`; each step is strictly smaller than the one before."""
+    def run(self, seconds: float, most: int | None = None) -> Shrunk:
+        """The smallest case found in `seconds`; each step is strictly smaller than the one before.
+
+        `most` bounds the candidates asked: with it and no bound in time, the same case shrinks the same
+        on a slow machine.
+        """
         start = self._clock()
+        self._most = most
         kept = 0
-        while self._clock() - start < seconds:
+        while self._clock() - start < seconds and not self._spent:
             better = self._better(start + seconds)
             if better is None:
                 break
             self.best, self.verdict = better
             kept += 1
         spent = self._clock() - start
-        return Shrunk(self.best, self.signature, self.verdict, self._asked, kept, spent, spent < seconds)
+        done = spent < seconds and not self._spent
+        return Shrunk(self.best, self.signature, self.verdict, self._asked, kept, spent, done)
+
+    @property
+    def _spent(self) -> bool:
+        return self._most is not None and self._asked >= self._most
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:
         """The first smaller case with the signature; None if there is none, or no time is left."""
         candidates = smaller(self._row, self.best.input)
         size = 1 if self.verdict.name in ALONE else BATCH
-        while self._clock() < until:
+        while self._clock() < until and not self._spent:
             batch = [self._case(given) for given in islice(candidates, size)]
             if not batch:
                 return None

@@ -5,6 +5,7 @@ from typing import Final, Literal, get_args
 from attrs import frozen
 
 from wireproof.heka.schema import INT, Collected, Slot, collect, octets, text, unsigned32
+from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import WireField, put_bytes, put_varint
 from wireproof.wire.reader import Reader
@@ -103,7 +104,7 @@ def encoded(writer: Writer, value: Header, message_length: int) -> bytes:
     Raises:
         Rejected: `invalid-value`, also where it would be over 255 bytes (section 7, bug 2).
     """
-    inner = Writer(scope=(writer.scope, "header", -1))
+    inner = Writer(scope=(writer.scope, "header", NO_INDEX))
     put_varint(inner, "message_length", 1, message_length)
     if value.hmac_hash_function is not None:
         put_varint(inner, "hmac_hash_function", 3, FUNCTIONS.index(value.hmac_hash_function))

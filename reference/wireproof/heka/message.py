@@ -108,7 +108,7 @@ def _doubles(reader: Reader, wire: WireField, name: str) -> list[bytes]:
 
 def _mark_empty(reader: Reader, wire: WireField, name: str) -> None:
     if not wire.length:  # M66: Lua's reader refuses it
-        reader.remark("packed-empty", name, at=wire.start)
+        reader.remark("packed-empty", name, at=wire.at)
 
 
 FIELD: Final = {

@@ -59,7 +59,10 @@ class Scanner:
         torn: position of the first frame that the end of the stream cuts; set at the end only.
         credit: bytes that may still be spent on reading messages that turn out refused. Frames may be
             nested in one another at every few bytes; without a bound their reading would take time in the
-            square of the longest message. Without credit a refused frame is not looked into.
+            square of the longest message. Without credit a refused frame is not looked into. What a
+            frame leaves of it is never more than there is at the beginning, so that a scan which begins
+            behind one where `clean` says so gives what the scan of the whole gives.
+        most: the credit at the beginning.
         head, fault, size, content: what is known of the frame that seems to begin at `pos`.
     """
 
@@ -72,7 +75,7 @@ class Scanner:
         self.pos = 0
         self.run: tuple[int, RejectClass | None] | None = None
         self.torn: int | None = None
-        self.credit = 16 * (header.limit(options) + header.MAX_HEADER)
+        self.most = self.credit = 16 * (header.limit(options) + header.MAX_HEADER)
         self._forget()
 
     def _forget(self) -> None:
@@ -85,6 +88,11 @@ class Scanner:
     def here(self) -> int:
         """The position of `pos` in the stream."""
         return self.base + self.pos
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing that lies before `here` bears on what lies behind it."""
+        return self.run is None and self.torn is None and self.credit == self.most
 
     def feed(self, chunk: bytes) -> Iterator[Item]:
         """Take the next bytes; gives what is certain by now."""
@@ -216,9 +224,11 @@ class Scanner:
         kind: Literal["frame", "garbage"] = (
             "frame" if content.cls is None or self.framing.refused == "deliver" else "garbage"
         )
-        yield Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
+        item = Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
         self._advance(self.size)
+        self.credit = min(self.credit, self.most)
         self._forget()
+        yield item
 
 
 def _moved(remark: Remark, base: int) -> Remark:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.wire.protobuf import LENGTH, VARINT, WireField, fields, int32, int64, numbered
+from wireproof.wire.protobuf import LENGTH, VARINT, WireField, fields, int32, numbered
 from wireproof.wire.reader import Reader
 
 Read = Callable[[Reader, WireField, str], Any]
@@ -100,11 +100,6 @@ def text(reader: Reader, wire: WireField, name: str) -> bytes:
         replaced = raw.decode(errors="replace").encode().hex()
         reader.remark("bad-utf8", name, at=wire.start, others=(reader.other("replaced", name, replaced),))
     return raw
-
-
-def integer64(_reader: Reader, wire: WireField, _name: str) -> int:
-    """An int64: two's complement of 64 bits."""
-    return int64(wire.value)
 
 
 NEGATIVE64: Final = (1 << 64) - (1 << 31)

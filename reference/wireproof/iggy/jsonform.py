@@ -86,7 +86,7 @@ def octets(reader: Reader, node: Node, name: str) -> bytes:
         raise reader.reject("bad-json", name, text, at=node.start, detail="base64")
     data = binascii.a2b_base64(text)
     if b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:  # RFC 4648, section 3.5
-        reader.remark("iggy-base64-bits", name, at=node.end - 1)
+        reader.remark("iggy-base64-bits", name, at=node.start)
     reader.region(name, "base64", node.start, node.end)
     return reader.unpacked(data, node.start + 1).rest(name)
 

@@ -95,7 +95,7 @@ def check_count(reader: Reader, count: int, found: int, at: int) -> None:
     if count > found:
         raise reader.reject("count-mismatch", "count", f"{count}, {found} messages follow", at=at)
     if count < found:
-        reader.remark("iggy-message-count", "messages", at=at)
+        reader.remark("iggy-message-count", "count", at=at)
 
 
 def remark_order(reader: Reader, messages: list[Any], start: int) -> None:

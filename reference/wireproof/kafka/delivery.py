@@ -55,13 +55,17 @@ class Aborted:
 
 def _from(entry: Entry, offset: int | None) -> Entry | None:
     """The entry without what lies below `offset`; None if nothing is left."""
-    least = -(1 << 63) if offset is None else offset
     match entry:
         case RecordBatch():
-            records = tuple(record for record in entry.records if record.offset >= least)
+            records = tuple(record for record in entry.records if _reached(record.offset, offset))
             return evolve(entry, records=records) if records else None
         case Message(messages=None):
-            return entry if entry.offset >= least else None
+            return entry if _reached(entry.offset, offset) else None
         case Message():
-            messages = tuple(inner for inner in entry.messages or () if inner.offset >= least)
+            messages = tuple(inner for inner in entry.messages or () if _reached(inner.offset, offset))
             return evolve(entry, messages=messages) if messages else None
+
+
+def _reached(at: int, fetch: int | None) -> bool:
+    """Whether what lies at the offset `at` was asked for; None asks for all, negative offsets too."""
+    return fetch is None or at >= fetch

@@ -132,7 +132,7 @@ def _octets(entry: Reader, head: Head, name: str) -> bytes | None:
 
 def _remark_extra(entry: Reader, head: Head) -> None:
     if entry.left:
-        head.notes.once(entry, "legacy-extra-bytes", "value", entry.pos)
+        head.notes.once(entry, "legacy-extra-bytes", "extra", entry.pos)
         entry.region("extra", "ignored", entry.pos, entry.end)
 
 
@@ -145,7 +145,7 @@ def _wrapper(entry: Reader, head: Head) -> Message:
         head.notes.once(entry, "wrapper-crc", "crc", head.start + CRC)
     key = _octets(entry, head, "key")
     if key is not None:
-        head.notes.once(entry, "wrapper-key", "key", head.start)
+        head.notes.once(entry, "wrapper-key", "key", entry.pos - len(key))
     at = entry.pos
     length = entry.int32("valueLength")
     if length < 0:  # L16
@@ -228,7 +228,9 @@ def _base(inner: Reader, head: Head, stored: list[int]) -> int:
     base = head.offset - stored[-1]
     if base < 0:  # L23, L33
         text = f"wrapper offset {head.offset}, last inner offset {stored[-1]}"
-        raise inner.reject("bad-offset", "offset", text, at=0, detail="WRAPPER_OFFSET")
+        raise Rejected("bad-offset", head.start, inner.path("offset"), text, detail="WRAPPER_OFFSET")
+    if base + min(stored) < 0:  # a relative offset below none at all: as L40 outside
+        head.notes.once(inner, "offset-negative", "messages", 0)
     return base
 
 

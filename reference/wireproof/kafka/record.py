@@ -79,18 +79,22 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     stop = reader.pos + length
     if shape.bounded:
         reader.end = stop
+    attributes_at = reader.pos
     attributes = reader.int8("attributes")
     timestamp_delta = reader.varlong("timestampDelta")
     offset_delta = reader.varint("offsetDelta")
+    at = reader.pos
     size = reader.varint("keyLength")
     key_at = reader.pos
-    key = reader.take("key", size) if size >= 0 else _null(reader, shape, "keyLength", size)
+    key = reader.take("key", size) if size >= 0 else _null(reader, shape, "keyLength", size, at)
+    at = reader.pos
     size = reader.varint("valueLength")
     value_at = reader.pos
-    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size)
+    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size, at)
+    at = reader.pos
     count = reader.varint("headerCount")
     headers_at = reader.pos
-    headers = _headers(reader, shape, count) if count else ()
+    headers = _headers(reader, shape, count, at) if count else ()
     if reader.tracing:
         reader.cover("headerCount", "count", headers_at, reader.pos)
     if reader.pos != stop:
@@ -99,7 +103,7 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     if reader.tracing:
         reader.cover("length", "length", stop - length, stop)
     if attributes:  # §1.11: R09, R10, R45
-        shape.notes.once(reader, "record-attrs", "attributes", start)
+        shape.notes.once(reader, "record-attrs", "attributes", attributes_at)
     typed = control.parse(reader, key, key_at, value, value_at) if shape.control else None
     offset = shape.base_offset + offset_delta
     if not -INT63 <= offset <= INT63:
@@ -151,11 +155,11 @@ def _length(reader: Reader, shape: Shape, end: int) -> int:
     raise reader.reject("length-past-end", "length", text, at=start, detail="RECORD_PAST_END")
 
 
-def _null(reader: Reader, shape: Shape, name: str, size: int) -> bytes | None:
-    """None, as any negative length has it; a writer makes -1: R11 to R13, R23."""
+def _null(reader: Reader, shape: Shape, name: str, size: int, at: int) -> bytes | None:
+    """None, as any negative length has it, which stands at `at`; a writer makes -1: R11 to R13, R23."""
     null = None
     if size < -1:
-        shape.notes.once(reader, "length-below-minus1", name, reader.pos)
+        shape.notes.once(reader, "length-below-minus1", name, at)
     return null
 
 
@@ -167,13 +171,18 @@ def _wrapped(reader: Reader, shape: Shape, name: str, value: int, at: int) -> in
     return wrapped
 
 
-def _headers(reader: Reader, shape: Shape, count: int) -> tuple[Header, ...]:
-    """§1.3, fields 7 to 9. Each header takes two bytes or more, so a count is bounded by what is left."""
+def _headers(reader: Reader, shape: Shape, count: int, at: int) -> tuple[Header, ...]:
+    """§1.3, fields 7 to 9, behind the count at `at`.
+
+    Each header takes two bytes or more, so a count is bounded by what is left.
+    """
     if count < 0:  # R16
-        raise reader.reject("negative-length", "headerCount", f"{count}", detail="HEADER_COUNT_NEGATIVE")
+        raise reader.reject(
+            "negative-length", "headerCount", f"{count}", at=at, detail="HEADER_COUNT_NEGATIVE"
+        )
     if count > reader.left:  # R17, R18, R38
         text = f"{count} headers, {reader.left} bytes left"
-        raise reader.reject("count-mismatch", "headerCount", text, detail="HEADER_COUNT_EXCESSIVE")
+        raise reader.reject("count-mismatch", "headerCount", text, at=at, detail="HEADER_COUNT_EXCESSIVE")
     headers: list[Header] = []
     scope = reader.scope
     for index in range(count):
@@ -190,9 +199,10 @@ def _header(reader: Reader, shape: Shape) -> Header:
         raise reader.reject("null-not-allowed", "key", f"length {size}", at=start, detail="HEADER_KEY_NULL")
     key = reader.take("key", size)
     if not key.isascii():
-        _utf8(reader, shape, key, start)
+        _utf8(reader, shape, key, reader.pos - size)
+    at = reader.pos
     size = reader.varint("valueLength")
-    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size)
+    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size, at)
     return key, value
 
 

@@ -1,27 +1,69 @@
-"""Which golden case each mutant dies by. Design, section 7, "Mutants"."""
+"""What each mutant dies by: a golden case, or a derived one alone. Design, section 7, "Mutants"."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
 
 from attrs import frozen
 
-from wireproof.adapters.registry import entries
+from wireproof.adapters.registry import entries, load_object, resolve
+from wireproof.cases.derived import derived
 from wireproof.cases.fixtures import Suite
 from wireproof.trial.engine import Engine
+from wireproof.trial.judge import judge
 from wireproof.trial.run import Plan, run
-from wireproof.trial.verdicts import gates
+from wireproof.trial.verdicts import Verdict, gates
+
+T = TypeVar("T")
+
+EVERY: Final = "every"
+"""The system of a mutant that claims the formats of several."""
+
+ASSUMED: Final = Verdict("pass", text="assumed: the derived cases are asked alone")
 
 
 @frozen
 class Killed:
-    """The first golden case that a mutant fails, how, and how many do; `by` is empty for one that lives."""
+    """The first case that a mutant fails by itself, and how; `by` is empty for one that lives.
+
+    Attributes:
+        by, label: an id or a token, and the verdict on it.
+        count: how many cases kill it; 1 where the first ends the run.
+        passed: how many it passed.
+        ids: the cases that kill it, but those that are only blocked.
+    """
 
     by: str
     label: str
     count: int
     passed: int
+    ids: tuple[str, ...] = ()
 
 
 def mutants() -> list[str]:
     """Every registered mutant."""
     return [name for name in entries() if name.startswith("mutant:")]
+
+
+def system_of(name: str) -> str:
+    """`kafka`, `iggy`, `heka`, or `every`; empty for what is no Python object.
+
+    Raises:
+        UnknownAdapter: there is no such adapter.
+        AdapterStartError: its object cannot be made.
+    """
+    systems = {joined.partition(".")[0] for joined in getattr(_object(name), "revisions", ())}
+    return systems.pop() if len(systems) == 1 else EVERY if systems else ""
+
+
+def is_costly(name: str) -> bool:
+    """Whether it spends time and memory: that kills it where these are measured. Raises as `system_of`."""
+    return bool(getattr(_object(name), "costly", False))
+
+
+def _object(name: str) -> object:
+    entry = resolve(name)
+    return load_object(entry) if entry.object else None
 
 
 def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
@@ -33,5 +75,33 @@ def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
     passed = sum(event.verdict in ("pass", "info") for event in events)
     if not deadly:
         return Killed("", "", 0, passed)
-    first = next((event for event in deadly if event.verdict != "blocked"), deadly[0])
-    return Killed(first.id, first.label, len(deadly), passed)
+    own = [event for event in deadly if event.verdict != "blocked"]
+    first = (own or deadly)[0]
+    return Killed(first.id, first.label, len(deadly), passed, tuple(event.id for event in own))
+
+
+def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
+    """Run derived cases alone, those of each golden case in turn, up to the first that kills.
+
+    Nothing is known of the golden cases: each is taken for passed, and its family is asked for all that.
+    """
+    passed = 0
+    with Engine(name, in_process=in_process) as engine:
+        golden = Plan.of(engine.hello, suite.cases, suite).golden
+        for ran in engine.run(_in_turn(derived(case) for case in golden)):
+            verdict = judge(ran.case, ran.outcome, hello=engine.hello, twin=ASSUMED)
+            if gates(verdict.name, ran.case.level):
+                return Killed(ran.case.id, verdict.label, 1, passed, (ran.case.id,))
+            passed += verdict.name in ("pass", "info")
+    return Killed("", "", 0, passed)
+
+
+def _in_turn(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+    """The first of each source, the second of each, and so on: a fault shows early, wherever it is."""
+    waiting = deque(sources)
+    while waiting:
+        source = waiting.popleft()
+        for one in source:
+            yield one
+            waiting.append(source)
+            break

@@ -5,6 +5,7 @@ from wireproof.cases.derived import derived
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.token import TokenError, parse
 from wireproof.trial.events import CaseEvent
+from wireproof.trial.property import property_case
 
 
 class Lookups:
@@ -21,7 +22,7 @@ class Lookups:
                 return parse(event.token)
             except TokenError:
                 return None
-        return self._by_id.get(event.id)
+        return self._by_id.get(event.id) or property_case(event.id)
 
     def twin(self, event: CaseEvent) -> Case | None:
         """The accepted twin of its case; of a derived one, its parent."""
@@ -29,9 +30,11 @@ class Lookups:
 
 
 def find(suite: Suite, name: str) -> Case | None:
-    """A case by what a user has of it: an id, an alias, the id of a derived case, or a token."""
+    """A case by what a user has of it: an id, an alias, the id of a derived or drawn case, or a token."""
     if name.startswith(("wp1:", "@")):
         return parse(name)
+    if drawn := property_case(name):
+        return drawn
     parent = suite.get(name.partition("~")[0])
     if parent is None or "~" not in name:
         return parent

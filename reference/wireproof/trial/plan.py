@@ -14,10 +14,10 @@ from typing import Final, Literal, TypeVar
 from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
-from wireproof.cases.case import Case, Chunks, Data, Input, Value
+from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
-from wireproof.formats import FORMATS
+from wireproof.formats import FORMATS, Format
 from wireproof.wire.values import Json
 
 BLOCK: Final = 512
@@ -75,6 +75,18 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
         case, claim = lifted
     lack = lacking(case, claim)
     return Unsupported(f"claims no {lack} for {case.joined}") if lack else case
+
+
+def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
+    """What may be asked of an adapter about `row`: what it claims, a lifted decode, or nothing."""
+    every: tuple[Op, ...] = ("decode", "encode", "scan") if row.scan else ("decode", "encode")
+    if not hello.revisions:
+        return every
+    claim = hello.revisions.get(row.joined)
+    if claim is not None:
+        return tuple(op for op in every if _does(claim, op))
+    lifted = hello.revisions.get("/".join(row.lifts_to[:2])) if row.lifts_to else None
+    return ("decode",) if lifted is not None and _does(lifted, "decode") else ()
 
 
 def _does(claim: Claim, op: str) -> bool:

@@ -65,7 +65,8 @@ def run(engine: Engine, plan: Plan) -> Iterator[CaseEvent]:
     verdicts = _golden(engine, cases)
     for seq, case in enumerate(plan.golden):
         verdict, ran = verdicts[case.id]
-        yield case_event(seq, _asked(case, ran), verdict, ran.ns)
+        token = "" if case.id in plan.by_id else _token(case, verdict)
+        yield case_event(seq, _asked(case, ran), verdict, ran.ns, token)
     if plan.families:
         yield from _families(engine, plan, {name: verdict for name, (verdict, _) in verdicts.items()})
 

@@ -1,6 +1,6 @@
 """The compressed regions of Kafka: codec number to frame reader and frame writer. kafka.md, section 3.
 
-`decompress` takes the rest of a reader's window as one compressed region and gives a reader of what
+`decompress_prefix` takes the rest of a reader's window as one compressed region and gives a reader of what
 was in it, in a space of its own. `compress` writes a region as Kafka's own writer would.
 """
 
@@ -42,28 +42,16 @@ RAW_SNAPPY: Final = Codec(
 """One raw block without framing: heka.md, section 5."""
 
 
-def decompress(reader: Reader, name: str, codec: int, *, kip57: bool = False) -> Reader:
-    """A reader of what the rest of `reader`'s window unpacks to, all of it being sound.
+def decompress_prefix(
+    reader: Reader, name: str, codec: int, *, kip57: bool = False
+) -> tuple[Reader, Rejected | None]:
+    """A reader of what the rest of `reader`'s window unpacks to, and what is wrong: kafka.md, section 5.
 
     Args:
         reader: stands on the region's first byte; afterwards on its end.
         name: the path of the region, such as `records`.
         codec: the codec number of the attributes.
         kip57: whether the region is the value of a v0 message; only LZ4 asks.
-
-    Raises:
-        Rejected: `decompress-failed`, `limit-exceeded` or `unknown-codec`, at a position of the region.
-    """
-    inner, torn = decompress_prefix(reader, name, codec, kip57=kip57)
-    if torn is not None:
-        raise torn
-    return inner
-
-
-def decompress_prefix(
-    reader: Reader, name: str, codec: int, *, kip57: bool = False
-) -> tuple[Reader, Rejected | None]:
-    """As `decompress`, for a reader that delivers records before the error: kafka.md, section 5.
 
     Returns:
         A reader of the bytes that Kafka's consumer would get, and the refusal that meets it when it asks

@@ -46,7 +46,7 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         if not _another(reader):
             break
     if reader.left:  # N13: Java 17 ignores what is no member
-        reader.remark("gzip-trailing-garbage", "gzip")
+        reader.remark("gzip-trailing-garbage", "trailing")
         reader.region("trailing", "garbage", reader.pos, reader.end)
 
 
@@ -77,7 +77,6 @@ def _header(reader: Reader) -> None:
     reader.uint8("os")
     if flags & FEXTRA:
         length = reader.uint16le("extraLength")
-        reader.cover("extraLength", "length", reader.pos, reader.pos + length)
         reader.take("extra", length)
     if flags & FNAME:
         _text(reader, "fileName")

@@ -3,6 +3,7 @@
 Design, section 3, "Values": a comparison uses the fields that the adapter says it observes.
 """
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from wireproof.wire.values import Json
@@ -11,8 +12,9 @@ Wanted: TypeAlias = "dict[str, Wanted]"
 """A pattern tree: field name or `[]` to what is wanted below it; an empty tree wants everything."""
 
 
+@lru_cache(maxsize=256)
 def tree_of(patterns: tuple[str, ...]) -> Wanted:
-    """The tree of a list of patterns; no pattern at all wants everything."""
+    """The tree of a list of patterns, not to be changed; no pattern at all wants everything."""
     root: Wanted = {}
     for pattern in patterns:
         node = root

@@ -228,11 +228,3 @@ def put_bytes(writer: Writer, name: str, number: int, data: bytes) -> None:
     writer.uvarint(f"{name}.length", len(data))
     writer.cover(f"{name}.length", "length", writer.pos, writer.pos + len(data))
     writer.put(name, data)
-
-
-def put_fixed64(writer: Writer, name: str, number: int, data: bytes) -> None:
-    """An 8-byte field, such as a double; `data` is its 8 bytes as they stand on the wire."""
-    if len(data) != 8:
-        raise writer.invalid(name, f"{len(data)} bytes for a fixed64")
-    writer.uvarint(f"{name}.key", number << 3 | FIXED64)
-    writer.put(name, data)

@@ -31,9 +31,11 @@ class ReferenceCodec(Reference):
     Attributes:
         system: `kafka`, `iggy` or `heka`, whose formats it claims; empty claims all.
         reader: the class that reads the bytes.
+        costly: whether it spends time and memory, and wants a process of its own, where these are measured.
     """
 
     system: ClassVar[str] = ""
+    costly: ClassVar[bool] = False
     reader: ClassVar[type[Reader]] = Reader
 
     @property

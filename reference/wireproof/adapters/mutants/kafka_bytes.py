@@ -228,6 +228,7 @@ class LengthTrustedForAllocation(KafkaMutant):
     """Allocates what a length announces before it checks the length."""
 
     name = "length-trusted-for-allocation"
+    costly = True
     reader = LengthTrustingReader
 
 
@@ -255,4 +256,5 @@ class CountTrustedForAllocation(KafkaMutant):
     """Allocates what a count announces before it reads the first element."""
 
     name = "count-trusted-for-allocation"
+    costly = True
     reader = CountTrustingReader

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from wireproof.formats import Format
 from wireproof.wire.classes import RejectClass
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import FIXED, TracingReader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover, Span
@@ -136,13 +136,13 @@ def parsed(row: Format, data: bytes) -> Parsed:
     return read(row, data)
 
 
-def read(row: Format, data: bytes) -> Parsed:
+def read(row: Format, data: bytes, options: Options = DEFAULT) -> Parsed:
     """The trace of bytes that are seen once, such as a child's; it raises nothing."""
     reader = KeepingReader(data)
     value: Any = None
     refused: Rejected | None = None
     try:
-        value = row.decode(reader, DEFAULT)
+        value = row.decode(reader, options)
     except Rejected as rejected:
         value, refused = rejected.before, rejected
     return Parsed(row, data, _inferred(reader.spans), reader.spaces, value, refused)

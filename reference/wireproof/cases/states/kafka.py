@@ -9,11 +9,11 @@ from wireproof.kafka.arithmetic import (
     CODEC,
     CONTROL,
     HORIZON,
-    INT31,
     TRANSACTIONAL,
-    last_sequence,
 )
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
+
+INT31: Final = (1 << 31) - 1
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 """By number: §1.2."""
@@ -44,7 +44,7 @@ def _same_key_twice(record: Record) -> bool:
 def _sequence_wraps(batch: RecordBatch) -> bool:
     """§1.10: the last sequence of the batch is behind 2147483647, from 0 on again."""
     last, first = batch.last_offset_delta, batch.base_sequence
-    return 0 < last <= INT31 and first >= 0 and last_sequence(first, last) < first
+    return 0 < last <= INT31 and first >= 0 and first + last > INT31
 
 
 BATCH: Final[tuple[State, ...]] = (

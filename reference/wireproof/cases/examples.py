@@ -1,0 +1,123 @@
+"""What is asked of a codec for one sample: its bytes as they are, damaged, cut, joined, in pieces. Pure.
+
+The relations (a prefix, a frame with something behind it, a stream twice, bytes in other pieces) are those
+of the derived families; here they are asked of values that nobody wrote down.
+"""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import evolve, frozen
+
+from wireproof.cases.case import Chunks, Data, Input, Op, Value
+from wireproof.cases.mutate import mutated
+from wireproof.cases.mutate.mended import mended
+from wireproof.cases.mutate.sites import put, sites
+from wireproof.cases.mutate.valued import another
+from wireproof.formats import Format
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.values import to_json
+
+if TYPE_CHECKING:
+    from wireproof.cases.strategies.samples import Sample
+
+LARGEST: Final = 1 << 14
+"""Bytes of an edited example at most."""
+
+BYTE_BY_BYTE: Final = 256
+"""Bytes up to which an input is scanned one byte at a time."""
+
+EDITED: Final = 3
+"""Values with parts changed, for one that is whole."""
+
+
+@frozen
+class Example:
+    """One question: what kind it is, in words, its input, and the options that go with it."""
+
+    kind: str
+    input: Input
+    options: Options
+
+
+def examples(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
+    """The questions of one op that a sample gives rise to; fewer than ten."""
+    rng = Random(sample.seed)  # noqa: S311 - examples, not secrets
+    return _ASK[op](row, sample, rng)
+
+
+def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    options = evolve(sample.options, resync=DEFAULT.resync)
+    produced = evolve(options, profile=DEFAULT.profile)
+    data = sample.data
+    yield Example("whole", Data(data), options)
+    yield Example("damaged", Data(sample.damaged), produced)
+    yield Example("edited", Data(mutated(row, data, rng, LARGEST).data), options)
+    yield Example("flipped", Data(_flipped(data, rng)), produced)
+    yield Example("cut", Data(data[: rng.randrange(len(data) + 1)]), produced)
+    yield Example("edited", Data(mutated(row, data, rng, LARGEST, aware=80).data), produced)
+    yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
+
+
+def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    """The value, and values of which some parts are others; not all of these can be written."""
+    options = evolve(sample.options, profile=DEFAULT.profile, resync=DEFAULT.resync)
+    yield Example("whole", Value(to_json(sample.value)), options)
+    for _ in range(EDITED):
+        value = sample.value
+        for _ in range(rng.choice((1, 1, 2))):
+            value = _edited(value, rng)
+        yield Example("edited", Value(to_json(value)), options)
+
+
+def _edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
+    """The value with a part changed; what the format ties to the part follows it in half of them."""
+    found = tuple(site for site in sites(value) if site.steps)
+    if not found:
+        return value
+    site = found[rng.randrange(len(found))]
+    try:
+        new = put(value, site.steps, another(site, rng, found))
+        return mended(new) if rng.randrange(2) else new
+    except Rejected:  # a class that holds no such value
+        return value
+
+
+def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+    options, data = sample.options, sample.data
+    junk = rng.choice(
+        (b"\0", b"\x1e", b"\x1e\x02\x08\x05\x1f", b"\xff" * 9, sample.damaged[: len(data) // 2])
+    )
+    edited = mutated(row, data, rng, LARGEST).data
+    yield Example("whole", Chunks((data,)), options)
+    yield Example("pieces", Chunks(_pieces(data, rng)), options)
+    yield Example("garbage", Chunks(_pieces(data + junk + data, rng)), options)
+    yield Example("damaged", Chunks(_pieces(sample.damaged + data, rng)), options)
+    yield Example("edited", Chunks(_pieces(edited, rng)), options)
+    yield Example("garbage", Chunks((junk + data + junk,)), options)
+    if len(data) <= BYTE_BY_BYTE:
+        yield Example("bytes", Chunks(tuple(data[at : at + 1] for at in range(len(data)))), options)
+
+
+def _flipped(data: bytes, rng: Random) -> bytes:
+    """One bit flipped, and nothing repaired."""
+    if not data:
+        return b"\xff"
+    flipped = bytearray(data)
+    flipped[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(flipped)
+
+
+def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:
+    """The bytes in two to four pieces, an empty one among them at times."""
+    edges = sorted(rng.randrange(len(data) + 1) for _ in range(rng.randrange(1, 4)))
+    return tuple(data[start:end] for start, end in zip((0, *edges), (*edges, len(data)), strict=True))
+
+
+_ASK: Final[dict[Op, Callable[[Format, "Sample", Random], Iterator[Example]]]] = {
+    "decode": _decodes,
+    "encode": _encodes,
+    "scan": _scans,
+}

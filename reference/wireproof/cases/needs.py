@@ -1,0 +1,87 @@
+"""What a codec must be able to do for a case, by the fields of its bytes: the atoms of `needs`. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from wireproof import formats
+from wireproof.cases.case import Case, Data
+from wireproof.formats import FORMATS, Format, Layout
+from wireproof.kafka import arithmetic
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.trace import Span
+
+FLAGS: Final = (
+    (arithmetic.APPEND_TIME, "feature:log-append-time"),
+    (arithmetic.TRANSACTIONAL, "feature:transactional"),
+    (arithmetic.CONTROL, "feature:control-batch"),
+    (arithmetic.HORIZON, "feature:delete-horizon"),
+)
+"""Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
+
+KINDS: Final = {
+    1: "feature:partitioning-balanced",
+    3: "feature:partitioning-messages-key",
+    "balanced": "feature:partitioning-balanced",
+    "messages_key": "feature:partitioning-messages-key",
+}
+"""Kinds of a partitioning that a client may leave out: iggy.md §2.2; a number in bytes, a word in JSON."""
+
+
+def needs_of(case: Case) -> tuple[str, ...]:
+    """The capability atoms of its row that the fields of a decode ask for; none of another op."""
+    if not isinstance(case.input, Data):
+        return ()
+    return atoms_of(FORMATS[case.joined], case.input.data, case.options)
+
+
+def atoms_of(row: Format, data: bytes, options: Options = DEFAULT) -> tuple[str, ...]:
+    """The capability atoms of `row` that bytes and options ask for, in the order of the row."""
+    seen = formats.layout(row, data, options)
+    found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
+    return tuple(atom for atom in row.atoms if atom in found)
+
+
+def _of_spans(seen: Layout) -> Iterator[str]:
+    for span in seen.spans:
+        yield f"codec:{span.type}"
+        if ".headers[" in span.path:
+            yield "feature:headers"
+        if "messages[" in span.path:
+            yield "feature:wrapper"
+        yield from _of_span(span, span.path.rpartition(".")[2])
+
+
+def _of_span(span: Span, name: str) -> Iterator[str]:
+    match name, span.value:
+        case "attributes", int(flags) if not span.space:
+            yield from (atom for bit, atom in FLAGS if flags & bit)
+        case "recordsCount", 0:
+            yield "feature:empty-batch"
+        case "producerId", int(number) if number != -1:
+            yield "feature:idempotent"
+        case "id", int(number) if number:
+            yield "feature:message-id"
+        case "kind", int() | str() as kind if "partitioning" in span.path and kind in KINDS:
+            yield KINDS[kind]
+
+
+def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
+    """A log of several formats, and one that ends inside an entry."""
+    magics = {span.value for span in seen.spans if span.path.endswith("].magic") and not span.space}
+    if len(magics) > 1:
+        yield "feature:mixed-magic"
+    if seen.decoded is not None and seen.decoded.consumed < len(data):
+        yield "feature:partial-tail"
+
+
+def _of_options(options: Options) -> Iterator[str]:
+    if options.keys is not None:
+        yield "feature:hmac"
+    if options.resync != DEFAULT.resync:
+        yield f"feature:resync-{options.resync}"
+    if options.fetch_offset is not None:
+        yield "feature:fetch-offset"
+    if options.isolation != DEFAULT.isolation:
+        yield "feature:read-committed"
+    if options.compression != DEFAULT.compression:
+        yield f"codec:{options.compression}"

@@ -1,0 +1,121 @@
+"""Slots as Arrow columns: offset, timestamp, key, value, headers. One row a record."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from wireproof.columnar import kernels
+from wireproof.columnar.extra import np, pa
+from wireproof.columnar.frames import Buffer, Run, runs
+from wireproof.columnar.kernels import Array
+from wireproof.columnar.wave import Wave
+from wireproof.kafka.values import Message, Record
+from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT, Options
+
+HEADER: Final = pa.struct([pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())])
+
+RECORDS: Final = pa.schema(
+    [
+        pa.field("frame", pa.int64(), nullable=False),
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("timestamp", pa.int64(), nullable=False),
+        pa.field("key", pa.binary()),
+        pa.field("value", pa.binary()),
+        pa.field("headers", pa.list_(pa.field("item", HEADER, nullable=False)), nullable=False),
+    ]
+)
+"""`frame`: position in the buffer of the entry that holds the record. `timestamp`: milliseconds, -1 for none.
+A header's key is the bytes as they stand. Messages of v0 and v1 have no headers."""
+
+
+def records(buffer: Buffer, options: Options = DEFAULT) -> Iterator[pa.RecordBatch]:
+    """The records of every frame of `buffer`, in order, in batches of `RECORDS`.
+
+    A batch holds the records of one wave; garbage and tail give none, and `scan` accounts for them.
+    """
+    for run in runs(buffer, options, keep=True):
+        batch = columns(run)
+        if batch.num_rows:
+            yield batch
+
+
+def columns(run: Run) -> pa.RecordBatch:
+    """The records of a run, as one batch of `RECORDS`."""
+    asked = _rows(run.answers)
+    if run.wave is None:
+        return asked
+    answered = _columns(run.wave)
+    if not asked.num_rows:
+        return answered
+    both = pa.Table.from_batches([answered, asked]).combine_chunks()
+    order = np.argsort(both.column("frame").to_numpy(), kind="stable")
+    return both.take(order).combine_chunks().to_batches()[0]
+
+
+def _columns(wave: Wave) -> pa.RecordBatch:
+    slots, entries = wave.slots, wave.entries
+    space = entries.wire, wave.arena
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(np.repeat(entries.position.astype(np.int64), wave.records)),
+            pa.array(np.ascontiguousarray(slots["offset"])),
+            pa.array(np.ascontiguousarray(slots["timestamp"])),
+            _binary(*space, slots["key_at"], slots["key_length"]),
+            _binary(*space, slots["value_at"], slots["value_length"]),
+            _headers(*space, slots),
+        ],
+        schema=RECORDS,
+    )
+
+
+def _binary(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
+    """Runs of bytes as a column; a negative length is null."""
+    ends = np.zeros(at.size + 1, np.int32)
+    out = np.empty(int(np.maximum(length, 0).sum(dtype=np.int64)), np.uint8)
+    kernels.copy_out(wire, arena, at, length, out, ends)
+    null = length < 0
+    valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
+    return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), pa.py_buffer(out)])
+
+
+def _headers(wire: Array, arena: Array, slots: Array) -> pa.Array:
+    ends = np.zeros(slots.size + 1, np.int32)
+    np.cumsum(slots["headers"], out=ends[1:])
+    size = int(ends[-1])
+    at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
+    if size:
+        kernels.read_headers(wire, arena, slots, at, length)
+    parts = [_binary(wire, arena, at[row], length[row]) for row in (0, 1)]
+    pairs = pa.StructArray.from_arrays(parts, fields=list(HEADER))
+    return pa.ListArray.from_arrays(pa.array(ends), pairs, type=RECORDS.field("headers").type)
+
+
+def _rows(answers: dict[int, Item]) -> pa.RecordBatch:
+    """The records of frames that the reference decoded."""
+    rows = [_row(item.at, one) for item in answers.values() for one in _inner(item.value)]
+    return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
+
+
+def _inner(value: Any) -> tuple[Record | Message, ...]:  # noqa: ANN401 - an entry, or None
+    match value:
+        case None:
+            return ()
+        case Message(messages=None):
+            return (value,)
+        case Message():
+            return value.messages or ()
+        case _:
+            found: tuple[Record, ...] = value.records
+            return found
+
+
+def _row(at: int, one: Record | Message) -> dict[str, Any]:
+    headers = one.headers if isinstance(one, Record) else ()
+    return {
+        "frame": at,
+        "offset": one.offset,
+        "timestamp": one.timestamp,
+        "key": one.key,
+        "value": one.value,
+        "headers": [{"key": key, "value": value} for key, value in headers],
+    }

@@ -1,0 +1,32 @@
+"""What the extra `columnar` brings, or one line that names it; and how a kernel is compiled.
+
+Kernels are compiled when they are first called and kept on disk (`cache=True`: beside their module, else
+in the user's cache, or where `NUMBA_CACHE_DIR` says). The kept code of a kernel is thrown away when *its*
+file changes and not when a kernel of another file that it calls does: `heka_kernels` calls `kernels`, so who
+edits that touches both.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+try:
+    import numba
+    import numpy as np
+    import pyarrow as pa
+except ImportError as error:
+    text = f"wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]' ({error})"
+    raise ImportError(text) from None
+
+__all__ = ["compiled", "inlined", "np", "pa"]
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def compiled(function: F) -> F:
+    """`function` in machine code; it holds no lock of the interpreter while it runs."""
+    return cast("F", numba.njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """A part of kernels that is too hot to be called: it is put where it is used."""
+    return cast("F", numba.njit(nogil=True, inline="always")(function))

@@ -1,0 +1,93 @@
+"""One row a frame: where it stands, what it is, and its fixed fields. kafka.md §1.1, §2.1."""
+
+from typing import Any, Final
+
+from wireproof.columnar import kernels
+from wireproof.columnar.extra import np, pa
+from wireproof.columnar.frames import KINDS, Buffer, Frames
+from wireproof.columnar.kernels import CODEC, HEAD, Array
+
+CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
+"""By attribute bits 0 to 2: §1.2."""
+
+HEADS: Final = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("length", pa.int64(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("fault", pa.string()),
+        pa.field("remarks", pa.list_(pa.string()), nullable=False),
+        pa.field("handed", pa.bool_(), nullable=False),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("magic", pa.int8()),
+        pa.field("offset", pa.int64()),
+        pa.field("last_offset", pa.int64()),
+        pa.field("codec", pa.string()),
+        pa.field("attributes", pa.int16()),
+        pa.field("base_timestamp", pa.int64()),
+        pa.field("max_timestamp", pa.int64()),
+        pa.field("leader_epoch", pa.int32()),
+        pa.field("producer_id", pa.int64()),
+        pa.field("producer_epoch", pa.int16()),
+        pa.field("base_sequence", pa.int32()),
+    ]
+)
+"""`kind`: frame, garbage or tail; `fault`: the class of garbage; `remarks`: classes; `handed`: the reference
+answered. From `magic` on the fields of a whole entry, null where none stands; those from `leader_epoch` on
+and `base_timestamp` are of batches (v2) only. Of a message `offset` and `last_offset` are its own and
+`max_timestamp` its timestamp, -1 in v0. The fields of garbage are what its bytes say."""
+
+
+def heads(buffer: Buffer, frames: Frames) -> pa.RecordBatch:
+    """The rows of `frames`, which `scan` gave for this `buffer`, as a batch of `HEADS`."""
+    whole = frames.magic >= 0
+    rows = np.zeros(len(frames), HEAD)
+    found = np.zeros(int(whole.sum()), HEAD)
+    wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
+    position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
+    kernels.read_heads(wire, position, magic, found)
+    rows[whole] = found
+    columns: dict[str, Any] = _items(frames) | _fields(frames, rows, ~whole)
+    arrays = [pa.array(columns[field.name], field.type) for field in HEADS]
+    return pa.RecordBatch.from_arrays(arrays, schema=HEADS)
+
+
+def _items(frames: Frames) -> dict[str, Any]:
+    faults: list[str | None] = [None] * len(frames)
+    remarks: list[list[str]] = [[]] * len(frames)
+    for row, item in frames.answers.items():
+        faults[row] = item.cls
+        remarks[row] = [remark.cls for remark in item.remarks]
+    return {
+        "position": frames.position,
+        "length": frames.length,
+        "kind": np.array(KINDS, object)[frames.kind],
+        "fault": faults,
+        "remarks": remarks,
+        "handed": frames.handed,
+        "records": frames.records,
+    }
+
+
+def _fields(frames: Frames, rows: Array, absent: Array) -> dict[str, Any]:
+    """The fixed fields as columns, masked where no whole entry stands or its format lacks them."""
+    batch = frames.magic == 2
+    common = {
+        "magic": frames.magic,
+        "offset": rows["offset"],
+        "last_offset": rows["offset"] + np.where(batch, rows["last"], 0),
+        "codec": np.array(CODECS, object)[rows["attributes"] & CODEC],
+        "attributes": rows["attributes"],
+        "max_timestamp": rows["max_time"],
+    }
+    newer = {
+        "base_timestamp": rows["base_time"],
+        "leader_epoch": rows["leader_epoch"],
+        "producer_id": rows["producer"],
+        "producer_epoch": rows["producer_epoch"],
+        "base_sequence": rows["sequence"],
+    }
+    masked = {name: pa.array(np.ascontiguousarray(column), mask=absent) for name, column in common.items()}
+    return masked | {
+        name: pa.array(np.ascontiguousarray(column), mask=~batch) for name, column in newer.items()
+    }

@@ -1,0 +1,139 @@
+"""Entries of Kafka logs as rows, a block of the file at a time: what `reading` does item by item, faster.
+
+`columnar` answers for whole entries and asks the reference about each that is not clean. Where bytes are no
+entry at all, how far that goes depends on everything behind them, and the reference looks at the file itself.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wireproof import formats
+from wireproof.columnar import TAIL, Frames, heads
+from wireproof.columnar import scan as fast_scan
+from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
+from wireproof.spark.framing import FREE, KAFKA, WORK
+from wireproof.spark.stored import Stored
+from wireproof.wire.items import Item
+from wireproof.wire.options import Options
+
+BLOCKS: Final = (256 * 1024, 8 * 1024 * 1024)
+"""The first block and the longest; behind bytes that are no entry the first length is taken again."""
+
+Rows: TypeAlias = "pa.RecordBatch | Item"
+"""Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
+
+
+def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Rows]:
+    """What begins from `start` to `end`, both edges, in order and without gaps."""
+    at, size, again = start, BLOCKS[0], 0
+    while at < end:
+        if again > FREE + WORK * (at - start):
+            yield from KAFKA.items(KAFKA, stored, at, end, options)
+            return
+        block = stored.block(at, min(size, end - at))
+        whole, entries, odd = _entries(block, options, last=at + len(block) >= end)
+        if whole:
+            yield _moved(entries, at)
+        at += whole
+        again += len(block) - whole if odd else 0
+        if odd and at < end:
+            item = _one(stored, at, options)
+            at += item.length
+            size = BLOCKS[0]
+            yield item
+        else:
+            size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
+
+
+def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, pa.RecordBatch, bool]:
+    """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
+
+    `last`: nothing is read behind the block, so that what it cuts is no entry.
+    """
+    found = fast_scan(block, options)
+    stop = _first_odd(found)
+    shown = heads(block, found).slice(0, stop)
+    length = int(found.length[:stop].sum())
+    if stop == len(found):
+        return length, shown, False
+    return length, shown, bool(found.kind[stop] != TAIL or last)
+
+
+def _first_odd(found: Frames) -> int:
+    """The first row that is no whole entry."""
+    odd = np.flatnonzero(found.magic < 0)
+    return int(odd[0]) if odd.size else len(found)
+
+
+def _one(stored: Stored, at: int, options: Options) -> Item:
+    item = next(iter(formats.scan(KAFKA.row, stored.pieces(at), options)))
+    return Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
+
+
+def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:
+    return entries.set_column(0, "position", pc.add(entries.column("position"), base))
+
+
+# --- columns ---
+
+_HEADS_OF: Final = {"base_offset": "offset"}
+"""Where a column of `kafka_columns.FRAMES` is called otherwise there."""
+
+Derived = Callable[[pa.RecordBatch, Stored], Any]
+
+
+def _flag(bit: int) -> Derived:
+    def flag(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - pyarrow has no types
+        attributes = entries.column("attributes").fill_null(0).to_numpy(zero_copy_only=False)
+        batch = pc.equal(entries.column("magic"), 2)
+        return pc.and_(batch, pa.array((attributes & bit) != 0))
+
+    return flag
+
+
+def _revision(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - as above
+    return pc.binary_join_element_wise("v", entries.column("magic").cast(pa.string()), "")
+
+
+def _records(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - as above
+    frame = pc.equal(entries.column("kind"), "frame")
+    return pc.if_else(frame, entries.column("records"), pa.scalar(None, pa.int64()))
+
+
+def _raw(entries: pa.RecordBatch, stored: Stored) -> Any:  # noqa: ANN401 - as above
+    """Entries lie one behind another: their bytes are one run, and the column only says where each begins."""
+    ends = np.zeros(entries.num_rows + 1, np.int32)
+    np.cumsum(entries.column("length").to_numpy(), out=ends[1:])
+    data = stored.read(entries.column("position")[0].as_py(), int(ends[-1]))
+    return pa.Array.from_buffers(
+        pa.binary(), entries.num_rows, [None, pa.py_buffer(ends), pa.py_buffer(data)]
+    )
+
+
+_DERIVED: Final[dict[str, Derived]] = {
+    "path": lambda entries, stored: pa.array([stored.shown]).take(
+        pa.array(np.zeros(entries.num_rows, np.int8))
+    ),
+    "revision": _revision,
+    "transactional": _flag(TRANSACTIONAL),
+    "control": _flag(CONTROL),
+    "records": _records,
+    "raw": _raw,
+}
+
+
+def shown(entries: pa.RecordBatch, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of `kafka_columns.FRAMES` that `schema` names, of rows of `columnar.HEADS`."""
+    arrays = [
+        _DERIVED[one.name](entries, stored)
+        if one.name in _DERIVED
+        else entries.column(_HEADS_OF.get(one.name, one.name))
+        for one in schema
+    ]
+    return pa.RecordBatch.from_arrays(
+        [array.cast(one.type) for array, one in zip(arrays, schema, strict=True)], schema=schema
+    )

@@ -1,0 +1,342 @@
+"""A scan: archives in, tables of verdicts out. Spans go to the tasks; verdict rows stay where they are made.
+
+A task reads, checks and writes by itself; through Spark goes one row a span. What a span writes depends on
+the span alone, so that a scan which was killed goes on where it was, and the same tables come out.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from attrs import frozen
+
+from wireproof import __version__
+from wireproof.spark import fast, reading, settings, spanwise, tables
+from wireproof.spark.errors import SourceError
+from wireproof.spark.framing import KAFKA
+from wireproof.spark.judging import Bench, Seen, by_reference, seen
+from wireproof.spark.places import Place, expand, sized
+from wireproof.spark.settings import Settings
+from wireproof.spark.spans import Span, packed, split, whole
+from wireproof.spark.stored import Stored
+from wireproof.spark.tables import FRAMES, Part
+from wireproof.wire.items import Item
+
+GRAIN: Final = 64 * 1024 * 1024
+"""Bytes of a span: what is lost when a scan is killed, for each core."""
+
+ASKED: Final = 512
+ASKED_BYTES: Final = 8 * 1024 * 1024
+"""Items, and bytes of them, that are asked and judged together."""
+
+GROUP: Final = 65536
+"""Rows of a row group, at least."""
+
+SAMPLES: Final = 3
+
+
+@frozen
+class Plan:
+    """What is scanned, and into what.
+
+    Attributes:
+        name, options: of the source, as `settings.parse` takes them.
+        adapters: as the registry reads them.
+        spans: all of them; a span is named by its number.
+        most: samples of a signature.
+        out: the folder, which every worker can write to under this name.
+    """
+
+    name: str
+    options: dict[str, str]
+    adapters: tuple[str, ...]
+    spans: tuple[Span, ...]
+    most: int
+    out: Path
+
+    @property
+    def asked(self) -> Settings:
+        """The settings of the source."""
+        return settings.parse(self.name, self.options)
+
+    @property
+    def weights(self) -> list[int]:
+        """The bytes of each span."""
+        return [span.weight for span in self.spans]
+
+    @property
+    def left(self) -> list[int]:
+        """The spans that are not committed."""
+        return spanwise.left(self)
+
+    def done(self, number: int) -> Path:
+        """The file that commits a span."""
+        return spanwise.committed(self.out, number)
+
+    def tasks(self, count: int) -> list[list[int]]:
+        """The spans that are left, as about `count` tasks of about the same weight, in order."""
+        return tasks_of(self, count)
+
+    def do(self, number: int) -> None:
+        """Read, judge and write one span."""
+        scan_span(self, number)
+
+
+# --- the plan ---
+
+
+def planned(
+    name: str,
+    options: dict[str, str],
+    adapters: Sequence[str],
+    out: Path,
+    most: int = SAMPLES,
+    grain: int = GRAIN,
+) -> Plan:
+    """The plan that stands in `out`, or a new one, written there.
+
+    Raises:
+        SourceError: `out` holds another scan, or an object is no longer what was planned.
+    """
+    asked = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
+    asked["version"] = __version__
+    page = spanwise.kept(
+        out, "scan", asked, lambda: {"spans": [_row(span) for span in _spans(name, options, grain)]}
+    )
+    plan = Plan(name, options, tuple(adapters), tuple(map(_span, page["spans"])), most, out)
+    for place in {span.place for span in plan.spans}:
+        if sized(place) != place.size:
+            raise SourceError(
+                f"{place.shown} had {place.size} bytes when {out} was planned: name another folder"
+            )
+    return plan
+
+
+def _spans(name: str, options: dict[str, str], grain: int) -> list[Span]:
+    asked = settings.parse(name, options)
+    places = [place for place in expand(asked.paths, asked.kind.suffixes) if place.size]
+    if not places:
+        raise SourceError("nothing to scan: every object is empty")
+    return [span for one in whole(places) for span in split(asked.framing, asked.options, one, grain)]
+
+
+def _row(span: Span) -> list[Any]:
+    place = span.place
+    return [place.store, place.path, place.shown, place.size, span.start, span.end]
+
+
+def _span(row: list[Any]) -> Span:
+    return Span(Place(*row[:4]), *row[4:])
+
+
+# --- one span ---
+
+
+def scan_span(plan: Plan, number: int) -> None:
+    """Read, judge and write one span."""
+    span, asked = plan.spans[number], plan.asked
+    file = plan.out / "frames" / f"{number:06}.parquet"
+    part = Part(plan.most)
+
+    def write(new: Path) -> None:
+        with ExitStack() as stack:
+            writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=tables.COMPRESSION))
+            opened = reading.opened(span, asked.max_unpacked)
+            stored, start, end, part.fault = stack.enter_context(opened)
+            for table in _grouped(_verdicts(plan, asked, stored, start, end, part, stack)):
+                writer.write_table(table)
+
+    tables.replace(file, write)
+    tables.save(plan.done(number), part.dump())
+
+
+def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches together, as the row groups of a file: many small ones cost more than what is in them."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= GROUP:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _verdicts(
+    plan: Plan, asked: Settings, stored: Stored, start: int, end: int, part: Part, stack: ExitStack
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a span."""
+    slow = bool(plan.adapters) or asked.framing is not KAFKA
+    parts = (
+        asked.framing.items(asked.framing, stored, start, end, asked.options)
+        if slow
+        else fast.rows(stored, start, end, asked.options)
+    )
+    benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
+    items: list[Seen] = []
+    for one in reading.accounted(parts, stored, start, end):
+        if isinstance(one, Item):
+            items.append(_seen(asked, stored, one))
+        fast_rows = not isinstance(one, Item)
+        if items and (fast_rows or _enough(items)):
+            yield _judged(items, benches, asked, stored, part)
+            items = []
+        if fast_rows:
+            yield _fast(one, stored, asked, part)
+    if items:
+        yield _judged(items, benches, asked, stored, part)
+
+
+def _enough(items: list[Seen]) -> bool:
+    return len(items) >= ASKED or sum(len(one.data) for one in items) >= ASKED_BYTES
+
+
+def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
+    data = stored.read(item.at, min(item.length, ASKED_BYTES)) if item.kind != "tail" else b""
+    whole_item = item.kind != "tail" and len(data) == item.length
+    return seen(asked.framing, item, data, asked.options) if whole_item else Seen(item, data, None)
+
+
+def _judged(
+    items: list[Seen], benches: list[Bench], asked: Settings, stored: Stored, part: Part
+) -> pa.RecordBatch:
+    """Items as rows, counted and sampled."""
+    answers = [bench.ask(items) for bench in benches]
+    rows = []
+    for number, one in enumerate(items):
+        ours = by_reference(_format(one, asked), one.item)
+        theirs = [answer[number] for answer in answers]
+        given = [judged for judged in theirs if judged]
+        part.account(one.item.kind, 1, one.item.length)
+        for judged in (ours, *given):
+            part.count(judged, one.item)
+            part.sample(judged, one, stored.shown)
+        rows.append(
+            {
+                "path": stored.shown,
+                "position": one.item.at,
+                "length": one.item.length,
+                "format": _format(one, asked),
+                "kind": one.item.kind,
+                "fault": one.item.cls,
+                "remarks": [remark.cls for remark in one.item.remarks],
+                "verdicts": [
+                    {
+                        "adapter": j.adapter,
+                        "verdict": j.verdict,
+                        "class": j.cls or None,
+                        "cluster": j.cluster or None,
+                    }
+                    for j in given
+                ],
+            }
+        )
+    return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
+
+
+def _format(one: Seen, asked: Settings) -> str:
+    return one.case.joined if one.case else asked.framing.row.joined
+
+
+def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) -> pa.RecordBatch:
+    """Rows of `columnar.HEADS` as rows of the table: only what is refused is looked at one by one."""
+    magic = entries.column("magic").cast(pa.string())
+    joined = pc.binary_join_element_wise("kafka.batch/v", magic, "")
+    good = pc.is_null(entries.column("fault"))
+    lengths = entries.column("length")
+    for row in joined.filter(good).value_counts().to_pylist():
+        weight = pc.sum(lengths.filter(pc.and_(good, pc.equal(joined, row["values"])))).as_py()
+        some = Item("frame", 0, 0)
+        part.count(by_reference(row["values"], some), some, row["counts"], weight)
+        part.account("frame", row["counts"], weight)
+    for row in entries.filter(pc.invert(good)).to_pylist():
+        _one_refused(row, stored, asked, part)
+    empty = pa.array([[]] * entries.num_rows, tables.VERDICTS)
+    path = pa.array([stored.shown] * entries.num_rows)
+    columns = [entries.column(name) for name in ("position", "length", "kind", "fault", "remarks")]
+    arrays = [path, *columns[:2], joined, *columns[2:], empty]
+    cast = [array.cast(one.type) for array, one in zip(arrays, FRAMES, strict=True)]
+    return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
+
+
+def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Part) -> None:
+    item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
+    one = _seen(asked, stored, item)
+    judged = by_reference(_format(one, asked), item)
+    part.count(judged, item)
+    part.account(item.kind, 1, item.length)
+    part.sample(judged, one, stored.shown)
+
+
+# --- all of them ---
+
+
+def tasks_of(plan: Plan, count: int) -> list[list[int]]:
+    """The spans that are left, as about `count` tasks of about the same weight, in order."""
+    left = plan.left
+    total = sum(plan.spans[number].weight for number in left)
+    numbers = {id(plan.spans[number]): number for number in left}
+    grain = max(1, -(-total // max(count, 1)))
+    return [[numbers[id(span)] for span in task] for task in packed((plan.spans[n] for n in left), grain)]
+
+
+@frozen
+class Summary:
+    """How a scan went: the tables `signatures` and `files` in memory, and the seconds of this run."""
+
+    signatures: list[dict[str, Any]]
+    files: list[dict[str, Any]]
+    seconds: float
+    spans: int
+
+
+def run(plan: Plan, master: str | None, progress: spanwise.Progress) -> Summary:
+    """Scan what is left, then put the tables together.
+
+    Args:
+        plan: as `planned` gives it.
+        master: of Spark; None is all cores of this machine.
+        progress: is told of bytes done and in all, a few times a second.
+
+    Raises:
+        SourceError: an object changed, or there is no Java.
+    """
+    began, left = time.monotonic(), plan.left
+    if left:
+        spanwise.on_spark(plan, master, progress)
+    signatures, files = merge(plan)
+    return Summary(signatures, files, time.monotonic() - began, len(left))
+
+
+def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Write the tables that are made of all spans, which are committed; gives `signatures` and `files`."""
+    parts = [tables.load(plan.done(number)) for number in range(len(plan.spans))]
+    signatures, files = tables.signatures(parts), list(tables.files(_accounts(plan, parts)))
+    tables.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)
+    tables.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
+    tables.write_table(plan.out / "files.parquet", files, tables.FILES)
+    tables.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
+    return signatures, files
+
+
+def _accounts(plan: Plan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:
+    for span, part in zip(plan.spans, parts, strict=True):
+        yield span.place.shown, span.place.size, span.place.compression is not None, part
+
+
+def _manifest(plan: Plan) -> dict[str, Any]:
+    shown = {key: text for key, text in plan.options.items() if key not in {"keys", "path", "paths"}}
+    return {
+        "version": __version__,
+        "source": plan.name,
+        "options": sorted(f"{key}={text}" for key, text in shown.items()),
+        "adapters": list(plan.adapters),
+        "spans": len(plan.spans),
+        "objects": len({span.place for span in plan.spans}),
+        "bytes": sum(span.end - span.start for span in plan.spans),
+    }

@@ -1,0 +1,61 @@
+"""The fast decoders beside the reference: the same items, the same records, and no remark passed over."""
+
+from typing import Any
+
+from wireproof import columnar, formats
+from wireproof.formats import FORMATS
+from wireproof.kafka.values import Message
+from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT, Options
+
+LOG = FORMATS["kafka.log/mixed"]
+
+
+def assert_agrees(data: bytes, options: Options = DEFAULT) -> tuple[int, int]:
+    """Hold `scan` and `records` to the reference; how many frames without remarks, how many handed over."""
+    wanted = list(formats.scan(LOG, [data], options))
+    frames = columnar.scan(data, options)
+    assert items_of(frames) == [(item.kind, item.at, item.length, item.cls) for item in wanted]
+    assert frames.records.tolist() == [len(rows(item)) for item in wanted]
+    answered = [item for item, handed in zip(wanted, frames.handed, strict=True) if not handed]
+    assert [item.remarks for item in answered] == [()] * len(answered)
+    batches = list(columnar.records(data, options))
+    for batch in batches:
+        batch.validate(full=True)
+    assert [row for batch in batches for row in batch.to_pylist()] == [
+        row for item in wanted for row in rows(item)
+    ]
+    plain = [item.kind == "frame" and not item.remarks for item in wanted]
+    return sum(plain), sum(one and handed for one, handed in zip(plain, frames.handed.tolist(), strict=True))
+
+
+def items_of(frames: columnar.Frames) -> list[tuple[str, int, int, str | None]]:
+    columns = (frames.kind.tolist(), frames.position.tolist(), frames.length.tolist())
+    return [
+        (columnar.KINDS[kind], at, length, frames.fault(row))
+        for row, (kind, at, length) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def rows(item: Item) -> list[dict[str, Any]]:
+    """The records of an item of the reference, as `columnar.RECORDS` has them."""
+    match item.value:
+        case None:
+            return []
+        case Message(messages=messages) as message:
+            return [_row(item.at, one, ()) for one in ((message,) if messages is None else messages)]
+        case batch:
+            return [_row(item.at, one, one.headers) for one in batch.records]
+
+
+def _row(at: int, one: Any, headers: Any) -> dict[str, Any]:
+    pairs = [{"key": key, "value": value} for key, value in headers]
+    stamp, key, value = one.timestamp, one.key, one.value
+    return {
+        "frame": at,
+        "offset": one.offset,
+        "timestamp": stamp,
+        "key": key,
+        "value": value,
+        "headers": pairs,
+    }

@@ -1,0 +1,36 @@
+"""A campaign as Spark runs it: in one task and in three, to the same tables."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from wireproof.fuzz.numbered import Numbered
+from wireproof.spark import campaign
+from wireproof.spark.campaign import Plan
+
+pytestmark = pytest.mark.spark
+
+
+def planned(out: Path) -> Plan:
+    numbered = Numbered(("kafka.batch/v2",), ("decode",), 7)
+    return campaign.planned(numbered, ["mutant:crc-skip"], 90, out, grain=30)
+
+
+def digests(out: Path) -> dict[str, str]:
+    files = [path for path in out.rglob("*") if path.is_file()]
+    return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_campaign_in_three_tasks_gives_the_bytes_of_one_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    one = campaign.run(planned(tmp_path / "1"), None, lambda done, total: told.append((done, total)), tasks=1)
+    planned(tmp_path / "3").do(1)
+    three = campaign.run(planned(tmp_path / "3"), None, lambda *_: None, tasks=3)
+    assert (one.cases, three.cases) == (90, 60)
+    assert told[-1] == (90, 90)
+    assert "fail:wrong-accept" in {row["kind"] for row in one.signatures}
+    assert (one.signatures, one.samples) == (three.signatures, three.samples)
+    assert digests(tmp_path / "1") == digests(tmp_path / "3")
+    assert campaign.run(planned(tmp_path / "1"), None, lambda *_: None).cases == 0, "nothing is left to do"

@@ -1,0 +1,104 @@
+"""A scan as Spark runs it: in the session of the tests, and killed in the middle in sessions of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import logs
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from wireproof.spark import jobs, scan
+from wireproof.spark.errors import SourceError
+
+pytestmark = pytest.mark.spark
+
+ENTRIES = [logs.batch(bytes([n % 251]) * 4000, n) for n in range(1500)]
+LOG = b"".join(ENTRIES[:700]) + b"\xff" * 50 + b"".join(ENTRIES[700:]) + ENTRIES[0][:90]
+
+
+def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
+    files = sorted(out.glob("**/*.parquet"))
+    return {str(path.relative_to(out)): pq.read_table(path).to_pylist() for path in files}
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None:
+    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
+    told: list[tuple[int, int]] = []
+    summary = scan.run(plan, None, lambda done, total: told.append((done, total)))
+    assert {row["class"] or row["kind"]: row["count"] for row in summary.signatures} == {
+        "frame": 1500,
+        "bad-length": 1,
+        "tail": 1,
+    }
+    assert summary.files[0]["read"] == len(LOG)
+    assert told[-1] == (len(LOG), len(LOG))
+    assert scan.run(plan, None, lambda *_: None).spans == 0, "nothing is left to do"
+
+
+def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
+    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
+    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out")
+    for number in plan.left:
+        scan.scan_span(plan, number)
+    rows = spark.read.parquet(str(tmp_path / "out" / "frames")).groupBy("kind").count().collect()
+    assert {row["kind"]: row["count"] for row in rows} == {"frame": 12, "tail": 1}
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
+    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out")
+    logs.write(tmp_path / "in", a=LOG[:1000])
+    with (
+        pytest.raises(SourceError, match=r"a\.log had \d+ bytes and ends at 1000: read it again"),
+        jobs.told(),
+    ):
+        scan.run(plan, None, lambda *_: None)
+
+
+@pytest.mark.cluster
+def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
+    folder = logs.write(tmp_path / "in", **{f"f{n}": LOG for n in range(40)})
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "scan",
+        str(folder),
+        "--adapter",
+        "reference",
+        "--master",
+        "local[1,2]",
+    ]
+
+    def started(out: str) -> "subprocess.Popen[bytes]":
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(
+            [*command, "--out", str(tmp_path / out)],
+            stdout=quiet,
+            stderr=quiet,
+            env={**os.environ},
+            start_new_session=True,
+        )
+
+    assert started("whole").wait(600) == 0
+    victim = started("killed")
+    spans = tmp_path / "killed" / "spans"
+    deadline = time.monotonic() + 300
+    while len(list(spans.glob("*.json"))) < 10:
+        assert victim.poll() is None, "it ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.wait()
+    assert len(list(spans.glob("*.json"))) < 40, "it was killed in the middle"
+    assert started("killed").wait(600) == 0
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")

@@ -1,0 +1,176 @@
+"""The sources in a Spark session: found by name, exact, narrow, filtered, and streamed once."""
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import logs
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from wireproof import formats
+from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
+from wireproof.spark.source import KafkaLog
+from wireproof.wire.options import DEFAULT, Options
+
+pytestmark = pytest.mark.spark
+
+BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))
+DAMAGED = BATCHES[:3_000_000] + BATCHES[3_000_100:]
+
+
+def read(spark: SparkSession, path: Path | str, kind: str = "kafka_log", **options: Any) -> DataFrame:
+    return spark.read.format(f"wireproof.{kind}").options(**options).load(str(path))
+
+
+def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> Counter[tuple[Any, ...]]:
+    """The items as the reference scans them, in one piece."""
+    items = formats.scan(framing.row, [data], options)
+    return Counter((item.at, item.length, item.kind, item.cls) for item in items)
+
+
+def found(frame: DataFrame) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row) for row in frame.select("position", "length", "kind", "fault").collect())
+
+
+def test_a_damaged_log_in_many_tasks_gives_the_items_of_the_whole(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs.write(tmp_path, a=DAMAGED)
+    frame = read(spark, tmp_path, tasks=4)
+    assert frame.rdd.getNumPartitions() >= 4
+    rows = found(frame)
+    assert rows == whole(KAFKA, DAMAGED)
+    assert {kind for _, _, kind, _ in rows} == {"frame", "garbage"}
+    assert sum(length for _, length, *_ in rows.elements()) == len(DAMAGED)
+
+
+def test_heka_and_iggy_have_sources_too(spark: SparkSession, tmp_path: Path) -> None:
+    heka = logs.heka_frame(b"a") + b"??" + logs.heka_frame(b"b") + b"\x1e\x02"
+    iggy = logs.stored_30(1, b"abc") + logs.stored_30(2, b"abc")[:-2]
+    logs.write(tmp_path / "heka", a=heka)
+    logs.write(tmp_path / "iggy", a=iggy)
+    assert found(read(spark, tmp_path / "heka", "heka_stream")) == whole(HEKA, heka)
+    assert found(read(spark, tmp_path / "iggy", "iggy_log", revision="0.0.30")) == whole(IGGY["0.0.30"], iggy)
+
+
+def test_records_are_rows_with_key_value_and_headers(spark: SparkSession, tmp_path: Path) -> None:
+    logs.write(tmp_path, a=logs.embedded())
+    frame = read(spark, tmp_path, rows="records").select("position", "offset", "key", "value", "headers")
+    inside = b"<" + logs.batch(b"inside", 900) + b">"
+    wanted = [(0, 0, None, b"one", []), (71, 1, None, inside, []), (217, 2, None, b"two", [])]
+    assertDataFrameEqual(frame, spark.createDataFrame(wanted, frame.schema))
+
+
+def test_a_narrow_schema_is_honoured_in_its_own_order(spark: SparkSession, tmp_path: Path) -> None:
+    logs.write(tmp_path, a=logs.embedded())
+    frame = spark.read.format("wireproof.kafka_log").schema("raw binary, position bigint").load(str(tmp_path))
+    data = logs.embedded()
+    wanted = [(bytearray(data[a:b]), a) for a, b in ((0, 71), (71, 217), (217, 288))]
+    assert [tuple(row) for row in frame.orderBy("position").collect()] == wanted
+    assert "raw" not in read(spark, tmp_path).columns
+    assert "raw" in read(spark, tmp_path, raw="true").columns
+
+
+def test_filters_are_made_in_the_source(spark: SparkSession, tmp_path: Path, capfd: Any) -> None:
+    logs.write(tmp_path, a=BATCHES[:81_000], b=BATCHES[:4000])
+    frame = read(spark, tmp_path)
+    few = frame.where("base_offset >= 3 AND revision = 'v2' AND path LIKE '%a.log' AND NOT kind = 'tail'")
+    capfd.readouterr()
+    few.explain()
+    assert "Filter" not in capfd.readouterr().out.replace("RuntimeFilters", "")
+    assert few.count() == frame.where("base_offset + 0 >= 3 AND kind || '' = 'frame'").count() == 16
+
+
+def test_the_default_of_spark_which_pushes_no_filters_reads_too(spark: SparkSession, tmp_path: Path) -> None:
+    logs.write(tmp_path, a=logs.embedded())
+    before = spark.conf.get("spark.sql.python.filterPushdown.enabled")
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
+    try:
+        assert read(spark, tmp_path).where("base_offset >= 1").count() == 2
+    finally:
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", str(before))
+
+
+@pytest.mark.parametrize(
+    ("options", "schema", "text"),
+    [
+        ({"path": "/nothing/there"}, None, "/nothing/there: not found"),
+        ({}, "position string", "column position is bigint, not string"),
+        ({}, None, "no path"),
+    ],
+)
+def test_a_mistake_is_named(
+    spark: SparkSession, options: dict[str, str], schema: str | None, text: str
+) -> None:
+    reader = spark.read.format("wireproof.kafka_log").options(**options)
+    if schema is not None:
+        reader = reader.schema(schema)
+    with pytest.raises((AnalysisException, PySparkException), match=text):
+        reader.load().count()
+
+
+def test_the_schema_is_the_one_that_is_declared(spark: SparkSession, tmp_path: Path) -> None:
+    logs.write(tmp_path, a=logs.embedded())
+    assertSchemaEqual(read(spark, tmp_path).schema, KafkaLog({"path": "x"}).schema())
+
+
+# --- streams ---
+
+
+def stream(spark: SparkSession, logs_at: Path, room: Path, **options: Any) -> list[tuple[Any, ...]]:
+    """Take what is available into a table of files, and give all of its rows."""
+    source = spark.readStream.format("wireproof.kafka_log").options(**options).load(str(logs_at))
+    query = (
+        source.select("path", "position", "length", "kind", "fault")
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(room / "checkpoint"))
+        .option("path", str(room / "table"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(120)
+    assert query.exception() is None
+    steps = [progress["numInputRows"] for progress in query.recentProgress]
+    if "maxBytesPerTrigger" in options:
+        assert len(steps) > 2, "the backlog is cut into steps"
+    return [tuple(row) for row in spark.read.parquet(str(room / "table")).collect()]
+
+
+def test_a_growing_log_is_streamed_once_across_a_torn_tail(spark: SparkSession, tmp_path: Path) -> None:
+    data = DAMAGED[:3_400_000]
+    short = {
+        "max_message": 10_000
+    }  # else damage could be the beginning of an entry of 33 MB, and waits for it
+    for size, limit in ((1_000_000, {"maxBytesPerTrigger": 300_000}), (3_100_000, {}), (len(data), {})):
+        logs.write(tmp_path / "in", a=data[:size])
+        rows = stream(spark, tmp_path / "in", tmp_path, **short, **limit)
+        assert len(rows) == len(set(rows)), "no row twice"
+        assert sum(row[2] for row in rows) <= size
+    wanted = whole(KAFKA, data, Options(max_message=10_000))
+    [tail] = [item for item in wanted if item[2] == "tail"]
+    assert Counter(row[1:] for row in rows) == wanted - Counter([tail])
+
+
+def test_a_stream_that_runs_takes_what_is_appended(spark: SparkSession, tmp_path: Path) -> None:
+    log = logs.write(tmp_path / "in", a=logs.embedded()[:100]) / "a.log"
+    seen: list[int] = []
+    done = threading.Event()
+
+    def take(frame: DataFrame, _: int) -> None:
+        seen.extend(row.position for row in frame.collect())
+        if len(seen) >= 3:
+            done.set()
+
+    source = spark.readStream.format("wireproof.kafka_log").load(str(tmp_path / "in"))
+    query = source.writeStream.foreachBatch(take).trigger(processingTime="200 milliseconds").start()
+    try:
+        with log.open("ab") as out:
+            out.write(logs.embedded()[100:])
+        assert done.wait(60), f"three rows, not {seen}"
+    finally:
+        query.stop()
+    assert seen == [0, 71, 217]

@@ -1,0 +1,99 @@
+"""Logs for the tests of the sources: their bytes, and ways to hold them."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import kafka_bytes
+from attrs import frozen
+
+from wireproof.cases import fixtures
+from wireproof.cases.case import Case, Chunks, Data
+from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
+from wireproof.spark.reading import accounted
+from wireproof.spark.stored import Stored
+from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT, Options
+
+
+@frozen
+class Memory:
+    """An object that is in memory, with the one method that `Stored` needs."""
+
+    data: bytes
+
+    def read_at(self, length: int, position: int) -> bytes:
+        return self.data[position : position + length]
+
+
+def stored(data: bytes, window: int = 64) -> Stored:
+    return Stored(Memory(data), "memory", len(data), window)
+
+
+def items(framing: Framing, one: Stored, start: int, end: int, options: Options = DEFAULT) -> list[Item]:
+    """The items of a range, by the reference, held to cover it."""
+    parts = framing.items(framing, one, start, end, options)
+    return [part for part in accounted(parts, one, start, end) if isinstance(part, Item)]
+
+
+def varint(number: int) -> bytes:
+    """A zigzag varint of a number that is not negative: kafka.md §4."""
+    number *= 2
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def batch(value: bytes, offset: int = 0) -> bytes:
+    """A v2 batch of one record without key."""
+    body = b"\x00\x00\x00\x01" + varint(len(value)) + value + b"\x00"
+    return kafka_bytes.batch(varint(len(body)) + body, base=offset)
+
+
+def embedded() -> bytes:
+    """A whole batch stands in a value of the second of three batches, at byte 68 + 71."""
+    return batch(b"one", 0) + batch(b"<" + batch(b"inside", 900) + b">", 1) + batch(b"two", 2)
+
+
+def stored_30(offset: int, payload: bytes) -> bytes:
+    """A record of an Iggy segment, revision 0.0.30, without headers: iggy.md, section 7."""
+    head = struct.pack("<QQ16sI", offset, 7, bytes([offset]) + bytes(15), zlib.crc32(payload))
+    return head + struct.pack("<II", 0, len(payload)) + payload
+
+
+def heka_frame(payload: bytes, timestamp: int = 5) -> bytes:
+    """A frame of heka.md, section 2; uuid of 16 zeros; the payload is field 6."""
+    message = (
+        b"\x0a\x10" + bytes(16) + b"\x10" + bytes([timestamp]) + b"\x32" + bytes([len(payload)]) + payload
+    )
+    return b"\x1e\x02\x08" + bytes([len(message)]) + b"\x1f" + message
+
+
+def nested_claims() -> bytes:
+    """Heka headers that each claim 60 000 bytes, over and over, until the scan stops looking inside them."""
+    claim = b"\x1e\x04\x08\xe0\xd4\x03\x1f"
+    return heka_frame(b"first") + claim * 9000 + bytes(70000) + heka_frame(b"second") + heka_frame(b"third")
+
+
+def of_fixtures() -> list[tuple[str, Framing, Case, bytes]]:
+    """The bytes of every fixture that is a stream, or an entry of one."""
+    framings = {"kafka.batch": KAFKA, "kafka.log": KAFKA, "heka.stream": HEKA}
+    found = []
+    for case in fixtures.load().cases:
+        framing = IGGY.get(case.revision) if case.format == "iggy.log" else framings.get(case.format)
+        match case.input:
+            case Data(data) if framing:
+                found.append((case.id, framing, case, data))
+            case Chunks(chunks) if framing:
+                found.append((case.id, framing, case, b"".join(chunks)))
+    return found
+
+
+def write(folder: Path, **files: bytes) -> Path:
+    """The files, by stem, as `<stem>.log`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for stem, data in files.items():
+        (folder / f"{stem}.log").write_bytes(data)
+    return folder

@@ -1,0 +1,201 @@
+"""Campaigns: what a codec gets wrong is found, survived, counted, and not lost."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+from wireproof.cases.fixtures import load
+from wireproof.cases.token import parse
+from wireproof.formats import FORMATS
+from wireproof.fuzz import lane as lanes
+from wireproof.fuzz.campaign import Campaign, run
+from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
+from wireproof.fuzz.findings import Finding, read
+from wireproof.fuzz.killed import killed_by_fuzz
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 6.0
+
+
+def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -> list[Finding]:
+    lane = {"adapter": adapter, "rows": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
+    told = json.dumps(lane | {"seconds": seconds} | more)
+    done = subprocess.run([sys.executable, "-m", lanes.__name__, told], env=environment(), check=False)
+    assert done.returncode == 0
+    return read(root / "findings" / adapter.replace(":", "-"))
+
+
+def environment() -> dict[str, str]:
+    here = os.pathsep.join((str(Path(__file__).parent), os.environ["PYTHONPATH"]))
+    return {**os.environ, "PYTHONPATH": here}
+
+
+def last(root: Path) -> dict[str, object]:
+    pulse: dict[str, object] = json.loads((root / "stats.jsonl").read_text().splitlines()[-1])
+    return pulse
+
+
+@pytest.mark.parametrize(("codec", "kind"), [
+    ("Segfault", "crash"), ("Loop", "timeout"), ("SwallowingLoop", "timeout"), ("Memory", "resource:memory"),
+])  # fmt: skip
+def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, codec: str, kind: str) -> None:
+    found = fuzzed(f"py:troubled:{codec}", tmp_path)
+    assert [one.signature.kind for one in found] == [kind]
+    assert b"\x2a" in (tmp_path / f"findings/py-troubled-{codec}/{found[0].name}.bin").read_bytes()
+    assert parse(found[0].token).joined == "iggy.identifier/0.0.30"
+    assert int(str(last(tmp_path)["executions"])) > 100
+
+
+def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> None:
+    found = fuzzed("py:troubled:Segfault", tmp_path, 12.0)
+    assert found[0].count > 1
+    assert int(str(last(tmp_path)["deaths"])) >= found[0].count
+    assert "SIGSEGV" in found[0].text
+
+
+def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
+    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
+    assert [one.signature.kind for one in found] == ["timeout"]
+
+
+def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
+    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
+    assert [one.signature.kind for one in found] == ["timeout"]
+    assert int(str(last(tmp_path)["corpus"])) > 0
+
+
+def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
+    folder.mkdir(parents=True)
+    guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
+    found = fuzzed("py:troubled:Segfault", tmp_path)
+    assert found
+    assert not guilty.exists()
+    assert int(str(last(tmp_path)["corpus"])) > 0
+
+
+def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "findings" / "py-troubled-Segfault"
+    lane = {"adapter": "py:troubled:Segfault", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
+    told = json.dumps(lane | {"worker": "w0", "seconds": 60})
+    process = subprocess.Popen(
+        [sys.executable, "-m", lanes.__name__, told], env=environment(), start_new_session=True
+    )
+    until = time.monotonic() + 45
+    while not (list(folder.glob("*.json")) and list((tmp_path / "corpus").rglob("*"))):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = read(folder)
+    kept = {path.name for path in (tmp_path / "corpus").rglob("*") if path.is_file()}
+    after = fuzzed("py:troubled:Segfault", tmp_path)
+    assert [one.name for one in after] == [one.name for one in before]
+    assert after[0].count > before[0].count >= 1
+    assert after[0].first == before[0].first
+    assert after[0].size <= before[0].size
+    assert kept <= {path.name for path in (tmp_path / "corpus").rglob("*") if path.is_file()}
+
+
+def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
+    told = json.dumps({"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
+                       "worker": "w0", "seconds": 60})  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-m", lanes.__name__, told])
+    until = time.monotonic() + 45
+    while not list((tmp_path / "corpus").rglob("*/*/*")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert children
+    process.kill()
+    process.wait()
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["mutant:crc-skip", "mutant:iggy-bool-normalised", "mutant:heka-hmac-skip"])
+def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
+    killed = killed_by_fuzz(name, 60.0)
+    assert parse(killed.by)
+    assert killed.label.startswith("fail:")
+
+
+def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
+    adapter = f"exec:{sys.executable} -m wireproof serve mutant:iggy-identifier-unchecked"
+    campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
+    ended = run(campaign)
+    assert not ended.troubles
+    assert {one.signature.kind for one in ended.findings if one.gates} == {"fail:wrong-accept"}
+
+
+def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
+    campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.12, workers=2)
+    ended = run(campaign)
+    assert not [one for one in ended.findings if one.gates]
+    workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
+    assert workers == {"w0", "w1"}
+    assert len(list((tmp_path / "corpus/reference/iggy.headers-0.0.30").iterdir())) > 5
+
+
+def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
+    row = FORMATS["iggy.identifier/0.0.30"]
+    corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
+    for number in range(100):
+        keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
+    lane = {
+        "adapter": "reference",
+        "rows": [row.joined],
+        "root": str(tmp_path),
+        "worker": "less",
+        "seconds": 0,
+    }
+    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(lane)))
+    assert done.kept
+    assert 0 < done.inputs[1] < done.inputs[0] / 4
+    assert done.features[1] >= done.features[0] > 50
+    assert len(list(corpus.iterdir())) == done.inputs[1]
+
+
+def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:
+    done = wireproof(
+        "fuzz", "mutant:crc-skip", "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path)
+    )
+    assert done.code == 1
+    assert "fail:wrong-accept · crc-mismatch" in done.out
+    token = next(line for line in done.out.splitlines() if "wireproof replay" in line).split("'")[1]
+    again = wireproof("replay", token, "mutant:crc-skip")
+    assert again.code == 1
+    assert wireproof("replay", token, "reference").code == 0
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("nobody",), "unknown adapter nobody"), (("reference", "--format", "kafka.bach"), "no format is called"),
+    (("protobuf-upb", "--format", "kafka.log"), "protobuf-upb claims none of kafka.log/mixed"),
+])  # fmt: skip
+def test_a_wrong_word_is_one_line(
+    wireproof: Command, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = wireproof("fuzz", *arguments, "--dir", str(tmp_path))
+    assert done.code in (2, 4)
+    assert done.err.startswith(f"wireproof: {said}")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_without_atheris_one_line_names_the_extra(
+    wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "atheris" else find(name))
+    done = wireproof("fuzz", "reference", "--dir", str(tmp_path))
+    assert (done.code, done.err.count("\n")) == (4, 1)
+    assert "pip install 'wireproof[fuzz]'" in done.err

@@ -1,0 +1,231 @@
+"""The parts of a campaign that need no fuzzing process: cell, tally, findings, corpus, targets."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from wireproof.cases.fixtures import load
+from wireproof.cases.mutate import dictionary, seed
+from wireproof.cases.token import parse
+from wireproof.formats import FORMATS
+from wireproof.fuzz.cell import Cell
+from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
+from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settle
+from wireproof.fuzz.inputs import Inputs, askings
+from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz.stats import efforts
+from wireproof.fuzz.tally import Tally, totals
+from wireproof.trial.signature import Signature
+from wireproof.trial.verdicts import Verdict
+
+ROW = FORMATS["iggy.identifier/0.0.30"]
+SIGNATURE = Signature("x", ROW.joined, "decode", "fail:wrong-accept", "bad-length", "length")
+VERDICT = Verdict("fail", "wrong-accept", "bad-length", "length")
+TARGETS = Path(__file__).parents[2] / "fuzz"
+
+
+def case_of(data: bytes):  # noqa: ANN201 - a case
+    return Inputs(ROW, (), ("decode",)).case(data)
+
+
+def test_the_input_of_a_process_that_died_lies_in_its_cell(tmp_path: Path) -> None:
+    cell = Cell(tmp_path / "cell", 64)
+    child = os.fork()
+    if not child:
+        cell.put(b"before")
+        cell.put(b"guilty")
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    now = cell.look()
+    assert (now.data, now.executions, now.phase) == (b"guilty", 2, "here")
+
+
+def test_a_cell_at_rest_holds_no_input(tmp_path: Path) -> None:
+    cell = Cell(tmp_path / "cell", 64)
+    cell.put(b"one")
+    cell.rest()
+    assert (cell.look().data, cell.look().phase) == (b"", "idle")
+
+
+def test_an_input_over_the_size_of_a_cell_is_cut(tmp_path: Path) -> None:
+    cell = Cell(tmp_path / "cell", 4)
+    cell.put(b"123456")
+    assert cell.look().data == b"1234"
+
+
+def test_who_looks_at_a_cell_never_sees_it_half_written(tmp_path: Path) -> None:
+    cell = Cell(tmp_path / "cell", 64)
+    cell.put(b"x")
+    child = os.fork()
+    if not child:
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:
+            cell.put(b"x")
+            cell.rest()
+        os._exit(0)
+    looks = [cell.look().seconds for _ in range(50_000)]
+    os.waitpid(child, 0)
+    assert max(looks) < 60
+
+
+def test_counts_outlive_kill_9_and_add_up_over_workers(tmp_path: Path) -> None:
+    for worker in ("w0", "w1"):
+        child = os.fork()
+        if not child:
+            tally = Tally(tmp_path / f"{worker}.tally")
+            for _ in range(3):
+                tally.add("00112233445566aa")
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+    again = Tally(tmp_path / "w0.tally")
+    again.add("00112233445566aa")
+    assert totals(tmp_path) == {"00112233445566aa": 7}
+
+
+def test_the_smallest_input_of_a_signature_is_kept_and_the_first_time_stays(tmp_path: Path) -> None:
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcd"), b"\x01\x05abcd", version="1")
+    first = read(tmp_path)[0]
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x02a"), b"\x01\x02a", version="1")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcde"), b"\x01\x05abcde", version="1")
+    found = read(tmp_path)
+    assert [(one.size, one.count, one.first) for one in found] == [(3, 3, first.first)]
+    assert (tmp_path / f"{found[0].name}.bin").read_bytes() == b"\x01\x02a"
+    assert parse(found[0].token).input == case_of(b"\x01\x02a").input
+    assert found[0].sha256 == hashlib.sha256(b"\x01\x02a").hexdigest()
+
+
+def test_two_workers_keep_the_smaller_of_what_both_found(tmp_path: Path) -> None:
+    one, two = Findings(tmp_path, "w0"), Findings(tmp_path, "w1")
+    two.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01", version="1")
+    one.add(SIGNATURE, VERDICT, case_of(b"\x01\x05ab"), b"\x01\x05ab", version="1")
+    assert [(found.size, found.count) for found in read(tmp_path)] == [(1, 2)]
+
+
+def test_a_token_over_two_kib_is_a_file_beside_its_finding(tmp_path: Path) -> None:
+    data = os.urandom(4000)
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(data), data)
+    token = read(tmp_path)[0].token
+    assert token.startswith("@")
+    assert parse(f"@{tmp_path / token[1:]}").input == case_of(data).input
+
+
+def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
+    findings = Findings(tmp_path, "w0")
+    findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
+    assert findings.gating == 1
+    settle(tmp_path)
+    assert json.loads((tmp_path / f"{name_of(SIGNATURE)}.json").read_text())["count"] == 1
+
+
+def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "00aa.json").write_text("{")
+    with pytest.raises(FindingError, match=r"00aa\.json: no finding"):
+        read(tmp_path)
+
+
+def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
+    ways = askings(FORMATS["heka.stream/0.10"], load())
+    inputs = Inputs(FORMATS["heka.stream/0.10"], ways, ("decode", "scan"))
+    assert len({repr(way.options) for way in ways}) == len(ways) > 1
+    for number in range(64):
+        data = bytes([0x1E, 2, 8, number])
+        one, two = inputs.case(data), inputs.case(data)
+        assert (one, inputs.more(one)) == (two, inputs.more(two))
+
+
+def launcher(folder: Path, features: dict[int, int], *, keep: int) -> Path:
+    """A false target: a merge keeps `keep` inputs; features go by the number of inputs."""
+    path = folder / "target"
+    path.write_text(
+        f"#!{sys.executable}\n"
+        "import pathlib, shutil, sys\n"
+        "flag, *folders = sys.argv[1:]\n"
+        "folders = [pathlib.Path(one) for one in folders]\n"
+        "if 'merge' in flag:\n"
+        f"    [shutil.copy(one, folders[0]) for one in sorted(folders[1].iterdir())[:{keep}]]\n"
+        "else:\n"
+        f"    count = {features}[len(list(folders[0].iterdir()))]\n"
+        "    sys.stderr.write(f'#9 INITED cov: 1 ft: {count} corp: 1/1b\\n')\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(("features", "keep", "kept"), [
+    ({4: 90, 2: 90}, 2, True), ({4: 90, 2: 89}, 2, False), ({4: 90, 0: 90}, 0, False),
+    ({4: 0, 2: 90}, 2, False), ({4: 90}, 4, False),
+], ids=["as-many", "one-less", "nothing-kept", "unknown", "no-fewer"])  # fmt: skip
+def test_a_corpus_is_replaced_only_if_its_features_are_shown_to_be_kept(
+    tmp_path: Path, features: dict[int, int], keep: int, kept: bool
+) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(4):
+        (corpus / str(number)).write_bytes(bytes([number]))
+    done = minimise(corpus, launcher(tmp_path, features, keep=keep))
+    assert done.kept is kept
+    assert len(list(corpus.iterdir())) == (keep if kept else 4)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "target"]
+
+
+def test_a_corpus_whose_replacement_was_cut_off_comes_back(tmp_path: Path) -> None:
+    old = tmp_path / ".corpus.old"
+    old.mkdir()
+    (old / "a").write_bytes(b"a")
+    recover(tmp_path / "corpus")
+    assert (tmp_path / "corpus" / "a").read_bytes() == b"a"
+
+
+def test_seeds_are_the_bytes_of_the_fixtures_and_the_least_encoding(tmp_path: Path) -> None:
+    suite = load()
+    folder = write_seeds(tmp_path / "seeds", ROW, suite.cases, 4096)
+    seen = {path.read_bytes() for path in folder.iterdir()}
+    assert seed(ROW) in seen
+    assert bytes.fromhex("010401000000") in seen
+    bare = write_seeds(tmp_path / "bare", ROW, (), 4096)
+    assert [path.read_bytes() for path in bare.iterdir()] == [seed(ROW)]
+
+
+def test_a_dictionary_is_in_libfuzzer_s_own_form(tmp_path: Path) -> None:
+    path = write_dictionary(tmp_path / "words", dictionary(ROW))
+    assert all(line.startswith('"\\x') and line.endswith('"') for line in path.read_text().splitlines())
+
+
+def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    line = dict.fromkeys(("coverage", "features", "corpus", "deaths", "resident"), 1)
+    line |= {"worker": "w0", "adapter": "x", "joined": "a/1", "at": 5.0}
+    rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
+    text = "".join(json.dumps(line | {"seconds": s, "executions": e, "joined": j}) + "\n" for s, e, j in rows)
+    (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
+    found = efforts(Rooms(tmp_path), "x", 0.0)
+    told = [(one.joined, one.executions, one.seconds) for one in found]
+    assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
+    assert efforts(Rooms(tmp_path), "x", 9.0) == []
+
+
+def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:
+    scripts = {path.stem: path for path in TARGETS.glob("*.py")}
+    assert scripts.keys() == {row.name.replace(".", "_") for row in FORMATS.values()}
+    for path in scripts.values():
+        lines = path.read_text().splitlines()
+        assert lines[0] == "#!/usr/bin/env python3"
+        assert len(lines) <= 30
+        assert os.access(path, os.X_OK)
+
+
+def test_a_target_is_run_by_libfuzzer_s_own_flags(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(TARGETS / "iggy_identifier.py"), "-runs=200"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "Done 200 runs" in done.stderr
+    assert done.returncode == 0

@@ -1,0 +1,110 @@
+"""Logs that grow, step by step, without Spark: every row once, whatever the steps are."""
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+
+import logs
+import pytest
+
+from wireproof.spark import settings
+from wireproof.spark.errors import SourceError
+from wireproof.spark.following import Follower, Limit
+from wireproof.spark.stored import Stored
+
+
+def follower(*paths: Path) -> Follower:
+    asked = settings.parse(
+        "wireproof.kafka_log", {"paths": str([str(path) for path in paths]).replace("'", '"')}
+    )
+    return Follower(asked)
+
+
+def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
+    """Stem, offset and kind of every item between two commitments."""
+    rows = []
+    for place, first, last in one.ranges(start, end):
+        stored = Stored.of(place)
+        items = logs.items(one.asked.framing, stored, first, last)
+        rows += [(Path(place.shown).stem, item.at // 71, item.kind) for item in items]
+    return rows
+
+
+LOG = b"".join(logs.batch(b"one", offset) for offset in range(6))
+
+
+def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> None:
+    one, committed, rows = follower(tmp_path), dict[str, int](), list[tuple[str, int, str]]()
+    for size in (0, 30, 71, 100, 141, 142, 200, 400, 426, 426):
+        logs.write(tmp_path, a=LOG[:size])
+        end = one.latest(committed, Limit())
+        rows += taken(one, committed, end)
+        committed = end
+        assert committed.get(str(tmp_path / "a.log"), 0) == size // 71 * 71
+    assert rows == [("a", n, "frame") for n in range(6)]
+
+
+def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:
+    logs.write(tmp_path, a=LOG, b=LOG)
+    one, committed, steps = follower(tmp_path), dict[str, int](), []
+    while (end := one.latest(committed, Limit(bytes=300))) != committed:
+        steps.append(taken(one, committed, end))
+        committed = end
+    assert [len(step) for step in steps] == [4, 4, 4]
+    assert sorted(row for step in steps for row in step) == [
+        (name, n, "frame") for name in "ab" for n in range(6)
+    ]
+    assert len(taken(one, {}, follower(tmp_path).latest({}, Limit(bytes=1)))) == 2
+
+
+def test_a_step_within_files_takes_no_more_of_them(tmp_path: Path) -> None:
+    logs.write(tmp_path, a=LOG, b=LOG, c=LOG[:40])
+    one = follower(tmp_path)
+    first = one.latest({}, Limit(files=1))
+    assert {Path(shown).stem: at for shown, at in first.items()} == {"a": 426}
+    second = one.latest(first, Limit(files=1))
+    assert {Path(shown).stem: at for shown, at in second.items()} == {"a": 426, "b": 426}
+    assert one.latest(second, Limit(files=1)) == second
+
+
+def test_logs_that_come_later_are_found_and_a_frozen_run_leaves_them(tmp_path: Path) -> None:
+    one = follower(tmp_path / "later")
+    assert one.latest({}, Limit()) == {}
+    logs.write(tmp_path / "later", a=LOG[:142])
+    one.freeze()
+    logs.write(tmp_path / "later", a=LOG, b=LOG)
+    assert list(one.latest({}, Limit()).values()) == [142]
+    assert list(follower(tmp_path / "later").latest({}, Limit()).values()) == [426, 426]
+
+
+def test_a_step_is_the_same_when_it_is_taken_again_after_the_log_grew(tmp_path: Path) -> None:
+    logs.write(tmp_path, a=LOG[:250])
+    end = follower(tmp_path).latest({}, Limit())
+    before = taken(follower(tmp_path), {}, end)
+    logs.write(tmp_path, a=LOG)
+    assert taken(follower(tmp_path), {}, end) == before == [("a", n, "frame") for n in range(3)]
+
+
+def test_a_packed_log_is_taken_whole_and_once(tmp_path: Path) -> None:
+    packed = gzip.compress(LOG)
+    (tmp_path / "a.log.gz").write_bytes(packed)
+    one = follower(tmp_path)
+    end = one.latest({}, Limit(bytes=1))
+    assert list(end.values()) == [len(packed)]
+    assert one.latest(end, Limit()) == end
+    (tmp_path / "a.log.gz").write_bytes(packed * 2)
+    with pytest.raises(
+        SourceError, match=f"{len(packed)} bytes were read and there are {2 * len(packed)} now"
+    ):
+        one.latest(end, Limit())
+
+
+def test_a_log_that_lost_what_was_read_or_was_to_be_read_is_named(tmp_path: Path) -> None:
+    logs.write(tmp_path, a=LOG)
+    one = follower(tmp_path)
+    end = one.latest({}, Limit())
+    logs.write(tmp_path, a=LOG[:100])
+    with pytest.raises(SourceError, match=r"a\.log: 426 bytes were read and there are 100 now"):
+        one.latest(end, Limit())
+    with pytest.raises(SourceError, match=r"a\.log: bytes that were to be read are gone"):
+        one.ranges({}, end)

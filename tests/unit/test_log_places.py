@@ -1,0 +1,181 @@
+"""Paths, directories and globs, on a disk and on an S3 server, as the objects that they name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import logs
+import pytest
+from attrs import define
+from moto.server import ThreadedMotoServer
+
+from wireproof.spark.errors import SourceError
+from wireproof.spark.framing import KAFKA, edges
+from wireproof.spark.places import Place, expand
+from wireproof.spark.spans import split
+from wireproof.spark.stored import FAR, Stored
+from wireproof.wire.options import DEFAULT
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    names = [
+        "a-0/00000000000000000000.log",
+        "a-0/00000000000000000000.index",
+        "a-0/00000000000000000000.timeindex",
+        "a-0/00000000000000000007.log.gz",
+        "a-0/00000000000000000009.log.deleted",
+        "a-0/leader-epoch-checkpoint",
+        "b-1/00000000000000000000.log",
+        "b-1/.hidden.log",
+        "_temporary/0.log",
+        "b-1/deep/er/5.log",
+    ]
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    return tmp_path
+
+
+def found(tree: Path, *paths: str, suffixes: tuple[str, ...] = (".log",)) -> list[str]:
+    places = expand([str(tree / path) for path in paths], suffixes)
+    return [str(Path(place.shown).relative_to(tree)) for place in places]
+
+
+SEGMENTS = ["a-0/00000000000000000000.log", "a-0/00000000000000000007.log.gz"]
+
+
+def test_a_directory_stands_for_the_segments_below_it(tree: Path) -> None:
+    assert found(tree, "a-0") == SEGMENTS
+    assert found(tree, "") == [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
+
+
+def test_a_star_stays_within_a_component_and_two_do_not(tree: Path) -> None:
+    assert found(tree, "*/*.log") == [
+        "_temporary/0.log",
+        SEGMENTS[0],
+        "b-1/.hidden.log",
+        "b-1/" + SEGMENTS[0][4:],
+    ]
+    assert found(tree, "**/5.log") == ["b-1/deep/er/5.log"]
+    assert found(tree, "a-0/0*[0-6].log") == [SEGMENTS[0]]
+    assert found(tree, "a-0/0*[!0-6].log.gz") == [SEGMENTS[1]]
+    assert found(tree, "b-1/deep/er/?.log") == ["b-1/deep/er/5.log"]
+
+
+def test_a_glob_that_matches_a_directory_stands_for_what_the_directory_does(tree: Path) -> None:
+    assert found(tree, "[ab]-*") == [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
+
+
+def test_an_object_that_is_named_is_taken_whatever_it_is_called_and_once(tree: Path) -> None:
+    name = "a-0/00000000000000000009.log.deleted"
+    assert found(tree, name, name, "a-0/*.deleted") == [name]
+    assert len(found(tree, "a-0", suffixes=())) == 6
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("nothing", "not found"),
+        ("a-0/*.nope", "no log there"),
+        ("_temporary", None),
+    ],
+)
+def test_what_names_nothing_is_said_in_one_line(tree: Path, path: str, text: str | None) -> None:
+    if text is None:
+        assert found(tree, path) == ["_temporary/0.log"], "a hidden directory that is named is taken"
+        return
+    with pytest.raises(SourceError, match=text) as caught:
+        found(tree, path)
+    assert len(str(caught.value).splitlines()) == 1
+    assert str(tree / path) in str(caught.value)
+
+
+def test_an_unknown_store_is_said_in_one_line() -> None:
+    with pytest.raises(SourceError, match=r"^gopher://host/x: "):
+        expand(["gopher://host/x"], ())
+
+
+# --- an object store ---
+
+BUCKET = "logs"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The query part of URIs of an S3 server on loopback."""
+    one = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    one.start()
+    host, port = one.get_host_and_port()
+    yield f"?scheme=http&endpoint_override={host}:{port}&region=us-east-1&allow_bucket_creation=true"
+    one.stop()
+
+
+def put(server: str, name: str, data: bytes) -> str:
+    """Store an object; gives its URI."""
+    from pyarrow import fs  # noqa: PLC0415 - as the tests of the disk need it not
+
+    uri = f"s3://user:secret@{BUCKET}/{name}{server}"
+    store, path = fs.FileSystem.from_uri(uri)
+    store.create_dir(BUCKET)
+    with store.open_output_stream(path) as out:
+        out.write(data)
+    return uri
+
+
+def test_objects_of_a_bucket_are_found_and_shown_without_credentials(server: str) -> None:
+    put(server, "t-0/0.log", b"a")
+    put(server, "t-0/0.index", b"b")
+    put(server, "t-1/0.log", b"ccc")
+    shown = [
+        (place.shown, place.size) for place in expand([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
+    ]
+    assert shown == [("s3://logs/t-0/0.log", 1), ("s3://logs/t-1/0.log", 3)]
+    with pytest.raises(SourceError) as caught:
+        expand([f"s3://user:secret@{BUCKET}/none-*{server}"], (".log",))
+    assert "secret" not in str(caught.value)
+
+
+@define
+class Counting:
+    """A file that keeps account of what was asked of it."""
+
+    file: object
+    asked: list[tuple[int, int]]
+
+    def read_at(self, length: int, position: int) -> bytes:
+        self.asked.append((position, length))
+        return self.file.read_at(length, position)  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server: str) -> None:
+    long = b"".join(logs.batch(bytes(3 * FAR), offset) for offset in range(4))
+    [place] = expand([put(server, "long/0.log", long)], ())
+    stored = Stored.of(place)
+    counting = Counting(stored.file, [])
+    stored.file = counting
+    assert [edge.at for edge in edges(KAFKA, stored, DEFAULT)] == [len(long) // 4 * n for n in range(1, 5)]
+    assert sum(length for _, length in counting.asked) < len(long) // 2
+    assert len(counting.asked) == 4
+
+
+def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
+    data = b"".join(logs.batch(bytes(100_000), offset) for offset in range(40))
+    [place] = expand([put(server, "spans/0.log", data)], ())
+    spans = split(KAFKA, DEFAULT, (place, 0, place.size), 1 << 20)
+    assert len(spans) == 4
+    stored = Stored.of(place)
+    items = [item for span in spans for item in logs.items(KAFKA, stored, span.start, span.end)]
+    assert [item.value.base_offset for item in items] == list(range(40))
+
+
+def test_a_place_knows_what_it_is_packed_with_by_its_name() -> None:
+    assert [
+        Place("", name, name, 1).compression for name in ("a.log", "a.log.gz", "a.zst", "a.lz4", "a.bz2")
+    ] == [
+        None,
+        "gzip",
+        "zstd",
+        "lz4",
+        "bz2",
+    ]

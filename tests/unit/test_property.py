@@ -1,0 +1,197 @@
+"""The property suite: drawn by seed, judged as all cases are, small where it fails, apart from debts."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from commands import Command
+
+import wireproof as package
+from wireproof.cases.case import Data
+from wireproof.cases.fixtures import load
+from wireproof.cases.token import parse
+from wireproof.formats import FORMATS
+from wireproof.fuzz import property as property_run
+from wireproof.trial import baseline, lookup
+from wireproof.trial import property as drawn
+from wireproof.trial.engine import Engine
+from wireproof.trial.events import run_event
+from wireproof.trial.property import Ask, Tally, Target, killed_by_property, property_cases
+from wireproof.trial.run import Plan, run
+from wireproof.trial.streams import Stream, read
+from wireproof.trial.verdicts import gates
+
+HERE = Path(__file__).parent
+IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
+DAY = date(2026, 1, 1)
+
+
+def test_an_example_is_the_same_however_many_are_wanted() -> None:
+    some = list(property_cases(IDENTIFIER, "decode", 12, 5))
+    drawn.pool.cache_clear()
+    more = list(property_cases(IDENTIFIER, "decode", 30, 5))
+    assert more[:12] == some
+    assert len({repr(case.input) for case in more}) == 30
+    assert list(property_cases(IDENTIFIER, "decode", 12, 6)) != some
+
+
+def test_an_id_draws_its_example_again() -> None:
+    case = property_cases(IDENTIFIER, "encode", 9, 5)[8]
+    assert case.id == "iggy.identifier/0.0.30/property/encode~s5:8"
+    assert lookup.find(load(), case.id) == case
+    assert lookup.find(load(), case.id.replace("encode", "scan")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "op"),
+    [
+        ("crc-skip", "kafka.batch/v0", "decode"),
+        ("null-key-as-empty", "kafka.batch/v2", "decode"),
+        ("encode-null-as-empty", "kafka.batch/v2", "encode"),
+        ("heka-timestamp-double", "heka.message/0.10", "decode"),
+        ("iggy-log-checksum-skipped", "iggy.log/0.0.40", "scan"),
+        ("iggy-identifier-unchecked", "iggy.identifier/0.0.30", "decode"),
+    ],
+)
+def test_a_planted_fault_is_found_by_few_examples(name: str, row: str, op: str) -> None:
+    with Engine(f"mutant:{name}", in_process=True) as engine:
+        target = next(one for one in drawn.targets(engine.hello, [row]) if one.op == op)
+        judged = list(drawn.sampled(engine, target, Ask(100, 1), Tally()))
+    assert any(gates(one.verdict.name, "must") for one in judged)
+
+
+@pytest.mark.parametrize("row", ["kafka.batch/v1", "kafka.log/mixed", "iggy.poll/0.0.60", "heka.stream/0.10"])
+def test_the_reference_fails_no_example(row: str) -> None:
+    with Engine("reference", in_process=True) as engine:
+        events = list(property_run.run(engine, Ask(8, 2, frozenset((row,)))))
+    assert len(events) == 8 * (2 if FORMATS[row].scan is None else 3)
+    assert {event.verdict for event in events} <= {"pass", "info"}
+
+
+def test_a_kill_names_the_example_that_it_takes() -> None:
+    killed = killed_by_property("mutant:reject-everything", 5)
+    assert "/property/" in killed.by
+    assert killed.label == "fail:wrong-reject"
+
+
+def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> None:
+    with Engine("mutant:iggy-identifier-unchecked", in_process=True) as engine:
+        ask = Ask(60, 1, frozenset((IDENTIFIER.joined,)))
+        loud = [event for event in property_run.run(engine, ask) if event.verdict == "fail"]
+        small = [event for event in loud if event.token]
+        assert len({event.signature("") for event in small}) == len(small)
+        assert {event.signature("") for event in loud} == {event.signature("") for event in small}
+        plan = Plan(tuple(parse(event.token) for event in small), {}, families=False)
+        again = list(run(engine, plan))
+    assert [event.signature("") for event in again] == [event.signature("") for event in small]
+    whole = lookup.find(load(), small[0].id)
+    case = parse(small[0].token)
+    assert whole is not None
+    assert isinstance(case.input, Data)
+    assert isinstance(whole.input, Data)
+    assert len(case.input.data) <= len(whole.input.data)
+
+
+def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.setattr(property_run, "MOST_ALONE", 5)
+    row = FORMATS["kafka.batch/v2"]
+    with Engine("py:hanging:Dies") as engine:
+        events = list(property_run.of_target(engine, Target(row, "decode"), Ask(8, 1), Tally()))
+    (small,) = [event for event in events if event.verdict == "crash" and event.token]
+    case = parse(small.token)
+    assert isinstance(case.input, Data)
+    assert b"\x7f" in case.input.data
+
+
+def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path) -> None:
+    streams = []
+    for name in ("one", "two"):
+        out = tmp_path / name
+        drawn.pool.cache_clear()
+        done = wireproof(
+            "check", "mutant:iggy-identifier-unchecked", "--in-process", "--property", 20, "--seed", 4,
+            "--no-golden", "--run", "iggy.identifier/**", "--out", out,
+        )  # fmt: skip
+        assert done.code == 1
+        streams.append([evolve(event, ns=0) for event in read(out)[0].cases])
+    assert streams[0] == streams[1]
+    assert len(streams[0]) == 40
+
+
+def test_the_replay_line_fails_alike(wireproof: Command) -> None:
+    done = wireproof(
+        "check", "mutant:iggy-identifier-unchecked", "--in-process", "--property", 20, "--no-golden",
+        "--run", "iggy.identifier/**",
+    )  # fmt: skip
+    line = re.search(r"replay  wireproof (replay .*)", done.out)
+    assert line is not None
+    assert wireproof(*shlex.split(line[1])).code == 1
+
+
+def test_known_debts_are_drawn_around() -> None:
+    suite = load()
+    name = "mutant:iggy-identifier-unchecked"
+    cases = [case for case in suite.cases if case.joined == IDENTIFIER.joined]
+    with Engine(name, in_process=True) as engine:
+        head = run_event(engine.hello, spec=name, suite="", fixtures="")
+        stream = Stream(head, tuple(run(engine, Plan.of(engine.hello, cases, suite, families=False))))
+        text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
+        known = property_run.known_of(engine.hello, stream, baseline.parse(text), DAY)
+        rows = frozenset((IDENTIFIER.joined,))
+        before = list(property_run.run(engine, Ask(40, 1, rows)))
+        after = list(property_run.run(engine, Ask(40, 1, rows, known)))
+        expired = property_run.known_of(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
+    hidden = [event for event in before if event.signature(head.adapter) in known]
+    assert hidden
+    assert not [event for event in after if event.signature(head.adapter) in known]
+    assert len(before) == 80
+    assert len(after) > 60
+    assert any("in the region of known debts were drawn again" in note for note in engine.notes)
+    assert (len(after) < 80) == any("examples only" in note for note in engine.notes)
+    assert not expired
+
+
+def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
+    done = wireproof("check", "reference", "--no-golden")
+    assert done.code == 2
+    assert "--property" in done.one_line()
+
+
+def test_hypothesis_missing_is_an_error_of_one_line(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn.pool.cache_clear()
+    monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.samples", None)
+    done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**")
+    assert done.code == 2
+    assert "pip install 'wireproof[test]'" in done.one_line()
+
+
+def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v",
+         *(() if _installed() else ("-p", "wireproof.pytest_plugin")),
+         "--codec", "mutant:iggy-identifier-unchecked", "--codec-run", "iggy.identifier/*/*/numeric*",
+         "--property", "30", "--seed", "1"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "iggy.identifier/0.0.30/property/decode FAILED" in done.stdout
+    assert "iggy.identifier/0.0.30/property/encode " in done.stdout
+    assert re.search(r"replay  wireproof replay wp1:\S+ mutant:iggy-identifier-unchecked", done.stdout)
+    assert "Traceback" not in done.stdout
+
+
+def _installed() -> bool:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - asked once
+
+    return any(point.name == "wireproof" for point in entry_points(group="pytest11"))

@@ -1,0 +1,284 @@
+"""A scan span by span, without Spark: the tables that come of it, and that they come out the same."""
+
+import hashlib
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import logs
+import pyarrow.parquet as pq
+import pytest
+from commands import Command
+
+from wireproof.spark import jobs, scan, tables
+from wireproof.spark.errors import SourceError
+from wireproof.spark.scan import Plan
+
+GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
+
+
+def damaged() -> tuple[bytes, Counter[str]]:
+    """A log with damage at known places, and the ledger of it."""
+    parts, ledger = list(GOOD), Counter[str]()
+    for number in range(50, 3000, 300):
+        flipped = bytearray(parts[number])
+        flipped[500] ^= 1
+        parts[number] = bytes(flipped)
+        ledger["crc-mismatch"] += 1
+    for number in range(100, 3000, 1000):
+        parts[number] = b"\xff" * 77 + parts[number]
+        ledger["bad-length"] += 1
+    ledger["frame"] = len(parts) - ledger["crc-mismatch"]
+    return b"".join(parts) + GOOD[0][:100], ledger
+
+
+def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> Plan:
+    paths = jobs.source_options([str(folder)], [f"{name}={text}" for name, text in options.items()])
+    return scan.planned("wireproof.kafka_log", paths, adapters, out, grain=grain)
+
+
+def done(plan: Plan) -> Plan:
+    """Do what is left, as the tasks would."""
+    for number in plan.left:
+        scan.scan_span(plan, number)
+    scan.merge(plan)
+    return plan
+
+
+def frames(plan: Plan) -> list[dict[str, Any]]:
+    return [
+        row for file in sorted(plan.out.glob("frames/*.parquet")) for row in pq.read_table(file).to_pylist()
+    ]
+
+
+def table(plan: Plan, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(plan.out / f"{name}.parquet").to_pylist()
+    return rows
+
+
+def digests(plan: Plan) -> dict[str, str]:
+    files = [path for path in plan.out.rglob("*") if path.is_file()]
+    return {str(path.relative_to(plan.out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_counts_are_those_of_the_ledger_and_every_byte_is_accounted_for(tmp_path: Path) -> None:
+    data, ledger = damaged()
+    plan = done(planned(logs.write(tmp_path / "in", a=data), tmp_path / "out"))
+    assert len(plan.spans) > 2
+    found = {row["class"] or row["kind"]: row["count"] for row in table(plan, "signatures")}
+    assert found == {**ledger, "tail": 1}
+    [file] = table(plan, "files")
+    assert file["read"] == file["size"] == len(data) == sum(row["length"] for row in frames(plan))
+    assert (file["tails"], file["tail_bytes"]) == (1, 100)
+    assert file["garbage_bytes"] == 77 * 3 + 970 * 10
+
+
+def test_samples_are_the_smallest_of_each_finding(tmp_path: Path) -> None:
+    short = bytearray(logs.batch(b"short"))
+    short[-2] ^= 1
+    data, _ = damaged()
+    plan = done(
+        planned(logs.write(tmp_path / "in", a=data[: len(data) - 100] + bytes(short)), tmp_path / "out")
+    )
+    found = [row for row in table(plan, "samples") if row["class"] == "crc-mismatch"]
+    assert found[0]["length"] == len(short)
+    assert found[0]["raw"] == bytes(short)
+    assert len(found) == 3
+
+
+def test_a_scan_that_was_cut_off_goes_on_and_gives_the_same_bytes(tmp_path: Path) -> None:
+    data, _ = damaged()
+    folder = logs.write(tmp_path / "in", a=data, b=data[:500_000])
+    wanted = digests(done(planned(folder, tmp_path / "whole")))
+    cut = planned(folder, tmp_path / "cut")
+    for number in cut.left[:2]:
+        scan.scan_span(cut, number)
+    cut.done(1).unlink()
+    (cut.out / "frames" / "000001.parquet").write_bytes(b"half of a fi")
+    again = planned(folder, tmp_path / "cut")
+    assert again.left == [number for number in range(len(cut.spans)) if number != 0]
+    assert digests(done(again)) == wanted
+    assert digests(done(again)) == wanted
+
+
+def test_spans_of_other_sizes_give_the_same_tables(tmp_path: Path) -> None:
+    data, _ = damaged()
+    folder = logs.write(tmp_path / "in", a=data)
+    one, many = (done(planned(folder, tmp_path / str(n), grain=n)) for n in (1 << 30, 200_000))
+    assert (len(one.spans), len(many.spans) > 10) == (1, True)
+    assert frames(one) == frames(many)
+    for name in ("signatures", "samples", "files"):
+        assert table(one, name) == table(many, name)
+
+
+def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(tmp_path: Path) -> None:
+    flipped = bytearray(GOOD[1])
+    flipped[500] ^= 1
+    folder = logs.write(tmp_path / "in", a=GOOD[0] + bytes(flipped) + GOOD[2] + b"\xff" * 40)
+    plan = done(planned(folder, tmp_path / "out", "mutant:crc-skip", "reference"))
+    verdicts = [
+        {one["adapter"]: (one["verdict"], one["cluster"]) for one in row["verdicts"]} for row in frames(plan)
+    ]
+    assert verdicts[0]["mutant:crc-skip"] == ("pass:canonical", "accepted")
+    assert verdicts[1]["reference"] == ("pass:canonical", "refused")
+    label, cluster = verdicts[1]["mutant:crc-skip"]
+    assert label == "fail:wrong-accept"
+    assert len(cluster) == 16
+    assert verdicts[3] == {}, "bytes that are no entry are no question"
+    found = [row for row in table(plan, "samples") if row["implementation"] == "mutant:crc-skip"]
+    assert [(row["kind"], row["class"], row["raw"]) for row in found] == [
+        ("fail:wrong-accept", "crc-mismatch", bytes(flipped))
+    ]
+
+
+def test_with_and_without_adapters_the_reference_says_the_same(tmp_path: Path) -> None:
+    """One way goes through the fast decoders, the other through the reference's own items."""
+    data = b"".join(log for *_, framing, case, log in logs.of_fixtures() if case.format.startswith("kafka"))
+    folder = logs.write(tmp_path / "in", a=data[:40_000])
+    alone, asked = done(planned(folder, tmp_path / "0")), done(planned(folder, tmp_path / "1", "reference"))
+    bare = [{**row, "verdicts": []} for row in frames(asked)]
+    assert frames(alone) == bare
+    ours = [
+        row
+        for row in table(asked, "signatures")
+        if row["implementation"] == "reference" and row["op"] == "scan"
+    ]
+    assert ours == table(alone, "signatures")
+    labels = {one["verdict"] for row in frames(asked) for one in row["verdicts"]}
+    assert labels <= {"pass:canonical", "pass:semantic"}
+
+
+def test_a_frame_that_kills_an_adapter_costs_that_frame_one_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deadly.py").write_text(
+        "import os\n"
+        "from wireproof.adapters.reference import Reference\n"
+        "class Deadly:\n"
+        "    name, version = 'deadly', '1'\n"
+        "    revisions = {'kafka.batch/v2': {'ops': ['decode']}}\n"
+        "    def decode(self, request):\n"
+        "        if b'poison' in request.data: os.kill(os.getpid(), 11)\n"
+        "        return Reference().decode(request)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entries = [logs.batch(b"poison" if n in (3, 7) else b"fine", n) for n in range(12)]
+    plan = done(
+        planned(logs.write(tmp_path / "in", a=b"".join(entries)), tmp_path / "out", "py:deadly:Deadly")
+    )
+    labels = [row["verdicts"][0]["verdict"] for row in frames(plan)]
+    assert labels == ["crash" if n in (3, 7) else "pass:canonical" for n in range(12)]
+
+
+def test_a_folder_of_another_scan_and_an_object_that_changed_are_said_in_one_line(tmp_path: Path) -> None:
+    folder = logs.write(tmp_path / "in", a=GOOD[0])
+    planned(folder, tmp_path / "out")
+    with pytest.raises(SourceError, match="holds a scan with other adapters: name another folder"):
+        planned(folder, tmp_path / "out", "reference")
+    logs.write(tmp_path / "in", a=GOOD[0] * 2)
+    with pytest.raises(SourceError, match=r"a\.log had 970 bytes when .* was planned"):
+        planned(folder, tmp_path / "out")
+    with pytest.raises(SourceError, match="is not empty and holds no scan"):
+        planned(folder, tmp_path / "in")
+
+
+def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> None:
+    import gzip  # noqa: PLC0415 - this test alone
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.log.gz").write_bytes(gzip.compress(b"".join(GOOD), 0)[:-9])
+    plan = done(planned(tmp_path / "in", tmp_path / "out"))
+    [file] = table(plan, "files")
+    assert file["fault"] == "decompress-failed"
+    assert file["read"] == sum(row["length"] for row in frames(plan)) > 1_000_000
+
+
+def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
+    data, _ = damaged()
+    plan = planned(logs.write(tmp_path / "in", a=data), tmp_path / "out", grain=100_000)
+    tasks = scan.tasks_of(plan, 6)
+    assert sorted(number for task in tasks for number in task) == list(range(len(plan.spans)))
+    assert 5 <= len(tasks) <= 8
+    scan.scan_span(plan, 0)
+    assert 0 not in [number for task in scan.tasks_of(plan, 6) for number in task]
+
+
+def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
+    bad = b"\x1e\x02\x08\x05\x1f?????"
+    folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
+    options = jobs.source_options([str(folder)], [])
+    plan = done(scan.planned("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
+    shown = [
+        (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
+    ]
+    assert shown == [
+        ("heka.message/0.10", "frame", "pass:canonical"),
+        ("heka.message/0.10", "garbage", "pass:canonical"),
+        ("heka.message/0.10", "frame", "pass:canonical"),
+    ]
+
+
+def test_what_a_user_is_told_of_a_failed_job_is_the_line_of_this_package() -> None:
+    text = (
+        "An exception\n  File x\nwireproof.spark.errors.SourceError: a.log is gone\n\nJVM stacktrace:\nat org"
+    )
+    assert jobs.own_line(text) == "a.log is gone"
+    assert jobs.own_line("Job aborted\n  at org") == "Job aborted"
+    assert jobs.own_line("")
+    with pytest.raises(SourceError, match="--set raw: not NAME=VALUE"):
+        jobs.source_options(["x"], ["raw"])
+
+
+def test_the_account_of_an_object_must_be_its_size() -> None:
+    part = tables.Part(1)
+    part.account("frame", 1, 10)
+    with pytest.raises(AssertionError, match="x: 10 of 11 bytes"):
+        list(tables.files([("x", 11, False, part.dump())]))
+
+
+# --- the verb ---
+
+
+def test_without_its_extra_the_verb_says_what_to_install(
+    wireproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wireproof.spark.jobs", None)
+    monkeypatch.delattr("wireproof.spark.jobs")
+    done = wireproof("scan", "x", "--out", "y")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "pip install 'wireproof[spark]'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("/nothing/there",), "/nothing/there: not found"),
+        (("x", "--set", "raw"), "--set raw: not NAME=VALUE"),
+        (("x", "--set", "rwos=1"), "no option rwos; is it rows?"),
+        (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak; nearest: aiokafka"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_is_started(
+    wireproof: Command, tmp_path: Path, words: tuple[str, ...], text: str
+) -> None:
+    done = wireproof("scan", *words, "--out", tmp_path / "out")
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert text in done.err
+
+
+def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
+    """Everything is committed: no session is needed to put the tables together and to say how it ended."""
+    flipped = bytearray(GOOD[1])
+    flipped[500] ^= 1
+    folder = logs.write(tmp_path / "in", a=GOOD[0] + bytes(flipped))
+    for adapters, code in (((), 0), (("mutant:crc-skip",), 1)):
+        out = tmp_path / f"out{code}"
+        options = jobs.source_options([str(folder)], [])
+        plan = scan.planned("wireproof.kafka_log", options, adapters, out)
+        done(plan)
+        said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))
+        assert said.code == code, said.err
+        assert "1,940 bytes: 970 of frames, 970 of garbage, 0 of torn tails; 0 spans" in said.out
+        assert ("fail:wrong-accept" in said.out) == bool(code)
