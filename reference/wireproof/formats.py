@@ -30,7 +30,7 @@ from wireproof.wire.values import Json, from_json, to_json
 from wireproof.wire.writer import Writer
 
 
-@frozen
+@frozen(cache_hash=True)  # a row is the key of many caches
 class Format:
     """A row of the table.
 

@@ -63,10 +63,15 @@ def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Dama
 
 def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
     """The bytes `start` to `end` replaced by others, in which no field is known any more."""
-    grown = len(new) - (end - start)
-    left = (one for one in damaged.spans if end == start or one.start < start or one.end > end)
-    moved = tuple(_moved(one, start, end, grown) for one in left) if grown else tuple(left)
-    return Damaged(damaged.data[:start] + new + damaged.data[end:], moved)
+    spans = shifted(damaged.spans, start, end, len(new) - (end - start))
+    return Damaged(damaged.data[:start] + new + damaged.data[end:], spans)
+
+
+def shifted(spans: tuple[Span, ...], start: int, end: int, grown: int) -> tuple[Span, ...]:
+    """The spans after the bytes `start` to `end` became `grown` more; those within are gone."""
+    if end > start:
+        spans = tuple([one for one in spans if one.start < start or one.end > end])
+    return tuple([_moved(one, start, end, grown) for one in spans]) if grown else spans
 
 
 def _moved(one: Span, start: int, end: int, grown: int) -> Span:
@@ -122,7 +127,7 @@ def _inner_first(spans: Sequence[Span]) -> list[int]:
         for index, span in enumerate(spans)
         if span.cover is not None and not span.space
     ]
-    return [index for *_, index in sorted(found)]
+    return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
 
 
 def right(data: bytes, span: Span, cover: Cover) -> bytes | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.damage import Damaged, resealed, spliced
+from wireproof.cases.damage import Damaged, resealed, shifted
 from wireproof.cases.mutate.parsed import Parsed
 from wireproof.wire.compress import CODECS, KIP57
 from wireproof.wire.trace import Span
@@ -38,6 +38,8 @@ def drafted(parent: Parsed, splices: Sequence[Splice], *, lengths: bool = True, 
         lengths: whether lengths are made right again.
         sums: whether checksums are; without them lengths are not either.
     """
+    if len(parent.spaces) == 1:
+        return _edited(parent, "", splices, lengths=lengths, sums=sums)
     todo: dict[str, list[Splice]] = {}
     for splice in splices:
         todo.setdefault(splice.space, []).append(splice)
@@ -55,22 +57,25 @@ def _depth(space: str) -> int:
     return space.count(">")
 
 
-def _edited(parent: Parsed, space: str, splices: list[Splice], *, lengths: bool, sums: bool) -> bytes:
+def _edited(parent: Parsed, space: str, splices: Sequence[Splice], *, lengths: bool, sums: bool) -> bytes:
     data, speaking = parent.spaces[space], parent.speaking[space] if sums else ()
-    made = _apart(splices)
+    if not lengths and speaking:
+        speaking = parent.summing[space]
+    for splice in _apart(splices):
+        start, end, new = splice.start, splice.end, splice.new
+        data = data[:start] + new + data[end:]
+        if speaking:
+            speaking = shifted(speaking, start, end, len(new) - (end - start))
     if not speaking:
-        for splice in made:
-            data = data[: splice.start] + splice.new + data[splice.end :]
         return data
-    damaged = Damaged(data, speaking)
-    for splice in made:
-        damaged = spliced(damaged, splice.start, splice.end, splice.new)
     spare = next((splice.spare for splice in splices if splice.spare), "")
-    return resealed(damaged, lengths=lengths, spare=spare, grow=True).data
+    return resealed(Damaged(data, speaking), lengths=lengths, spare=spare, grow=True).data
 
 
-def _apart(splices: list[Splice]) -> list[Splice]:
+def _apart(splices: Sequence[Splice]) -> Sequence[Splice]:
     """From the last on, but for those that meet one that stands further back."""
+    if len(splices) < 2:
+        return splices
     made: list[Splice] = []
     for splice in sorted(splices, key=_place, reverse=True):
         if not made or splice.end <= made[-1].start:

@@ -88,6 +88,14 @@ class Parsed:
         }
 
     @cached_property
+    def summing(self) -> Mapping[str, tuple[Span, ...]]:
+        """Those of `speaking` that are no lengths."""
+        return {
+            space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
+            for space, spans in self.speaking.items()
+        }
+
+    @cached_property
     def integers(self) -> tuple[Span, ...]:
         """The spans that hold an integer."""
         return tuple(span for span in self.spans if span.type in INTEGERS)

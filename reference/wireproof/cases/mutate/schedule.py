@@ -148,6 +148,7 @@ def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
-    splices = [raw.edit(rng, parent.spaces[space], space) for _ in range(pick(rng, (1, 1, 2, 3)))]
+    data = parent.spaces[space]
+    splices = [raw.edit(rng, data, space) for _ in range(pick(rng, (1, 1, 1, 2, 3)))]
     edits += [f"bytes {space}{splice.start}" for splice in splices]
     return drafted(parent, splices, lengths=bool(below(rng, 4)), sums=bool(below(rng, UNSEALED)))
