@@ -1,5 +1,6 @@
 """The mutators: deterministic, within their size, for every row; and what they repair is right."""
 
+import hmac
 from random import Random
 from zlib import crc32
 
@@ -11,13 +12,23 @@ from wireproof.cases.case import Accept, Data
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import crossover, mutate, mutated, repair, seed
 from wireproof.cases.mutate.draft import Splice, drafted
+from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.parsed import parsed
+from wireproof.cases.mutate.sites import put, sites
+from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import FORMATS, Format
+from wireproof.heka.header import Header
+from wireproof.iggy.message import Polled40
+from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.compress import compress
+from wireproof.wire.options import Options
 from wireproof.wire.rejected import Rejected
 
 ROWS = list(FORMATS.values())
 BATCH = FORMATS["kafka.batch/v2"]
+STREAM = FORMATS["heka.stream/0.10"]
 WRAPPER = FORMATS["kafka.batch/v0"]
 
 
@@ -37,6 +48,45 @@ def _family(row: Format, number: int, count: int = 60) -> list[bytes]:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_the_least_encoding_of_every_row_is_accepted(row: Format) -> None:
     assert parsed(row, seed(row)).rejected is None
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
+def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_the_least(row: Format) -> None:
+    seen = formats.decode(row, sample(row))
+    assert not seen.remarks
+    assert len(parsed(row, sample(row)).spans) >= len(parsed(row, seed(row)).spans)
+    if hasattr(seen.value, "messages") and row.name != "kafka.batch":
+        assert seen.value.messages[0].headers
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "value", "held"),
+    [
+        (RecordBatch, "base_offset", 1 << 63, -(1 << 63)),
+        (RecordBatch, "attributes", 0x8000, -0x8000),
+        (Record, "attributes", 128, -128),
+        (Polled40, "offset", -1, (1 << 64) - 1),
+        (Polled40, "id", 1 << 128, 0),
+        (Header, "hmac_key_version", (1 << 32) + 7, 7),
+        (Polled40, "of no field", 1 << 200, 1 << 200),
+    ],
+)
+def test_a_number_wraps_around_at_the_width_of_its_field(
+    owner: type, name: str, value: int, held: int
+) -> None:
+    assert fitted(owner, name, value) == held
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
+def test_every_integer_of_a_value_can_be_written_at_both_of_its_ends(row: Format) -> None:
+    """An edge that a writer refused would be an edit that is lost."""
+    value = formats.decode(row, sample(row)).value
+    for site in sites(value):
+        if site.kind.holds != "int" or site.name == "magic":
+            continue
+        for edge in (-1, (1 << 63) - 1, 1 << 63, (1 << 128) - 1):
+            new = fitted(site.owner, site.name, edge)
+            written(row, mended(put(value, site.steps, new)))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
@@ -144,6 +194,42 @@ def test_no_fixture_that_is_accepted_is_changed_by_a_repair() -> None:
             row = FORMATS[case.joined]
             if parsed(row, case.input.data).rejected is None:
                 assert repair(row, case.input.data) == case.input.data, case.id
+
+
+def test_a_signed_frame_that_was_damaged_is_signed_again_where_its_key_is_known() -> None:
+    """heka.md, section 3, A01: signer `test`, version 1, key `testkey`, MD5; the digest is Python's own."""
+    case = load().by_id["heka.stream/0.10/hmac/md5"]
+    assert isinstance(case.input, Data)
+    data, keys = case.input.data, {"test_1": b"testkey"}
+    assert repair(STREAM, data, keys) == data
+    made = parsed(STREAM, data)
+    payload = next(span for span in made.integers if span.path.endswith("message.timestamp"))
+    damaged = drafted(made, [Splice("", payload.start, payload.end, b"\x11")])
+    with pytest.raises(Rejected, match="auth"):
+        formats.decode(STREAM, damaged, Options(keys=keys))
+    again = repair(STREAM, damaged, keys)
+    frame = formats.decode(STREAM, again, Options(keys=keys)).value.frames[0]
+    assert frame.signer == b"test"
+    assert frame.header.hmac == hmac.digest(b"testkey", again[-frame.header.message_length :], "md5")
+
+
+def test_most_children_of_a_signed_stream_are_signed_again() -> None:
+    case = load().by_id["heka.stream/0.10/hmac/md5"]
+    assert isinstance(case.input, Data)
+    rng, keys = Random(1), {"test_1": b"testkey"}
+
+    def signers(given: dict[str, bytes] | None) -> int:
+        children = [mutate(STREAM, case.input.data, rng, 512, keys=given) for _ in range(200)]
+        return sum(signed(child) for child in children)
+
+    def signed(child: bytes) -> bool:
+        try:
+            value = formats.decode(STREAM, child, Options(keys=keys)).value
+        except Rejected:
+            return False
+        return any(frame.signer == b"test" for frame in value.frames)
+
+    assert signers(keys) > 2 * signers(None)
 
 
 def _message(offset: int, value: bytes) -> bytes:

@@ -13,10 +13,11 @@ from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import parsed
 from wireproof.cases.mutate.repairing import repair
 from wireproof.cases.mutate.schedule import AWARE, Mutated, mutated
+from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 
 
-def mutate(row: Format, data: bytes, rng: Random, max_size: int) -> bytes:
+def mutate(row: Format, data: bytes, rng: Random, max_size: int, *, keys: Keys | None = None) -> bytes:
     """A child of `data`: an edit of a field, or of bytes with lengths and checksums repaired.
 
     Args:
@@ -24,8 +25,9 @@ def mutate(row: Format, data: bytes, rng: Random, max_size: int) -> bytes:
         data: any bytes; such that say nothing are mostly left for the least encoding of the format.
         rng: all that is drawn.
         max_size: bytes of the child at most.
+        keys: of signers, as `Options.keys` has them: with them most children are signed again.
     """
-    return mutated(row, data, rng, max_size).data
+    return mutated(row, data, rng, max_size, keys=keys).data
 
 
 def crossover(row: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
@@ -41,4 +43,15 @@ def crossover(row: Format, one: bytes, two: bytes, rng: Random, max_size: int) -
     return repair(row, joined[:max_size])[:max_size]
 
 
-__all__ = ["AWARE", "Mutated", "crossover", "dictionary", "mutate", "mutated", "raw", "repair", "seed"]
+__all__ = [
+    "AWARE",
+    "Keys",
+    "Mutated",
+    "crossover",
+    "dictionary",
+    "mutate",
+    "mutated",
+    "raw",
+    "repair",
+    "seed",
+]

@@ -12,16 +12,20 @@ from attrs import evolve, fields, has
 from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
+from wireproof.iggy.partitioning import Partitioning
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
 from wireproof.wire.rejected import Rejected
 
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 
 _MADE: Final[dict[Any, Any]] = {
-    RecordBatch: evolve(least(RecordBatch), last_offset_delta=1, records=(least(Record), _RECORD)),
+    RecordBatch: evolve(
+        least(RecordBatch), last_offset_delta=1, max_timestamp=1, records=(least(Record), _RECORD)
+    ),
     Record: _RECORD,
-    Message: Message(1, 1, 0, 1, b"k", b"v", None),
+    Message: Message(2, 1, 0, 1, b"k", b"v", None),
     Control: None,
+    Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
 }
 """Classes whose parts depend on one another."""
 

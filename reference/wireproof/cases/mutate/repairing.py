@@ -5,6 +5,7 @@ from typing import Final
 from wireproof.cases.damage import encoded
 from wireproof.cases.mutate.draft import Splice, drafted
 from wireproof.cases.mutate.parsed import Parsed, read
+from wireproof.cases.mutate.signing import Keys, signed_again
 from wireproof.formats import Format
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.rejected import Rejected
@@ -27,8 +28,8 @@ LENGTHS: Final[frozenset[RejectClass]] = frozenset(
 """Refusals that another length or count can mend."""
 
 
-def repair(row: Format, data: bytes) -> bytes:
-    """The bytes with lengths, counts and checksums right, inside packed regions too.
+def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
+    """The bytes with lengths, counts and checksums right, inside packed regions too; with `keys` signatures.
 
     It stops at the first fault that no length, count or checksum explains; accepted bytes come back with
     every checksum right, such as a reader does not look at.
@@ -41,7 +42,7 @@ def repair(row: Format, data: bytes) -> bytes:
         if again == data:
             break
         data = again
-    return data
+    return data if keys is None else signed_again(read(row, data), keys)
 
 
 def sealed(made: Parsed) -> bytes:

@@ -15,6 +15,7 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
+from wireproof.cases.mutate.signing import Keys, signed_again
 from wireproof.formats import Format
 
 AWARE: Final = 30
@@ -48,8 +49,19 @@ class Mutated:
     edits: tuple[str, ...]
 
 
-def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE) -> Mutated:
-    """A child of `data`, of at most `max_size` bytes; `aware` is the share of edits that know the fields."""
+def mutated(
+    row: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE, *, keys: Keys | None = None
+) -> Mutated:
+    """A child of `data`, of at most `max_size` bytes.
+
+    Args:
+        row: what the bytes are.
+        data: any bytes.
+        rng: all that is drawn.
+        max_size: bytes of the child at most.
+        aware: per cent of edits that know the fields.
+        keys: of signers; with them most children are signed again.
+    """
     parent = _parent(row, data, rng)
     if ".json." in row.name:
         aware = max(aware, TEXT)
@@ -58,6 +70,9 @@ def mutated(row: Format, data: bytes, rng: Random, max_size: int, aware: int = A
     if not below(rng, 16):
         edits.append("frame")
         made = framed(made, rng)
+    if keys and below(rng, UNSEALED):
+        edits.append("signed")
+        made = signed_again(read(row, made), keys)
     return Mutated(made[:max_size], tuple(edits))
 
 
