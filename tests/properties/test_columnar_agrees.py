@@ -21,11 +21,9 @@ from wireproof.wire.options import Options
 
 ROWS = [row for row in FORMATS.values() if row.name.startswith("kafka.")]
 T = 1_700_000_000_000
-LEFT_TO_THE_REFERENCE = {
-    "kafka.batch/v2/control/kraft-version",
-    "kafka.batch/v2/control/leader-change",
-    "kafka.batch/v2/control/unknown-type",
-}
+LEFT_TO_THE_REFERENCE = tuple(
+    f"kafka.batch/v2/control/{kind}" for kind in ("kraft-", "leader-change", "snapshot-", "unknown-type")
+)
 """Clean frames that the kernels do not judge: control records other than ABORT and COMMIT."""
 
 RECORDS = (
@@ -100,10 +98,10 @@ def test_every_fixture_is_read_alike_and_the_clean_ones_by_the_kernels() -> None
     clean = handed = 0
     for name, data in fixtures():
         plain, asked = assert_agrees(data)
-        assert not asked or name in LEFT_TO_THE_REFERENCE, name
+        assert bool(asked) is (plain > 0 and name.startswith(LEFT_TO_THE_REFERENCE)), name
         clean, handed = clean + plain, handed + asked
     assert clean > 100
-    assert handed == len(LEFT_TO_THE_REFERENCE)
+    assert 0 < handed < clean
 
 
 def test_all_fixtures_in_one_buffer_are_read_alike() -> None:
