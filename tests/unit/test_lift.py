@@ -13,8 +13,9 @@ from wireproof.cases.case import (
     Reject,
     Value,
 )
+from wireproof.cases.fixtures import load
 from wireproof.cases.lift import lift
-from wireproof.formats import Format
+from wireproof.formats import FORMATS, Format
 
 
 def _never(*_: object) -> None:
@@ -91,3 +92,12 @@ def test_what_cannot_be_lifted_stays_as_it_is() -> None:
     assert lift(encode, ROW) is encode
     assert lift(scan, ROW) is scan
     assert lift(decode, LEAF) is decode
+
+
+def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:
+    """In a stream the magic is each entry's own: what v0 refuses as v2 the stream reads."""
+    case = load().by_id["kafka.batch/v0/magic/v2-for-v0"]
+    lifted = lift(case, FORMATS["kafka.batch/v0"])
+    assert isinstance(case.expect, Reject)
+    assert isinstance(lifted.expect, Accept)
+    assert lifted.joined == "kafka.log/mixed"

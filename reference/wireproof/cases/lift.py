@@ -21,13 +21,13 @@ def lift(case: Case, row: Format) -> Case:
     """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
 
     It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
-    comes back as it is. What only the reference answers is asked of the stream's reference again: its magic
-    is each entry's own.
+    comes back as it is. What only the reference answers is asked of the stream's reference again, and so is
+    an entry that is refused for being of another revision: in a stream the magic is each entry's own.
     """
     if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
     name, revision, entries = row.lifts_to
-    if case.source.origin == OPEN:
+    if case.source.origin == OPEN or _foreign(case, row):
         open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
@@ -37,6 +37,16 @@ def lift(case: Case, row: Format) -> Case:
         input=Data(_cut(case.input.data, case.expect)),
         expect=_lifted(case.expect, entries),
     )
+
+
+def _foreign(case: Case, row: Format) -> bool:
+    """Whether a case is refused by its magic, and a row of the same format reads it."""
+    if not isinstance(case.expect, Reject) or case.expect.cls != "bad-magic":
+        return False
+    assert isinstance(case.input, Data)
+    others = (one for one in FORMATS.values() if one.name == row.name and one != row)
+    answers = (reference(other, case.input.data, case.options) for other in others)
+    return any(isinstance(answer, Accept) for answer in answers)
 
 
 def _cut(data: bytes, expect: Expect) -> bytes:
