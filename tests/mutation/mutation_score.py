@@ -1,6 +1,6 @@
 """The mutation score of the reference codec: which share of small changes do its cases notice?
 
-    PYTHONPATH=reference python tests/mutation/mutation_score.py --work /tmp/mutation
+    PYTHONPATH=reference python tests/mutation/mutation_score.py --work .mutation
 
 Every operator of cosmic-ray (`pip install 'wireproof[mutation]'`) is applied to every line of the modules
 under `wire/`, `kafka/`, `iggy/` and `heka/`, one change at a time. A change is held to the golden and

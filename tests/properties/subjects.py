@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from attrs import NOTHING, fields, has
+from attrs import fields
 
 from wireproof import formats
 from wireproof.cases.strategies.damaged import written
 from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.fuzz.oracles import told
 from wireproof.strategies import nearly_valid, values
 from wireproof.wire.rejected import Rejected
 
@@ -45,11 +46,3 @@ def entries(row: Format, value: Any) -> list[Any]:
     lists = [part for a in fields(row.value) if isinstance(part := getattr(value, a.name), tuple)]
     assert len(lists) == 1
     return list(lists[0])
-
-
-def told(value: Any) -> Any:
-    """A value without what is computed: its fields that have no default."""
-    if has(type(value)):
-        given = (a.name for a in fields(type(value)) if a.default is NOTHING)
-        return {name: told(getattr(value, name)) for name in given}
-    return [told(part) for part in value] if isinstance(value, tuple) else value

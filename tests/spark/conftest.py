@@ -21,7 +21,7 @@ def spark() -> Iterator[object]:
     if not (os.environ.get("JAVA_HOME") or which("java")):
         if os.environ.get("CI") == "true":
             pytest.fail(NO_JAVA)
-        pytest.skip(NO_JAVA)
+        pytest.skip(NO_JAVA)  # nothing of Spark runs without Java; in CI the line above fails instead
     one = session("local[2,2]", "tests")
     one.sparkContext.setLogLevel("OFF")
     yield one

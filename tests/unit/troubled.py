@@ -24,7 +24,7 @@ class Troubled(Reference):
         return super().decode(request)
 
     def trouble(self) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each codec below has a trouble of its own
 
 
 class Segfault(Troubled):

@@ -49,7 +49,7 @@ def command(
     for effort in efforts(campaign.rooms, adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
-    return _exit(adapter, ended)
+    return _exit(ended)
 
 
 def formats_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -130,11 +130,10 @@ def _apart(apart: list[Finding]) -> Iterator[str]:
         yield f"  {f'{kind} {cls}'.strip()}: {sum(one.count for one in group)} times in {formats}"
 
 
-def _exit(adapter: str, ended: Ended) -> Exit:
-    if any(one.signature.implementation == OWN for one in ended.findings if one.gates):
+def _exit(ended: Ended) -> Exit:
+    gating = [one.signature for one in ended.findings if one.gates]
+    if any(one.implementation == OWN or one.kind.startswith("suite-bug") for one in gating):
         return Exit.SUITE
     if ended.troubles:
         return Exit.ADAPTER
-    if any(one.gates for one in ended.findings) and adapter != OWN:
-        return Exit.FAILS
-    return Exit.CONFORMS
+    return Exit.FAILS if gating else Exit.CONFORMS

@@ -10,7 +10,7 @@ from typing import Final
 import google_crc32c
 from attrs import frozen
 
-from wireproof.columnar import kernels
+from wireproof.columnar import kernels, message_kernels
 from wireproof.columnar.extra import np
 from wireproof.columnar.inflate import inflate
 from wireproof.columnar.kernels import CODEC, HEAD, SLOT, Array, Octets
@@ -176,7 +176,7 @@ def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked, *,
     size[which] = unpacked.end - unpacked.start
     batch = entries.magic == 2
     wrapped = ~batch[which]
-    kernels.count_inners(
+    message_kernels.count_inners(
         arena, unpacked.start[wrapped], unpacked.end[wrapped], which[wrapped], entries.magic, heads
     )
     room = np.where(packed, size, entries.length - np.uint64(BATCH_HEADER))
@@ -192,13 +192,15 @@ def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked, *,
     kernels.read_batches(wire, start, entries.end[plain], plain, heads, slots, first, step, clean)
     plain = np.flatnonzero(clean & ~packed & ~batch)
     start = entries.position[plain]
-    kernels.read_messages(wire, start, entries.end[plain], plain, entries.magic, slots, first, step, clean)
+    message_kernels.read_messages(
+        wire, start, entries.end[plain], plain, entries.magic, slots, first, step, clean
+    )
     rows = ~wrapped & clean[which]
     start, end, these = unpacked.start[rows], unpacked.end[rows], which[rows]
     kernels.read_batches(arena, start, end, these, heads, slots, first, step, clean)
     rows = wrapped & clean[which]
     start, end, these = unpacked.start[rows], unpacked.end[rows], which[rows]
-    kernels.read_sets(arena, start, end, these, heads, entries.magic, slots, first, step, clean)
+    message_kernels.read_sets(arena, start, end, these, heads, entries.magic, slots, first, step, clean)
     if keep:
         slots = _kept(slots, counts, clean, packed, wire.size)
     return Wave(entries, heads, clean, np.where(clean, counts, 0), size, slots if keep else slots[:0], arena)

@@ -49,8 +49,7 @@ class Here:
         """One call a case."""
         for case in cases:
             asked = planned(case, self.hello)
-            if isinstance(asked, Case):
-                yield asked, self._answer(asked)
+            yield (asked, self._answer(asked)) if isinstance(asked, Case) else (case, asked)
 
     def _answer(self, case: Case) -> Outcome:
         def late() -> Outcome:

@@ -8,7 +8,7 @@ import mmap
 import struct
 import time
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -70,11 +70,3 @@ class Cell:
         executions, since, length, phase = HEAD.unpack_from(self._map)
         data = self._map[HEAD.size : HEAD.size + length]
         return Now(executions, time.monotonic() - since, PHASES[phase], data)
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Unmap."""
-        self._map.close()

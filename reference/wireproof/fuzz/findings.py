@@ -7,7 +7,6 @@ counts are in the workers' tallies; what a JSON says of them is what they were w
 import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from wireproof.cases.token import keep
 from wireproof.fuzz.tally import Tally, totals
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, Verdict
+from wireproof.trial.whole import replace
 
 APART: Final = frozenset({"info", "untyped"})
 """What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
@@ -135,8 +135,8 @@ class Findings:
         return self._folder / f"{name}.json"
 
     def _write(self, finding: Finding, data: bytes) -> None:
-        replace(self._folder / f"{finding.name}.bin", data)
-        replace(self._path(finding.name), _page(finding))
+        replace(self._folder / f"{finding.name}.bin", lambda new: new.write_bytes(data))
+        _settled(self._folder, finding)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -162,15 +162,9 @@ def _made(
     )  # fmt: skip
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Write a file so that it is seen whole or not at all."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_bytes(data)
-    aside.replace(path)
-
-
-def _page(finding: Finding) -> bytes:
-    return json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False).encode() + b"\n"
+def _settled(folder: Path, finding: Finding) -> None:
+    text = json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False) + "\n"
+    replace(folder / f"{finding.name}.json", lambda new: new.write_text(text, encoding="utf-8"))
 
 
 def _read(path: Path) -> Finding:
@@ -193,5 +187,5 @@ def settle(folder: Path) -> list[Finding]:
     """As `read`; the counts go into the files."""
     found = read(folder)
     for finding in found:
-        replace(folder / f"{finding.name}.json", _page(finding))
+        _settled(folder, finding)
     return found

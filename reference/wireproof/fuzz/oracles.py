@@ -129,11 +129,9 @@ def _under(span: Span, spans: tuple[Span, ...]) -> bool:
 def recoded(seen: Seen) -> Iterator[Fault]:
     """Another codec changes nothing but the bits that name it: kafka.md section 3."""
     attributes = getattr(seen.value, "attributes", None)
-    if seen.row.name != "kafka.batch" or not isinstance(attributes, int) or seen.remarked:
+    if seen.row.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
         return
-    if seen.row.revision != "v2":
-        return
-    codec = (0, 1, 2, 3, 4)[seen.number % 5]
+    codec = seen.number % 5
     value = evolve(seen.value, attributes=attributes & ~arithmetic.CODEC | codec)
     try:
         again = formats.decode(seen.row, _written(seen.row, value, seen.case), seen.case.options).value

@@ -25,6 +25,7 @@ from wireproof.spark.settings import Settings
 from wireproof.spark.spans import Span, packed, split, whole
 from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
+from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
 
 GRAIN: Final = 64 * 1024 * 1024
@@ -151,7 +152,7 @@ def scan_span(plan: Plan, number: int) -> None:
             for table in _grouped(_verdicts(plan, asked, stored, start, end, part, stack)):
                 writer.write_table(table)
 
-    tables.replace(file, write)
+    replace(file, write)
     tables.save(plan.done(number), part.dump())
 
 

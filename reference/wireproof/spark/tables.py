@@ -10,7 +10,6 @@ read again writes the same bytes.
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from attrs import asdict, define, field, frozen
 from wireproof.fuzz.findings import name_of
 from wireproof.spark.judging import Judged, Seen
 from wireproof.trial.signature import Signature
+from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
 
 VERDICTS: Final = pa.list_(
@@ -96,14 +96,6 @@ SAMPLE_MOST: Final = 1024 * 1024
 """Bytes of a sample; what is longer is counted and not kept."""
 
 COMPRESSION: Final = "zstd"
-
-
-def replace(path: Path, write: Any) -> None:  # noqa: ANN401 - any function of a path
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    write(new)
-    new.replace(path)
 
 
 def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:

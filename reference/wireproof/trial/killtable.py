@@ -5,7 +5,6 @@ cut short goes on where it was. A cell is kept as long as what it rests on, its 
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -22,6 +21,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
 from wireproof.trial.kill import EVERY, Killed, derived_on, is_costly, system_of, verdict_on
 from wireproof.trial.property import killed_by_property
+from wireproof.trial.whole import replace
 
 SCHEMA: Final = 1
 FILE: Final = "kill.json"
@@ -263,7 +263,5 @@ def read(folder: Path) -> Table:
 
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path, new = folder / FILE, folder / f".{FILE}.{os.getpid()}"
-    new.write_text(json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n", encoding="utf-8")
-    new.replace(path)
+    text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
+    replace(folder / FILE, lambda new: new.write_text(text, encoding="utf-8"))
