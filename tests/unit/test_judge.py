@@ -34,7 +34,7 @@ from wireproof.cases.outcome import (
 from wireproof.trial.judge import ANYBODY, OURSELVES, judge, nondeterministic, wants_value
 from wireproof.trial.reference import answer, expectation
 from wireproof.trial.signature import signature, without_indices
-from wireproof.trial.verdicts import TABLE, Verdict, gates
+from wireproof.trial.verdicts import TABLE, Verdict
 from wireproof.wire.values import digest
 
 EXACT = Hello("exact", "1", errors="exact")
@@ -478,63 +478,6 @@ def test_what_was_delivered_before_may_be_more_records_but_not_other_ones() -> N
         case = evolve(BAD_CASE, expect=Reject("crc-mismatch", before={"records": [record]}))
         verdict = judge(case, Refused("crc-mismatch", before=got), twin=PASSED, reference=None)
         assert (verdict.kind if verdict.name == "fail" else None) == kind
-
-
-def circle() -> object:
-    inner: list[object] = []
-    inner.append(inner)
-    return inner
-
-
-@pytest.mark.parametrize(
-    ("outcome", "label"),
-    [
-        (Accepted({"kind": b"x"}), "fail:wrong-value"),
-        (Accepted({1: "x", "kind": {2, 3}, (4, 5): None}), "fail:wrong-value"),
-        (Accepted({"kind": circle()}), "fail:wrong-value"),
-        (Accepted({"kind": float("nan")}), "fail:wrong-value"),
-        (Accepted(GOOD_VALUE, "5"), "adapter-error"),
-        (Accepted(GOOD_VALUE, consumed=True), "adapter-error"),
-        (Accepted(GOOD_VALUE, data="0201"), "adapter-error"),
-        (Refused("no-such-class"), "adapter-error"),
-    ],
-)
-def test_an_object_may_answer_anything(outcome: Outcome, label: str) -> None:
-    assert judge(GOOD_CASE, outcome).label == label
-
-
-@pytest.mark.parametrize(
-    ("name", "level", "hold", "strict", "expected"),
-    [
-        ("fail", "must", "must", False, True),
-        ("fail", "should", "must", False, False),
-        ("fail", "should", "should", False, True),
-        ("fail", "may", "should", True, False),
-        ("fail", "info", "should", True, False),
-        ("lenient", "should", "must", False, False),
-        ("lenient", "should", "should", False, True),
-        ("lenient", "may", "should", False, False),
-        ("pass-unclassified", "must", "must", False, False),
-        ("pass-unclassified", "must", "must", True, True),
-        ("info", "must", "should", True, False),
-        ("unsupported", "must", "should", True, False),
-        ("not-run", "must", "should", True, False),
-        ("pass", "must", "should", True, False),
-        *(
-            (name, "must", "must", False, True)
-            for name in ("crash", "timeout", "resource", "stalled", "blocked")
-        ),
-    ],
-)
-def test_each_verdict_gates_at_its_level(
-    name: str, level: str, hold: str, strict: bool, expected: bool
-) -> None:
-    assert gates(name, level, hold=hold, strict_class=strict) is expected  # type: ignore[arg-type]
-
-
-def test_a_verdict_has_only_the_kinds_of_its_row() -> None:
-    with pytest.raises(ValueError, match="has no kind"):
-        Verdict("fail", "canonical")
 
 
 def test_a_signature_forgets_which_element_it_was() -> None:
