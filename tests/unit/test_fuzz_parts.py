@@ -15,10 +15,11 @@ from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
+from wireproof.fuzz.asking import askings
 from wireproof.fuzz.cell import Cell
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
 from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settle
-from wireproof.fuzz.inputs import Inputs, askings
+from wireproof.fuzz.inputs import Inputs
 from wireproof.fuzz.rooms import Rooms
 from wireproof.fuzz.stats import efforts
 from wireproof.fuzz.tally import Tally, totals

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
-from wireproof.formats import Format
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.target import Target
 
@@ -30,11 +29,10 @@ FLAGS: Final = (
 """Time, memory and signals are the lane's business: it must see how the process died."""
 
 
-def fuzz(row: Format, target: Target, arguments: list[str], over: Callable[[], bool]) -> NoReturn:
+def fuzz(mutator: Mutator, target: Target, arguments: list[str], over: Callable[[], bool]) -> NoReturn:
     """Fuzz with libFuzzer's `arguments` until `over`."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
-    mutator = Mutator(row, native)
     atheris.Setup(
         [sys.argv[0], *FLAGS, *arguments],
         _bounded(target, over),

@@ -1,7 +1,6 @@
 """From the bytes of a fuzzer to a case. All that is drawn is drawn from the bytes, so they replay alone.
 
-What a caller may ask beside the bytes (keys of a signed stream, the offset that was fetched) is taken
-from the fixtures of the format: they name what makes a difference.
+What is asked beside the bytes is `asking`'s matter.
 """
 
 import hashlib
@@ -9,16 +8,17 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.derived import OPEN, sampled
-from wireproof.cases.fixtures import Suite
+from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
+from wireproof.fuzz.asking import Asking, fitted, keys_of
 from wireproof.trial.reference import expectation
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT
 
-ENCODE, SCAN, RELATED = 8, 4, 16
+ENCODE, SCAN, RELATED = 4, 4, 16
 """One input in so many is also written, scanned in pieces, or damaged further in a way that is understood."""
 
 DRAWN: Final = 2
@@ -30,37 +30,32 @@ UNANSWERED: Final = Accept()
 SOURCE: Final = Source(OPEN, "found by fuzzing")
 
 
-@frozen
-class Asking:
-    """What is asked beside the bytes, and the capabilities that it takes."""
-
-    options: Options = DEFAULT
-    needs: tuple[str, ...] = ()
-
-
-def askings(row: Format, suite: Suite) -> tuple[Asking, ...]:
-    """The ways in which the fixtures of `row` ask for a decode as a reader; the plain one first."""
-    needs: dict[str, tuple[Options, set[str]]] = {}
-    for case in suite.cases:
-        if case.joined != row.joined or case.op != "decode" or case.profile != "reader":
-            continue
-        _, common = needs.setdefault(repr(case.options), (case.options, set(case.needs)))
-        common &= set(case.needs)
-    found = [Asking(options, tuple(sorted(common))) for options, common in needs.values()]
-    return (Asking(), *(one for one in found if one.options != DEFAULT))
-
-
 class Inputs:
     """Makes the cases of one row."""
 
     def __init__(
-        self, row: Format, ways: Sequence[Asking], ops: Sequence[Op], *, lifted: bool = False
+        self,
+        row: Format,
+        ways: Sequence[Asking],
+        ops: Sequence[Op],
+        *,
+        scans: Sequence[Asking] = (),
+        lifted: bool = False,
     ) -> None:
-        """Ask in any of `ways`, and of the adapter's `ops`; `lifted`: it knows only the stream of `row`."""
+        """Ask in any of `ways`, scan in any of `scans` too, of the adapter's `ops`.
+
+        `lifted`: it knows only the stream of `row`.
+        """
         self.row = row
         self._lifted = lifted
         self._ways = tuple(ways) or (Asking(),)
+        self._scans = tuple(way for way in scans if way not in self._ways)
         self._ops = frozenset(ops)
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the signers that are asked with."""
+        return keys_of(self._ways)
 
     def case(self, data: bytes) -> Case:
         """The case of `data`, a decode; raises whatever the reference raises that is no refusal.
@@ -77,9 +72,10 @@ class Inputs:
         drawn = zlib.crc32(data)
         way = self._ways[0] if drawn & 1 else self._ways[(drawn >> 1) % len(self._ways)]
         sha = hashlib.sha256(data).hexdigest()[:16]
+        options = fitted(self.row, way.options, data, drawn)
         return Case(
             f"{self.row.joined}/fuzz/n{sha}", self.row.name, self.row.revision, Data(data), UNANSWERED,
-            title="found by fuzzing", options=way.options, needs=way.needs, source=SOURCE,
+            title="found by fuzzing", options=options, needs=way.needs, source=SOURCE,
             family="fuzz",  # nobody wrote its expectation: any refusal agrees with any
         )  # fmt: skip
 
@@ -89,15 +85,22 @@ class Inputs:
         drawn = zlib.crc32(case.input.data, 1)
         found: list[Case] = []
         if "scan" in self._ops and drawn % SCAN == DRAWN:
-            found.append(_scanned(case, drawn >> 8))
+            found.append(_scanned(self._as_scan(case, drawn >> 4), drawn >> 8))
         if not isinstance(case.expect, Accept):
             return found
-        if "encode" in self._ops and drawn % ENCODE == DRAWN and case.options == DEFAULT:
+        if "encode" in self._ops and (drawn >> 16) % ENCODE == DRAWN and case.options == DEFAULT:
             found += _written(case, case.expect)
         if drawn % RELATED == DRAWN and case.expect != UNANSWERED:
             related = (one for one in sampled(case, drawn >> 8) if one.op in self._ops)
             found += [evolve(one, twin=None) for one in related]
         return found
+
+    def _as_scan(self, case: Case, drawn: int) -> Case:
+        """The case as it is asked, or as only scans are; half of each where there are such."""
+        if not self._scans or drawn & 1:
+            return case
+        way = self._scans[(drawn >> 1) % len(self._scans)]
+        return evolve(case, options=way.options, needs=way.needs)
 
     def every(self, case: Case) -> list[Case]:
         """Each further question of an answered case at once."""

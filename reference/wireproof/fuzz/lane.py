@@ -29,13 +29,15 @@ from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
 from wireproof.fuzz.asker import Asker, Away, Here
+from wireproof.fuzz.asking import askings
 from wireproof.fuzz.cell import Cell
-from wireproof.fuzz.child import fuzz
+from wireproof.fuzz.child import fuzz, native
 from wireproof.fuzz.clock import Clock
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.inputs import Inputs, askings
+from wireproof.fuzz.inputs import Inputs
 from wireproof.fuzz.instrument import instrument, modules_of
+from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.rooms import Rooms, slug
 from wireproof.fuzz.target import OWN, Desk, Target
 from wireproof.fuzz.watch import Watch
@@ -149,7 +151,8 @@ class Stand:
         self.lane, self.cell, self._bench = lane, bench.cell, bench
         lifted = bool(bench.hello.revisions) and joined not in bench.hello.revisions
         ops = claimed_ops(bench.hello, self.row)
-        self.inputs = Inputs(self.row, askings(self.row, bench.suite), ops, lifted=lifted)
+        ways, scans = (askings(self.row, bench.suite, op) for op in ("decode", "scan"))
+        self.inputs = Inputs(self.row, ways, ops, scans=scans, lifted=lifted)
         work = lane.rooms.work(lane.worker)
         self.log = work / "log"
         self.words = write_dictionary(work / f"{slug(joined)}.dict", dictionary(self.row))
@@ -201,7 +204,7 @@ class Stand:
             enough = self.lane.first and desk.findings.gating > 0
             return enough or time.monotonic() > until or os.getppid() != parent
 
-        fuzz(self.row, Target(desk), self.arguments(turn), over)
+        fuzz(Mutator(self.row, native, self.inputs.keys), Target(desk), self.arguments(turn), over)
 
 
 def mapped() -> int:

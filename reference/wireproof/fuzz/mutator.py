@@ -8,7 +8,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from wireproof.cases.mutate import crossover, mutate, repair
+from wireproof.cases.mutate import Keys, crossover, mutate, repair
 from wireproof.formats import Format
 
 OWN: Final = 8
@@ -20,17 +20,18 @@ Native = Callable[[bytes, int], bytes]
 class Mutator:
     """The two calls that atheris asks for; functions of their arguments but for libFuzzer's part."""
 
-    def __init__(self, row: Format, native: Native) -> None:
-        """Mutate inputs of `row`; `native` is libFuzzer's own mutation."""
+    def __init__(self, row: Format, native: Native, keys: Keys | None = None) -> None:
+        """Mutate inputs of `row`, signed with `keys`; `native` is libFuzzer's own mutation."""
         self._row = row
         self._native = native
+        self._keys = keys or None
 
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
         """A child of `data`."""
         rng = Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
         if not rng.randrange(OWN):
-            return repair(self._row, self._native(data, max_size)[:max_size])[:max_size]
-        return mutate(self._row, data, rng, max_size)
+            return repair(self._row, self._native(data, max_size)[:max_size], self._keys)[:max_size]
+        return mutate(self._row, data, rng, max_size, keys=self._keys)
 
     def cross(self, one: bytes, two: bytes, max_size: int, seed: int) -> bytes:
         """A child of both."""

@@ -18,7 +18,8 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed as least_of
 from wireproof.formats import FORMATS, Format
-from wireproof.fuzz.inputs import Inputs, answered, askings
+from wireproof.fuzz.asking import askings
+from wireproof.fuzz.inputs import Inputs, answered
 
 MOST: Final = 4096
 """Bytes of an input at most, and of a fixture that is a seed."""
@@ -93,7 +94,8 @@ def rooms(formats: tuple[str, ...], ops: tuple[Op, ...]) -> tuple[Room, ...]:
 
 def _room(row: Format, suite: Suite, fixtures: Sequence[bytes], ops: Collection[Op]) -> Room:
     done = tuple(op for op in ops if op != "scan" or row.scan is not None)
-    return Room(row, Inputs(row, askings(row, suite), done), tuple(fixtures))
+    scans = askings(row, suite, "scan")
+    return Room(row, Inputs(row, askings(row, suite), done, scans=scans), tuple(fixtures))
 
 
 def _by_format(suite: Suite, formats: Collection[str]) -> Mapping[str, list[bytes]]:

@@ -34,7 +34,7 @@ def main(name: str = "") -> None:
     except AdapterError as error:
         sys.exit(str(error))
     desk.clock.start()
-    target, mutator = Target(desk), Mutator(stand.row, native)
+    target, mutator = Target(desk), Mutator(stand.row, native, stand.inputs.keys)
     atheris.Setup(
         [os.environ.get("WIREPROOF_SELF", sys.argv[0]), *FLAGS, f"-dict={stand.words}", *sys.argv[1:]],
         target,

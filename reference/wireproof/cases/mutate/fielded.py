@@ -8,6 +8,7 @@ from wireproof.cases.mutate.draft import Splice
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
+from wireproof.cases.mutate.respelled import respelled
 from wireproof.wire.trace import Span
 
 VARINTS: Final = ("varint", "varlong", "uvarint")
@@ -74,6 +75,13 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),
     ]
+
+
+def respelling(parent: Parsed, rng: Random) -> list[Splice]:
+    """A protobuf field in another spelling; the lengths around it follow."""
+    numbers = [one for one in parent.fields if one.numbers]
+    some = numbers if numbers and below(rng, 8) else parent.fields
+    return [respelled(pick(rng, some), rng) for _ in range(pick(rng, (1, 1, 2)))]
 
 
 def _counted(parent: Parsed, one: Element, rng: Random, step: int) -> list[Splice]:

@@ -12,6 +12,7 @@ from attrs import evolve, fields, has
 from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
+from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
 from wireproof.wire.rejected import Rejected
@@ -30,6 +31,20 @@ _MADE: Final[dict[Any, Any]] = {
 """Classes whose parts depend on one another."""
 
 
+_HELD: Final[tuple[tuple[Any, ...], ...]] = (
+    (b"v", b"w"), (b"v", b"w"), (1, -1), (b"\x3f\xf0" + bytes(6), bytes(8)), (True, False)
+)  # fmt: skip
+"""Two values of each type of a Heka Field, in the order of the types."""
+
+_SORTS: Final[dict[Any, tuple[Any, ...]]] = {
+    Field: tuple(
+        evolve(least(Field), name=b"f", representation=b"r", value_type=kind, **{array: held})
+        for kind, array, held in zip(TYPES, ARRAYS, _HELD, strict=True)
+    )
+}
+"""What a list holds of classes of which one instance is of one sort: heka.md, section 4."""
+
+
 def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
     """A value of a type in which lists hold one of each sort, and what may be null is not."""
     if kind in _MADE:
@@ -38,14 +53,21 @@ def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a valu
     if origin in (Union, UnionType):
         return full(next(arg for arg in args if arg is not NoneType), name)
     if origin is tuple and args[-1] is Ellipsis:
-        sorts = get_args(args[0]) if get_origin(args[0]) in (Union, UnionType) else args[:1]
-        return tuple(full(sort, name) for sort in sorts)
+        return _listed(args[0], name)
     if origin is tuple:
         return tuple(full(arg, "key") for arg in args)
     if isinstance(kind, type) and has(kind):
         hints = get_type_hints(kind)
         return kind(**{a.name: full(hints[a.name], a.name) for a in fields(kind) if a.init})
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
+
+
+def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
+    """One of each sort."""
+    if kind in _SORTS:
+        return _SORTS[kind]
+    sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return tuple(full(sort, name) for sort in sorts)
 
 
 @lru_cache(maxsize=256)

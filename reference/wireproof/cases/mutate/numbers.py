@@ -12,6 +12,9 @@ POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64
 WIDTHS: Final = (31, 63, 64, 128)
 """Bits of the integers whose largest value is an edge of its own."""
 
+NARROW: Final = (8, 16, 31, 32)
+"""Bits that a reader keeps who keeps too few: beyond them the same number stands."""
+
 HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
 """Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice."""
 
@@ -31,6 +34,7 @@ _INTEGERS: Final[tuple[Callable[[Random, int, int], int], ...]] = (
     lambda rng, *_: pick(rng, (-1, 0, 0, 1)) - (1 << pick(rng, POWERS)),
     lambda rng, now, left: left + pick(rng, (-1, 0, 1)) if left else now + pick(rng, (-2, 2)),
     lambda rng, now, _: now + pick(rng, (-1, 1)) * pick(rng, HEADERS),
+    lambda rng, now, _: now + pick(rng, (-1, 1)) * (1 << pick(rng, NARROW)),
     lambda rng, *_: below(rng, 256),
 )
 """What may stand in place of a number: what is beside it, an edge of a type, an edge of the structure."""

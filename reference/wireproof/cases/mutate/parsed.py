@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from wireproof.formats import Format
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.protobuf import LENGTH
 from wireproof.wire.reader import FIXED, TracingReader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover, Span
@@ -54,6 +55,26 @@ class Element:
     space: str
     start: int
     end: int
+
+
+@frozen
+class Spelled:
+    """A protobuf field as it stands.
+
+    Attributes:
+        number, wire: what its key says.
+        space, start, end: where it stands, with its key.
+        payload: what lies behind its key, and behind its length if it has one.
+        numbers: whether it was read as one number or more.
+    """
+
+    number: int
+    wire: int
+    space: str
+    start: int
+    end: int
+    payload: bytes
+    numbers: bool
 
 
 @frozen(eq=False)
@@ -109,6 +130,11 @@ class Parsed:
     def elements(self) -> tuple[Element, ...]:
         """Every element of every list, from its first field on to its last."""
         return tuple(_elements(self.spans))
+
+    @cached_property
+    def fields(self) -> tuple[Spelled, ...]:
+        """The fields of every protobuf message, but for groups and 32 fixed bits."""
+        return tuple(_fields(self.spans, self.spaces))
 
     @cached_property
     def lists(self) -> tuple[tuple[str, ...], ...]:
@@ -226,3 +252,35 @@ def _payload_end(spans: tuple[Span, ...], at: int) -> int:
         end = span.end
         break
     return end
+
+
+def _fields(spans: tuple[Span, ...], spaces: Mapping[str, bytes]) -> Iterator[Spelled]:
+    for at, key in enumerate(spans[:-1]):
+        body = spans[at + 1]
+        if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
+            continue
+        bounds, data = _bounds(int(key.value) & 7, body), spaces[key.space]
+        if bounds is not None and bounds[1] <= len(data):
+            number, wire = divmod(int(key.value), 8)
+            numbers = wire != LENGTH or _packed(spans[at + 2 : at + 3], *bounds)
+            payload = data[slice(*bounds)]
+            yield Spelled(number, wire, key.space, key.start, bounds[1], payload, numbers)
+
+
+def _packed(inner: tuple[Span, ...], start: int, end: int) -> bool:
+    """Whether what lies in a payload begins with a varint or a double that fills it not, or just."""
+    return any(
+        one.start == start and one.end <= end and not one.path.endswith(".key")
+        and (one.type == "uvarint" or one.end - start == 8)
+        for one in inner
+    )  # fmt: skip
+
+
+def _bounds(wire: int, body: Span) -> tuple[int, int] | None:
+    """Where the payload lies of a field of a wire type, of which `body` is the first span."""
+    match wire:
+        case 0 | 1:
+            return body.start, body.end
+        case 2 if body.cover is not None and body.cover.kind == "length":
+            return body.cover.start, body.cover.end
+    return None

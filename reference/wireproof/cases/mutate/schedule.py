@@ -15,7 +15,7 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
-from wireproof.cases.mutate.signing import Keys, signed_again
+from wireproof.cases.mutate.signing import Keys, nearly_signed, signed_again, signer_named
 from wireproof.formats import Format
 
 AWARE: Final = 30
@@ -41,6 +41,13 @@ UNSEALED: Final = 8
 """Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
 
 
+DRAWN: Final = 8
+"""Of children, one in so many has no parent but the fullest encoding, and many edits."""
+
+SIGNED, NEARLY = 8, 8
+"""Of children, where keys are known, one in so many has a frame signed, or a signature damaged."""
+
+
 @frozen
 class Mutated:
     """Bytes, and the names of the edits that made them of their parent."""
@@ -62,18 +69,49 @@ def mutated(
         aware: per cent of edits that know the fields.
         keys: of signers; with them most children are signed again.
     """
-    parent = _parent(row, data, rng)
-    if ".json." in row.name:
-        aware = max(aware, TEXT)
-    edits: list[str] = [] if parent.data == data else ["other parent"]
-    made = _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
+    edits: list[str] = []
+    made = None if below(rng, DRAWN) else _drawn(row, rng, edits)
+    if made is None:
+        made = _child(_parent(row, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
         edits.append("frame")
         made = framed(made, rng)
-    if keys and below(rng, UNSEALED):
-        edits.append("signed")
-        made = signed_again(read(row, made), keys)
+    if keys:
+        made = _signed(read(row, made), keys, rng, edits)
     return Mutated(made[:max_size], tuple(edits))
+
+
+def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
+    """A value far from any other, perhaps strangely spelled; None where none could be written."""
+    data = valued.edited(parsed(row, sample(row)), rng, edits, valued.MANY)
+    if data is None or below(rng, 2):
+        return data
+    made = read(row, data)
+    return drafted(made, fielded.respelling(made, rng)) if made.fields else data
+
+
+def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
+    """One edit of the parent, or one of bytes, in the shares of the schedule."""
+    if parent.data != data:
+        edits.append("other parent")
+    if ".json." in parent.row.name:
+        aware = max(aware, TEXT)
+    return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
+
+
+def _signed(made: Parsed, keys: Keys, rng: Random, edits: list[str]) -> bytes:
+    """The child, mostly signed again, and now and then by somebody who signed nothing before."""
+    if not below(rng, SIGNED):
+        edits.append("signer")
+        made = read(made.row, signer_named(made, keys, rng))
+    if not below(rng, UNSEALED):
+        return made.data
+    edits.append("signed")
+    data = signed_again(made, keys)
+    if below(rng, NEARLY):
+        return data
+    edits.append("signature")
+    return nearly_signed(read(made.row, data), rng)
 
 
 def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
@@ -112,7 +150,10 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
         if data is not None:
             return _damaged(parent.row, data, rng, edits)
     regions = [span for span in parent.spans if span.type in PACKERS]
-    splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)
+    if parent.fields and below(rng, 2):
+        splices = fielded.respelling(parent, rng)
+    else:
+        splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
         return raw.edited(rng, parent.data)

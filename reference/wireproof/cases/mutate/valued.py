@@ -1,6 +1,6 @@
 """Edits of values: decode, change a part, write again. Lengths, counts, checksums and frames follow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import eq
 from random import Random
@@ -28,6 +28,12 @@ from wireproof.wire.rejected import Rejected
 TRIES: Final = 4
 """Edits that are tried before one is found that the format can write."""
 
+FEW: Final = (1, 1, 2, 3)
+"""Edits of a value that is known."""
+
+MANY: Final = (3, 6, 10)
+"""Edits of one that every child would else begin with."""
+
 SPECIAL: Final = 5
 """Of edits, one in so many is one that a format alone knows of, where it has such."""
 
@@ -44,13 +50,17 @@ def sites_of(parent: Parsed) -> tuple[Site, ...]:
     return tuple(site for site in sites(parent.value) if site.steps)
 
 
-def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
-    """The parent's value with one to three parts changed, written again; None if nothing could be written.
+def edited(parent: Parsed, rng: Random, edits: list[str], many: Sequence[int] = FEW) -> bytes | None:
+    """The parent's value with parts of it changed, written again; None if nothing could be written.
 
-    The names of the edits are added to `edits`.
+    Args:
+        parent: what is edited.
+        rng: all that is drawn.
+        edits: the names of the edits are added to it.
+        many: how many edits, one of these.
     """
     for _ in range(TRIES):
-        value, names = _changed(parent, rng)
+        value, names = _changed(parent, rng, pick(rng, many))
         try:
             data = written(parent.row, mended(value))
         except Rejected:
@@ -60,13 +70,13 @@ def edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes | None:
     return None
 
 
-def _changed(parent: Parsed, rng: Random) -> tuple[Any, list[str]]:
-    """The value after one to three edits, and their names."""
+def _changed(parent: Parsed, rng: Random, many: int) -> tuple[Any, list[str]]:
+    """The value after as many edits, and their names."""
     value, found = parent.value, sites_of(parent)
     names: list[str] = []
     touched: list[tuple[Step, ...]] = []
     extra = EXTRA.get(type(value))
-    for _ in range(pick(rng, (1, 1, 2, 3))):
+    for _ in range(many):
         if extra is not None and not below(rng, SPECIAL):
             name, change = pick(rng, extra)
             value = change(value, rng)
@@ -187,7 +197,7 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
     """A control batch of one marker: kafka.md §1.9."""
-    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 1, 2, 3, 4, 5, 6, 99))))
+    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99))))
     value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
     marker = Record(0, 0, 0, key, value, ())
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
@@ -285,6 +295,20 @@ def _signed(stream: Stream, rng: Random) -> Stream:
     return Stream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
 
 
+def _transaction(log: Log, rng: Random) -> Log:
+    """A producer's batch and its marker behind the log, another producer's batch between: kafka.md §1.9."""
+    last = log.batches[-1] if log.batches else least(RecordBatch)
+    after = (last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset) + 1
+    ours, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
+    marker = _control(least(RecordBatch), rng)
+    data = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=ours, producer_epoch=0)
+    theirs = evolve(data, producer_id=other)
+    marker = evolve(marker, producer_id=pick(rng, (ours, other)))
+    rows = (data, theirs, marker, *(data, theirs)[below(rng, 3) :])
+    made = tuple(evolve(row, base_offset=after + at) for at, row in enumerate(rows))
+    return Log((*log.batches[: MOST // 4], *made))
+
+
 def _in_log(log: Log, rng: Random) -> Log:
     """The same for an entry of a log."""
     if not log.batches:
@@ -305,7 +329,7 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
         ("deltas count up", _counting),
     ),
     Message: (("wrapper", _wrapper),),
-    Log: (("entry", _in_log),),
+    Log: (("entry", _in_log), ("transaction", _transaction)),
     HekaMessage: (("every scalar", _filled), ("field of a type", _typed)),
     Stream: (("signed header", _signed), ("message", _in_frame)),
 }
