@@ -1,7 +1,8 @@
 """What fuzzing finds of all that the golden cases know of a codec: `python recall.py ADAPTER`.
 
 Each way in which ADAPTER fails a golden decode is a signature. The share of them that a campaign of so many
-seconds from the least encodings on meets by itself is its recall; median and range over the seeds.
+seconds meets is its recall; median and range over the seeds. A campaign begins as `wireproof fuzz` does;
+with --bare it begins from the least encodings alone, and no fixture helps it.
 """
 
 import statistics
@@ -35,10 +36,10 @@ def known(adapter: str) -> dict[Signature, str]:
     return found
 
 
-def met(adapter: str, seconds: float, seed: int) -> set[Signature]:
+def met(adapter: str, seconds: float, seed: int, *, bare: bool) -> set[Signature]:
     """The signatures that a campaign meets."""
     with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(adapter, Path(folder), minutes=seconds / 60, seed=seed, bare=True)
+        campaign = Campaign(adapter, Path(folder), minutes=seconds / 60, seed=seed, bare=bare)
         return {finding.signature for finding in run(campaign).findings if finding.gates}
 
 
@@ -46,12 +47,13 @@ def met(adapter: str, seconds: float, seed: int) -> set[Signature]:
 @click.argument("adapter")
 @click.option("--seconds", default=60.0, help="of all formats together")
 @click.option("--seeds", default=5)
-def main(adapter: str, seconds: float, seeds: int) -> None:
+@click.option("--bare", is_flag=True, help="from the least encodings alone")
+def main(*, adapter: str, seconds: float, seeds: int, bare: bool) -> None:
     """Print the recall of each seed, what it missed, and the median and range."""
     want = known(adapter)
     shares = []
     for seed in range(1, seeds + 1):
-        found = met(adapter, seconds, seed)
+        found = met(adapter, seconds, seed, bare=bare)
         missed = {sign: name for sign, name in want.items() if sign not in found}
         shares.append(1 - len(missed) / len(want))
         click.echo(f"seed {seed}: {len(want) - len(missed)} of {len(want)} known, {len(found)} in all")

@@ -9,9 +9,10 @@ from attrs import evolve
 
 from wireproof.cases.mutate.draft import Splice, drafted
 from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.least import written
+from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.parsed import Parsed
 from wireproof.heka.auth import digest, key_name
+from wireproof.heka.frame import Frame
 from wireproof.heka.header import FUNCTIONS, Header
 from wireproof.heka.stream import Stream
 from wireproof.wire.rejected import Rejected
@@ -33,9 +34,9 @@ def signed_again(made: Parsed, keys: Keys) -> bytes:
 
 def signer_named(made: Parsed, keys: Keys, rng: Random) -> bytes:
     """The bytes with one frame by a signer of whom there is a key; its HMAC is still to be made."""
-    if not isinstance(made.value, Stream) or not made.value.frames:
+    if not isinstance(made.value, Stream):
         return made.data
-    frames = made.value.frames
+    frames = made.value.frames or (least(Frame),)
     at = below(rng, len(frames))
     signer, _, version = pick(rng, sorted(keys)).rpartition("_")
     function = pick(rng, (None, *FUNCTIONS))
