@@ -325,9 +325,9 @@ def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
 def plain(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos, Pos]:
     """`read_record` of nearly all records, many times as fast: no header, no number of over two bytes.
 
-    Where it ends; timestampDelta and offsetDelta, zigzag; where the key begins and its raw length, the same of
-    the value. Nothing is stored, for who only judges wants none of it. Reads without looking at the end: two
-    bytes at most behind a position below `stop`, for which `SLACK` is seen to once. `BAD` only says that
+    Where it ends; timestampDelta and offsetDelta, zigzag; where the key begins and its raw length, the same
+    of the value. Nothing is stored, for who only judges wants none of it. Reads without looking at the end:
+    two bytes at most behind a position below `stop`, for which `SLACK` is seen to once. `BAD` only says that
     `read_record` is to be asked.
     """
     if U(data.size) - at < SLACK:

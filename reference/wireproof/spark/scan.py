@@ -32,8 +32,13 @@ GRAIN: Final = 64 * 1024 * 1024
 """Bytes of a span: what is lost when a scan is killed, for each core."""
 
 ASKED: Final = 512
+"""Items that are asked and judged together, at most."""
+
 ASKED_BYTES: Final = 8 * 1024 * 1024
-"""Items, and bytes of them, that are asked and judged together."""
+"""Bytes of an item that is asked, at most."""
+
+HELD: Final = 1024 * 1024
+"""Bytes of items, over which those that are held are asked: a value takes many times as much."""
 
 GROUP: Final = 65536
 """Rows of a row group, at least."""
@@ -172,12 +177,12 @@ def _verdicts(
     plan: Plan, asked: Settings, stored: Stored, start: int, end: int, part: Part, stack: ExitStack
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a span."""
-    slow = bool(plan.adapters) or asked.framing is not KAFKA
-    parts = (
-        asked.framing.items(asked.framing, stored, start, end, asked.options)
-        if slow
-        else fast.rows(stored, start, end, asked.options)
-    )
+    parts: Iterable[fast.Rows]
+    if asked.framing is not KAFKA:
+        parts = asked.framing.items(asked.framing, stored, start, end, asked.options)
+    else:
+        quick = fast.items if plan.adapters else fast.rows
+        parts = quick(stored, start, end, asked.options)
     benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
     items: list[Seen] = []
     for one in reading.accounted(parts, stored, start, end):
@@ -194,7 +199,7 @@ def _verdicts(
 
 
 def _enough(items: list[Seen]) -> bool:
-    return len(items) >= ASKED or sum(len(one.data) for one in items) >= ASKED_BYTES
+    return len(items) >= ASKED or sum(len(one.data) for one in items) >= HELD
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
