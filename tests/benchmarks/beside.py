@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 @frozen
 class Cost:
-    """What a run took: seconds of the clock, and seconds of all cores in the processes it started."""
+    """What a run took: seconds of the clock, and seconds of all cores in it and the processes it started."""
 
     seconds: float
     cpu: float = 0.0
@@ -43,16 +43,16 @@ def of_tree(call: Callable[[], object]) -> Way:
     """A way that has processes of its own: the clock's time, and that of the cores for all of them."""
 
     def way() -> Cost:
-        cpu, start = below(), time.perf_counter()
+        cpu, start = had(), time.perf_counter()
         call()
-        return Cost(time.perf_counter() - start, below() - cpu)
+        return Cost(time.perf_counter() - start, had() - cpu)
 
     return way
 
 
-def below() -> float:
-    """Seconds of all cores that the descendants of this process have had, those they waited for included."""
-    return sum(map(_had, tree(os.getpid())[1:]))
+def had() -> float:
+    """Seconds of all cores that this process and its descendants have had, those that ended included."""
+    return sum(map(_had, tree(os.getpid())))
 
 
 def _had(pid: int) -> float:

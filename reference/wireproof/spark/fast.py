@@ -4,7 +4,7 @@
 entry at all, how far that goes depends on everything behind them, and the reference looks at the file itself.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from wireproof import formats
 from wireproof.columnar import TAIL, Frames, heads
 from wireproof.columnar import scan as fast_scan
 from wireproof.columnar.frames import runs
+from wireproof.columnar.heads import EVERY
 from wireproof.columnar.trees import trees
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK
@@ -26,22 +27,24 @@ from wireproof.wire.options import Options
 ASKED_BLOCK: Final = 1024 * 1024
 """Bytes whose values are made together: an object a record, where adapters are asked."""
 
-BLOCKS: Final = (256 * 1024, 8 * 1024 * 1024)
+BLOCKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
 """The first block and the longest; behind bytes that are no entry the first length is taken again."""
 
 Rows: TypeAlias = "pa.RecordBatch | Item"
 """Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
 
 
-def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Rows]:
-    """What begins from `start` to `end`, both edges, in order and without gaps."""
+def rows(
+    stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = EVERY
+) -> Iterator[Rows]:
+    """What begins from `start` to `end`, both edges, in order and without gaps; `names`: columns wanted."""
     at, size, again = start, BLOCKS[0], 0
     while at < end:
         if again > FREE + WORK * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
         block = stored.block(at, min(size, end - at))
-        whole, entries, odd = _entries(block, options, last=at + len(block) >= end)
+        whole, entries, odd = _entries(block, options, names, last=at + len(block) >= end)
         if whole:
             yield _moved(entries, at)
         at += whole
@@ -80,14 +83,16 @@ def items(stored: Stored, start: int, end: int, options: Options) -> Iterator[It
         size = ASKED_BLOCK if at > begun else 4 * size
 
 
-def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, pa.RecordBatch, bool]:
+def _entries(
+    block: memoryview, options: Options, names: Sequence[str], *, last: bool
+) -> tuple[int, pa.RecordBatch, bool]:
     """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
 
     `last`: nothing is read behind the block, so that what it cuts is no entry.
     """
     found = fast_scan(block, options)
     stop = _first_odd(found)
-    shown = heads(block, found).slice(0, stop)
+    shown = heads(block, found, names).slice(0, stop)
     length = int(found.length[:stop].sum())
     if stop == len(found):
         return length, shown, False

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from attrs import frozen
 
@@ -181,8 +181,8 @@ def _verdicts(
     if asked.framing is not KAFKA:
         parts = asked.framing.items(asked.framing, stored, start, end, asked.options)
     else:
-        quick = fast.items if plan.adapters else fast.rows
-        parts = quick(stored, start, end, asked.options)
+        some = stored, start, end, asked.options
+        parts = fast.items(*some) if plan.adapters else fast.rows(*some, SHOWN)
     benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
     items: list[Seen] = []
     for one in reading.accounted(parts, stored, start, end):
@@ -249,23 +249,31 @@ def _format(one: Seen, asked: Settings) -> str:
     return one.case.joined if one.case else asked.framing.row.joined
 
 
+SHOWN: Final = ("position", "length", "kind", "fault", "remarks", "magic")
+"""Columns of `columnar.HEADS` that the table shows."""
+
+BATCHES: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+
+
 def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) -> pa.RecordBatch:
-    """Rows of `columnar.HEADS` as rows of the table: only what is refused is looked at one by one."""
-    magic = entries.column("magic").cast(pa.string())
-    joined = pc.binary_join_element_wise("kafka.batch/v", magic, "")
-    good = pc.is_null(entries.column("fault"))
-    lengths = entries.column("length")
-    for row in joined.filter(good).value_counts().to_pylist():
-        weight = pc.sum(lengths.filter(pc.and_(good, pc.equal(joined, row["values"])))).as_py()
-        some = Item("frame", 0, 0)
-        part.count(by_reference(row["values"], some), some, row["counts"], weight)
-        part.account("frame", row["counts"], weight)
-    for row in entries.filter(pc.invert(good)).to_pylist():
-        _one_refused(row, stored, asked, part)
-    empty = pa.array([[]] * entries.num_rows, tables.VERDICTS)
-    path = pa.array([stored.shown] * entries.num_rows)
-    columns = [entries.column(name) for name in ("position", "length", "kind", "fault", "remarks")]
-    arrays = [path, *columns[:2], joined, *columns[2:], empty]
+    """Rows of `SHOWN` as rows of the table: only what is refused is looked at one by one."""
+    size, fault = entries.num_rows, entries.column("fault")
+    magic, length = (entries.column(name).to_numpy() for name in ("magic", "length"))
+    good = fault.is_null().to_numpy(zero_copy_only=False)
+    for number, name in enumerate(BATCHES):
+        rows = good & (magic == number)
+        if count := int(rows.sum()):
+            some, weight = Item("frame", 0, 0), int(length[rows].sum())
+            part.count(by_reference(name, some), some, count, weight)
+            part.account("frame", count, weight)
+    if fault.null_count < size:
+        for row in entries.filter(fault.is_valid()).to_pylist():
+            _one_refused(row, stored, asked, part)
+    none = pa.array(np.zeros(size + 1, np.int32))
+    verdicts = pa.ListArray.from_arrays(none, pa.array([], tables.VERDICTS.value_type), type=tables.VERDICTS)
+    joined = pa.array(BATCHES).take(entries.column("magic"))
+    columns = [entries.column(name) for name in SHOWN[:5]]
+    arrays = [pa.repeat(pa.scalar(stored.shown), size), *columns[:2], joined, *columns[2:], verdicts]
     cast = [array.cast(one.type) for array, one in zip(arrays, FRAMES, strict=True)]
     return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
 
