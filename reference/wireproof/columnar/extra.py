@@ -34,8 +34,7 @@ def inlined(function: F) -> F:
     return cast("F", numba.njit(nogil=True, inline="always")(function))
 
 
-@intrinsic  # type: ignore[untyped-decorator] # numba ships no types
-def move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: ANN401, ARG001 - types of numba
+def _move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: ANN401, ARG001 - types of numba
     """Sixteen bytes of `data` from `at` on, to `out` from `to` on; nobody looks whether they are there."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401 - as above
@@ -47,7 +46,11 @@ def move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: AN
         there, here = (
             builder.gep(array.data, [index]) for array, index in zip(arrays, arguments[1::2], strict=True)
         )
-        cgutils.raw_memcpy(builder, there, here, cgutils.intp_t(16), 1)
+        cgutils.raw_memcpy(builder, there, here, cgutils.intp_t(16), 1)  # type: ignore[no-untyped-call] # numba's
         return context.get_dummy_value()
 
     return numba.void(out, to, data, at), code
+
+
+move = cast("Callable[[Any, Any, Any, Any], None]", intrinsic(_move))
+"""`_move`, for kernels."""

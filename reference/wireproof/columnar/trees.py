@@ -125,7 +125,7 @@ def _entry(told: Told, index: int, first: int, stop: int) -> Json:
     head, magic = told.wave.heads[index], int(told.wave.entries.magic[index])
     if magic == 2:
         return _batch(told, head, first, stop)
-    messages = [_message(told, at, str(magic)) for at in range(first, stop)]
+    messages: list[Json] = [_message(told, at, str(magic)) for at in range(first, stop)]
     if not int(head["attributes"]) & CODEC:
         return messages[0]
     return {
