@@ -22,7 +22,8 @@ AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
 
 TEXT: Final = 70
-"""The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+"""The same for JSON, in which no length or checksum hides the fields from edits of bytes, and for protobuf,
+in which most edits of bytes make fields that nobody knows."""
 
 VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
@@ -94,7 +95,7 @@ def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: in
     """One edit of the parent, or one of bytes, in the shares of the schedule."""
     if parent.data != data:
         edits.append("other parent")
-    if ".json." in parent.row.name:
+    if ".json." in parent.row.name or parent.fields:
         aware = max(aware, TEXT)
     return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
 
