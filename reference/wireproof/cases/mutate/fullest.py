@@ -63,11 +63,12 @@ def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a valu
 
 
 def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
-    """One of each sort."""
+    """One of each sort; two where there is but one: what stands behind the first is where readers slip."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return tuple(full(sort, name) for sort in sorts)
+    twice = 2 if len(sorts) == 1 and isinstance(kind, type) and has(kind) else 1
+    return tuple(full(sort, name) for sort in sorts) * twice
 
 
 @lru_cache(maxsize=256)
