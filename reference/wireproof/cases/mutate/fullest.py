@@ -19,12 +19,20 @@ from wireproof.wire.rejected import Rejected
 
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 
+_TIME: Final = 1_700_000_000_000
+"""Milliseconds: what is relative to it is not the same as what is absolute."""
+
 _MADE: Final[dict[Any, Any]] = {
     RecordBatch: evolve(
-        least(RecordBatch), last_offset_delta=1, max_timestamp=1, records=(least(Record), _RECORD)
+        least(RecordBatch),
+        base_offset=5,
+        last_offset_delta=1,
+        base_timestamp=_TIME,
+        max_timestamp=_TIME + 1,
+        records=(least(Record), _RECORD),
     ),
     Record: _RECORD,
-    Message: Message(2, 1, 0, 1, b"k", b"v", None),
+    Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
     Control: None,
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
 }
