@@ -4,7 +4,7 @@
 
 
 from book import Book
-from heka_parts import FV, F, Heka, M, frame, frames, garbage, msg, num, sub, value, whole
+from heka_parts import FV, F, Heka, M, frame, frame_value, frames, garbage, msg, num, sub, value, vi, whole
 
 GROUP, END = b"\x3b", b"\x3c"
 """The keys of field 7 as a group: beginning and end."""
@@ -15,6 +15,7 @@ def write(book: Book) -> None:
     _torn(message)
     _groups(stream)
     _places(stream)
+    _signed(stream)
 
 
 def _torn(s: Heka) -> None:
@@ -42,6 +43,9 @@ def _groups(s: Heka) -> None:
         s.no(f"header/group-ends-{name}", f"A group 7 that ends as {title}", frame(M, GROUP + end), "bad-nesting", at=5, also=also, why="Who does not look at the number reads a group inside a group as its end.", **refused)
     inner = GROUP + b"\x43" + END + b"\x44"
     s.no("header/groups-crossed", "Groups 7 and 8, ended in the order of their beginnings", frame(M, inner), "bad-nesting", at=6, also=also, why="Groups lie in one another.", **refused)
+    wide = vi(1 << 3) + b"\xff" * 9 + b"\x01"
+    s.ok("header/unknown-group-of-minus-one", "A group that holds a number of ten bytes", frame(M, GROUP + wide + END) + F, frames(FV, FV), why="−1 takes ten bytes, in a group as elsewhere.", **known)
+    s.no("header/unknown-group-of-11-bytes", "A group that holds a number of eleven bytes", frame(M, GROUP + vi(1 << 3) + b"\x80" * 10 + b"\x00" + END), "bad-varint", at=6, also=("bad-length", "other"), why="No number of 64 bits is that long.", **refused)
     s.no("header/unknown-groups-101", "A hundred and one groups in one another", frame(M, GROUP * 101 + END * 101), "bad-nesting", at=104, level="may", also=(*also, "limit-exceeded"), why="A reader that calls itself for each needs a limit.", **refused)
 
 
@@ -53,3 +57,15 @@ def _places(s: Heka) -> None:
     s.scan("scan/refused-message-last", "A frame, and a refused message at the end of the stream", [F + hello], [whole(0, 25, FV), garbage(25, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",),
            why="Behind the last frame there is nothing to look at.")
     s.scan("scan/refused-message-alone", "A refused message, and nothing else", [hello], [garbage(0, 10, "unknown-field")], doc="heka.md §2.4 S35", rules=("heka.scan.account",), why="Behind it there is nothing to look at.")
+
+
+def _signed(s: Heka) -> None:
+    """§1, §3: hash functions that nobody knows; §2.1: what Go's framing shows of a signature."""
+    for number in (3, 2**32):
+        s.no(f"hmac/function-{number}", f"Hash function {number}", frame(M, num(3, number)), "auth-failed", at=5, before=frames(), twin="header/explicit-md5", doc="heka.md §1, Header; §3 A14", rules=("heka.stream.hmac.function",),
+             also=("bad-kind",), flags=["security"], why="Go's process dies; a table of two has no third.")
+    more = {"options": {"resync": "go"}, "needs": ["feature:resync-go"], "level": "may", "doc": "heka.md §2.1", "rules": ("heka.scan.go",), "why": "What Heka's own splitter does with these bytes, for those who must match it."}
+    digest = bytes(range(16))
+    signed = frame(M, sub(4, b"test") + num(5, 1) + sub(6, digest))
+    s.scan("scan/go-digest", "A signature, in Go's framing", [signed + F], [whole(0, len(signed), frame_value(signer=b"test", version=1, digest=digest)), whole(len(signed), 25, FV)], **more)
+    s.scan("scan/go-too-big", "A message_length of 65537, in Go's framing", [frame(b"", length=65537) + F], [garbage(0, 7, "limit-exceeded"), whole(7, 25, FV)], **more)

@@ -7,7 +7,7 @@ from binascii import a2b_base64
 from book import Book
 from iggy_jsonsend import CAPTURE, TWIN
 from iggy_jsonsend import value as json_value
-from iggy_parts import polled30, polled30_value, sent, sent_value, tlv, u32
+from iggy_parts import PLACE, name, numeric, polled30, polled30_value, sent, sent_value, tagged, tlv, u32
 from iggy_send import send, value
 from iggy_shelf import Shelf
 
@@ -16,6 +16,7 @@ def write(book: Book) -> None:
     _json(Shelf(book, "iggy.json.send", "0.0.30"))
     _limits(Shelf(book, "iggy.send", "0.0.30"))
     _poll(Shelf(book, "iggy.poll", "0.0.30"))
+    _places(Shelf(book, "iggy.send", "0.0.30"))
 
 
 def _json(s: Shelf) -> None:
@@ -25,13 +26,13 @@ def _json(s: Shelf) -> None:
         s.ok(f"base64/bits-left-over-{letters.rstrip('=').lower().replace('/', 'slash')}", f"A payload of {letters}", CAPTURE.replace(b"aGVsbG8=", letters.encode()), json_value(sent_value(0, payload)), doc="RFC 4648 §3.5",
              remarks=("iggy-base64-bits",), rules=("iggy.json.base64",), why="A strict reader refuses it, a common one drops the bits.")
     here = CAPTURE.index(b'"id":0') + len(b'"id"')
-    for name, title, text, at in (
+    for label, title, text, at in (
         ("colon-is-comma", "A comma in place of a colon", b'"id",0', here),
         ("colon-is-number", "A number in place of a colon", b'"id" 5 0', here + 1),
         ("colon-missing", "No colon", b'"id" 0', here + 1),
         ("colon-is-bracket", "A bracket in place of a colon", b'"id"[0', here),
     ):
-        s.no(f"text/{name}", title, CAPTURE.replace(b'"id":0', text), "bad-json", at=at, twin=TWIN, doc="iggy.md §8; RFC 8259 §4", rules=("iggy.json.text",), why="Between a name and its value stands a colon.")
+        s.no(f"text/{label}", title, CAPTURE.replace(b'"id":0', text), "bad-json", at=at, twin=TWIN, doc="iggy.md §8; RFC 8259 §4", rules=("iggy.json.text",), why="Between a name and its value stands a colon.")
 
 
 def _limits(s: Shelf) -> None:
@@ -48,3 +49,12 @@ def _poll(s: Shelf) -> None:
     numbers = range(257)
     s.ok("count/257", "257 messages", u32(257) + b"".join(polled30(number, b"p") for number in numbers), {"messages": [polled30_value(number, b"p") for number in numbers]}, doc="iggy.md §3.3",
          rules=("iggy.poll.count", "iggy.poll.layout"), why="The count has four bytes.")
+
+
+def _places(s: Shelf) -> None:
+    """§2.2: a topic behind a stream of five bytes."""
+    rest = send(sent(1, b"hello"))[len(PLACE) :]
+    s.no("place/topic-kind-9-at-5", "Kind 9 of the topic, behind a stream of five bytes", name(b"abc") + tagged(9, b"sample") + rest, "bad-kind", at=5, twin="messages/one", doc="iggy.md §2.2", rules=("iggy.send.place",),
+         why="Read as a name or a number, the messages go to another place.")
+    s.no("place/topic-0-at-5", "Topic 0, behind a stream of five bytes", name(b"abc") + numeric(0) + rest, "invalid-value", at=7, also=("not-permitted", "other"), twin="messages/one", doc="iggy.md §2.2", rules=("iggy.send.place",),
+         why="No topic has the number 0: up to 0.7.x the server refuses it.")

@@ -69,6 +69,11 @@ def _control(s: Shelf) -> None:
         s.ok(f"control/second-key-{name}", f"A COMMIT marker, and a second record with a key {title}", batch(record(key, value) + record(second, value, off=1), 2, **fields),
              batch_value([record_value(key, value, base=9, control=control_value(key, value)), record_value(second, value, off=1, base=9)], **fields),
              doc="kafka.md §1.9; §7 K09, K02, K03", rules=("kafka.control.key",), needs=need, remarks=("control-record-count",), why="Kafka's consumer looks at the first record alone: the second refuses nothing.")
+    for kind, name in ((0, "abort"), (1, "commit")):
+        key, value = marker(kind)
+        plain = {**fields, "attributes": 0x20}
+        s.ok(f"control/{name}-not-transactional", f"{name.upper()} in a batch without the transactional bit", batch(record(key, value), 1, **plain), batch_value([record_value(key, value, base=9, control=control_value(key, value))], **plain),
+             doc="kafka.md §5 CONTROL_NOT_TRANSACTIONAL; §7 K10", rules=("kafka.control.key", "kafka.control.value"), needs=need, remarks=("control-not-transactional",), why="Kafka's reader asks for the control bit alone.")
     one_id = bytes(range(16))
     raw = i16(0) + b"\x02" + i32(1) + one_id + b"\x02" + b"\x88\x80\x00" + b"CONTROL" + b"\x02h" + struct.pack(">H", 9093) + b"\x00" + i16(0) + i16(1) + b"\x00" * 3
     listener = {"name": b"CONTROL".hex(), "host": b"h".hex(), "port": "9093"}
@@ -76,6 +81,10 @@ def _control(s: Shelf) -> None:
     voters = i16(0) + i16(6)
     s.ok("control/kraft-voters-overlong", "KRAFT_VOTERS, the length of a name in three bytes", batch(record(voters, raw), 1, attributes=0x20), batch_value([record_value(voters, raw, control=typed)], attributes=0x20),
          doc="kafka.md §1.9, §4", rules=("kafka.control.kraft", "kafka.varint.overlong"), needs=need, remarks=("varint-overlong",), why="An unsigned varint is as padded as a zigzag one.")
+    foot = i16(0) + i16(4)
+    raw = i16(0) + b"\x80" * 9 + b"\x00"
+    s.ok("control/snapshot-footer-overlong", "SNAPSHOT_FOOTER, the count of its tags in ten bytes", batch(record(foot, raw), 1, attributes=0x20), batch_value([record_value(foot, raw, control=control(type="4", version="0"))], attributes=0x20),
+         doc="kafka.md §1.9, §4", rules=("kafka.control.kraft", "kafka.varint.overlong"), needs=need, remarks=("varint-overlong",), why="Ten bytes are the most that a varint of 64 bits takes.")
 
 
 def _times(s: Shelf) -> None:
@@ -119,3 +128,10 @@ def _log(s: Shelf) -> None:
                 "level": "must", "rules": ["kafka.log.scan"], "input": {"chunks": [(small + raw).hex()]},
                 "expect": {"accept": {"value": {"items": [{"kind": "garbage", "at": 0, "length": 26, "class": "bad-length"}, {"kind": "frame", "at": 26, "length": 70, "value": value}]}}},
                 "source": {"origin": "builder", "document": "kafka.md §1.5, first row; §7 I23"}})
+    junk = b"\x7f"
+    for name, seal in (("high", (1 << 32) - 1), ("low", 0)):
+        wrong = batch(record(b"k", b"v"), 1, crc=seal)
+        s.book.add({"id": f"{s.prefix}scan/wrong-crc-{name}-while-searching", "title": f"A byte of garbage, a batch whose CRC says {seal:#x}, a batch", "why": "Only a CRC that is right ends the search: one that is near, above or below ends nothing.", "op": "scan",
+                    "level": "must", "rules": ["kafka.log.scan"], "input": {"chunks": [(junk + wrong + raw).hex()]},
+                    "expect": {"accept": {"value": {"items": [{"kind": "garbage", "at": 0, "length": 71, "class": "bad-length"}, {"kind": "frame", "at": 71, "length": 70, "value": value}]}}},
+                    "source": {"origin": "builder", "document": "kafka.md §2.4"}})
