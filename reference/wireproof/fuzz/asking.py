@@ -11,10 +11,13 @@ from typing import Final, Literal
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
+from wireproof.trial.plan import planned
 from wireproof.wire.options import DEFAULT, Options, Profile
 from wireproof.wire.trace import Span
 
@@ -41,6 +44,16 @@ def askings(row: Format, suite: Suite, op: Literal["decode", "scan"] = "decode")
             common &= set(case.needs)
     found = [Asking(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()]
     return (Asking(), *(one for one in found if (one.options, one.profile) != (DEFAULT, "reader")))
+
+
+def put_to(case: Case, way: Asking) -> Case:
+    """The case as it is asked in this way."""
+    return evolve(case, options=way.options, needs=way.needs, profile=way.profile)
+
+
+def claimed(ways: Iterable[Asking], case: Case, hello: Hello) -> tuple[Asking, ...]:
+    """The ways in which an adapter lets itself be asked for a case."""
+    return tuple(way for way in ways if isinstance(planned(put_to(case, way), hello), Case))
 
 
 def keys_of(ways: Iterable[Asking]) -> Keys:

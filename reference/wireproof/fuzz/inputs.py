@@ -17,7 +17,7 @@ from wireproof.cases.derived import OPEN, sampled
 from wireproof.cases.examples import edited
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
-from wireproof.fuzz.asking import Asking, fitted, keys_of
+from wireproof.fuzz.asking import Asking, fitted, keys_of, put_to
 from wireproof.trial.reference import expectation
 from wireproof.wire.options import DEFAULT
 from wireproof.wire.rejected import Rejected
@@ -113,8 +113,7 @@ class Inputs:
         """The case as it is asked, or as only scans are; half of each where there are such."""
         if not self._scans or drawn & 1:
             return case
-        way = self._scans[(drawn >> 1) % len(self._scans)]
-        return evolve(case, options=way.options, needs=way.needs, profile=way.profile)
+        return put_to(case, self._scans[(drawn >> 1) % len(self._scans)])
 
     def _unwritable(self, case: Case, read: Accept) -> list[Case]:
         """The value with a part changed such that nobody may write it; none where it can be written."""

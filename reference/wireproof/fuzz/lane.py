@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import cattrs
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.entry import Entry
@@ -30,7 +30,7 @@ from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
 from wireproof.fuzz.aside import aside
 from wireproof.fuzz.asker import Asker, Away, Here
-from wireproof.fuzz.asking import askings
+from wireproof.fuzz.asking import Asking, askings, claimed
 from wireproof.fuzz.cell import Cell
 from wireproof.fuzz.child import fuzz, native
 from wireproof.fuzz.clock import Clock
@@ -156,7 +156,7 @@ class Stand:
         self.lane, self.cell, self._bench = lane, bench.cell, bench
         lifted = bool(bench.hello.revisions) and joined not in bench.hello.revisions
         ops = claimed_ops(bench.hello, self.row)
-        ways, scans = (askings(self.row, bench.suite, op) for op in ("decode", "scan"))
+        ways, scans = self._ways("decode"), self._ways("scan")
         self.inputs = Inputs(self.row, ways, ops, scans=scans, lifted=lifted)
         work = lane.rooms.work(lane.worker)
         self.log = work / "log"
@@ -167,6 +167,11 @@ class Stand:
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders: Sequence[Path] = (corpus, seeds)
         self._warm()
+
+    def _ways(self, op: Literal["decode", "scan"]) -> tuple[Asking, ...]:
+        """How the adapter may be asked beside the bytes."""
+        bare = evolve(Inputs(self.row, (), ()).unanswered(b""), op=op)
+        return claimed(askings(self.row, self._bench.suite, op), bare, self._bench.hello)
 
     def _warm(self) -> None:
         """Ask once what costs nothing later: what is compiled or loaded on first use is nobody's hang."""

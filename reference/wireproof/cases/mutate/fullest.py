@@ -70,13 +70,22 @@ def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a valu
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
 
 
+_LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
+
+
+def _behind(kind: type) -> Any:  # noqa: ANN401 - as `full`
+    """The least of a class that may stand behind another: not empty where it may not be, and in order."""
+    value = least(kind)
+    return evolve(value, **{name: given for name, given in _LATER.items() if hasattr(value, name)})
+
+
 def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
-    """One of each sort; two where there is but one: what stands behind the first is where readers slip."""
+    """One of each sort; a least one behind the only one: what stands there is where readers slip."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    twice = 2 if len(sorts) == 1 and isinstance(kind, type) and has(kind) else 1
-    return tuple(full(sort, name) for sort in sorts) * twice
+    found = tuple(full(sort, name) for sort in sorts)
+    return (*found, _behind(kind)) if isinstance(kind, type) and has(kind) else found
 
 
 @lru_cache(maxsize=256)
