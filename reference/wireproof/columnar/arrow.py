@@ -14,6 +14,8 @@ from wireproof.wire.options import DEFAULT, Options
 
 HEADER: Final = pa.struct([pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())])
 
+NO_HEADERS: Final = pa.array([], HEADER)
+
 RECORDS: Final = pa.schema(
     [
         pa.field("frame", pa.int64(), nullable=False),
@@ -55,39 +57,47 @@ def columns(run: Run) -> pa.RecordBatch:
 def _columns(wave: Wave) -> pa.RecordBatch:
     slots, entries = wave.slots, wave.entries
     space = entries.wire, wave.arena
+    offset, timestamp = np.empty((2, slots.size), np.int64)
+    ends = np.zeros((3, slots.size + 1), np.int32)
+    no_key, no_value = kernels.measure(slots, offset, timestamp, ends)
     return pa.RecordBatch.from_arrays(
         [
             pa.array(np.repeat(entries.position.astype(np.int64), wave.records)),
-            pa.array(np.ascontiguousarray(slots["offset"])),
-            pa.array(np.ascontiguousarray(slots["timestamp"])),
-            _binary(*space, slots["key_at"], slots["key_length"]),
-            _binary(*space, slots["value_at"], slots["value_length"]),
-            _headers(*space, slots),
+            pa.array(offset),
+            pa.array(timestamp),
+            _binary(*space, slots["key_at"], ends[0], slots["key_length"] < 0 if no_key else None),
+            _binary(*space, slots["value_at"], ends[1], slots["value_length"] < 0 if no_value else None),
+            _headers(*space, slots, ends[2]),
         ],
         schema=RECORDS,
     )
 
 
-def _binary(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
-    """Runs of bytes as a column; a negative length is null."""
-    ends = np.zeros(at.size + 1, np.int32)
-    out = np.empty(int(np.maximum(length, 0).sum(dtype=np.int64)), np.uint8)
-    kernels.copy_out(wire, arena, at, length, out, ends)
-    null = length < 0
-    valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
-    return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), pa.py_buffer(out)])
-
-
-def _headers(wire: Array, arena: Array, slots: Array) -> pa.Array:
-    ends = np.zeros(slots.size + 1, np.int32)
-    np.cumsum(slots["headers"], out=ends[1:])
+def _binary(wire: Array, arena: Array, at: Array, ends: Array, null: "Array | None") -> pa.Array:
+    """Runs of bytes as a column; `null` says which are not there, None that all are."""
     size = int(ends[-1])
+    out = np.empty(size + int(kernels.SLACK), np.uint8)
+    kernels.copy_out(wire, arena, at, ends, out)
+    valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), pa.py_buffer(out)[:size]])
+
+
+def _headers(wire: Array, arena: Array, slots: Array, ends: Array) -> pa.Array:
+    size = int(ends[-1])
+    if not size:
+        return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=RECORDS.field("headers").type)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    if size:
-        kernels.read_headers(wire, arena, slots, at, length)
-    parts = [_binary(wire, arena, at[row], length[row]) for row in (0, 1)]
+    kernels.read_headers(wire, arena, slots, at, length)
+    parts = [_sized(wire, arena, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=RECORDS.field("headers").type)
+
+
+def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
+    """Runs of bytes of these lengths as a column; a negative one is null."""
+    ends, null = np.zeros(at.size + 1, np.int32), length < 0
+    kernels.measure_lengths(length, ends)
+    return _binary(wire, arena, at, ends, null if null.any() else None)
 
 
 def _rows(answers: dict[int, Item]) -> pa.RecordBatch:

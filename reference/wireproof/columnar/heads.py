@@ -1,5 +1,6 @@
 """One row a frame: where it stands, what it is, and its fixed fields. kafka.md §1.1, §2.1."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from wireproof.columnar import kernels
@@ -38,8 +39,21 @@ and `base_timestamp` are of batches (v2) only. Of a message `offset` and `last_o
 `max_timestamp` its timestamp, -1 in v0. The fields of garbage are what its bytes say."""
 
 
-def heads(buffer: Buffer, frames: Frames) -> pa.RecordBatch:
-    """The rows of `frames`, which `scan` gave for this `buffer`, as a batch of `HEADS`."""
+EVERY: Final = tuple(HEADS.names)
+
+REMARKS: Final = HEADS.field("remarks").type
+
+
+def heads(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
+    """The rows of `frames`, which `scan` gave for this `buffer`, as a batch of these columns of `HEADS`."""
+    columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM else {})
+    schema = pa.schema([HEADS.field(name) for name in names])
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _read(buffer: Buffer, frames: Frames) -> Array:
+    """The fixed fields of whole entries, zeros for the others."""
     whole = frames.magic >= 0
     rows = np.zeros(len(frames), HEAD)
     found = np.zeros(int(whole.sum()), HEAD)
@@ -47,33 +61,49 @@ def heads(buffer: Buffer, frames: Frames) -> pa.RecordBatch:
     position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
     kernels.read_heads(wire, position, magic, found)
     rows[whole] = found
-    columns: dict[str, Any] = _items(frames) | _fields(frames, rows, ~whole)
-    arrays = [pa.array(columns[field.name], field.type) for field in HEADS]
-    return pa.RecordBatch.from_arrays(arrays, schema=HEADS)
+    return rows
+
+
+ITEM: Final = frozenset({"position", "length", "kind", "fault", "remarks", "handed", "records", "magic"})
+"""The columns that need no look at the bytes."""
 
 
 def _items(frames: Frames) -> dict[str, Any]:
-    faults: list[str | None] = [None] * len(frames)
-    remarks: list[list[str]] = [[]] * len(frames)
-    for row, item in frames.answers.items():
-        faults[row] = item.cls
-        remarks[row] = [remark.cls for remark in item.remarks]
     return {
         "position": frames.position,
         "length": frames.length,
-        "kind": np.array(KINDS, object)[frames.kind],
-        "fault": faults,
-        "remarks": remarks,
+        "kind": pa.array(KINDS).take(pa.array(frames.kind)),
+        "fault": _faults(frames),
+        "remarks": _remarks(frames),
         "handed": frames.handed,
         "records": frames.records,
+        "magic": pa.array(frames.magic, mask=frames.magic < 0),
     }
 
 
-def _fields(frames: Frames, rows: Array, absent: Array) -> dict[str, Any]:
+def _faults(frames: Frames) -> Any:  # noqa: ANN401 - pyarrow has no types
+    if not frames.answers:
+        return pa.nulls(len(frames), pa.string())
+    faults: list[str | None] = [None] * len(frames)
+    for row, item in frames.answers.items():
+        faults[row] = item.cls
+    return faults
+
+
+def _remarks(frames: Frames) -> Any:  # noqa: ANN401 - as above
+    if not any(item.remarks for item in frames.answers.values()):
+        none = pa.array(np.zeros(len(frames) + 1, np.int32))
+        return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
+    remarks: list[list[str]] = [[]] * len(frames)
+    for row, item in frames.answers.items():
+        remarks[row] = [remark.cls for remark in item.remarks]
+    return remarks
+
+
+def _fields(frames: Frames, rows: Array) -> dict[str, Any]:
     """The fixed fields as columns, masked where no whole entry stands or its format lacks them."""
-    batch = frames.magic == 2
+    batch, absent = frames.magic == 2, frames.magic < 0
     common = {
-        "magic": frames.magic,
         "offset": rows["offset"],
         "last_offset": rows["offset"] + np.where(batch, rows["last"], 0),
         "codec": np.array(CODECS, object)[rows["attributes"] & CODEC],

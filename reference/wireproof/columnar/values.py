@@ -75,11 +75,12 @@ def _record(wave: Wave, head: Row, slot: Row) -> Record:
         headers=_headers(wave, slot),
         offset=int(slot["offset"]),
         timestamp=int(slot["timestamp"]),
-        control=_marker(key, value) if int(head["attributes"]) & CONTROL else None,
+        control=marker(key, value) if int(head["attributes"]) & CONTROL else None,
     )
 
 
-def _marker(key: bytes | None, value: bytes | None) -> Control:
+def marker(key: bytes | None, value: bytes | None) -> Control:
+    """ABORT or COMMIT, which is all that the kernels take: kafka.md §1.9."""
     assert key is not None, "the kernel lets a marker without key to the reference"
     assert value is not None, "as above"
     _, kind = MARKER_KEY.unpack_from(key)

@@ -184,7 +184,7 @@ def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked, *,
     counts = np.where(clean, heads["count"], 0).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))[:-1]
     step = 1 if keep else 0
-    slots = np.zeros(int(counts.sum()) if keep else 1, SLOT)
+    slots = np.empty(int(counts.sum()) if keep else 1, SLOT)  # a clean record fills all of its own
     first *= step
 
     plain = np.flatnonzero(clean & ~packed & batch)

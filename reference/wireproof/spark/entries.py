@@ -59,10 +59,12 @@ def text(rng: Random) -> bytes:
     return b"".join(words) + rng.randbytes(POOL // 2)
 
 
-def sound(rng: Random, pool: bytes) -> Entry:
-    """An entry: eight of ten are record batches, the others old messages, single or wrapped."""
-    magic = rng.choice((2, 2, 2, 2, 2, 2, 2, 2, 1, 0))
-    codec = rng.choice((0, 0, 0, 1, 2, 3, 4) if magic == 2 else (0, 0, 1, 2, 3))
+def sound(rng: Random, pool: bytes, *, plain: bool = False) -> Entry:
+    """An entry: eight of ten are record batches, the others old messages, single or wrapped.
+
+    `plain`: all are record batches, and none is packed.
+    """
+    magic, codec = (2, 0) if plain else _kind(rng)
     count, size, key = rng.choice(SHAPES)
     parts = [
         (_cut(rng, pool, key), _cut(rng, pool, rng.randrange(size // 2, size * 3 // 2))) for _ in range(count)
@@ -70,6 +72,12 @@ def sound(rng: Random, pool: bytes) -> Entry:
     if magic == 2:
         return Entry(_batch(parts, codec), 2, codec)
     return _old(magic, codec, parts)
+
+
+def _kind(rng: Random) -> tuple[int, int]:
+    """A magic, and a codec that it may have."""
+    magic = rng.choice((2, 2, 2, 2, 2, 2, 2, 2, 1, 0))
+    return magic, rng.choice((0, 0, 0, 1, 2, 3, 4) if magic == 2 else (0, 0, 1, 2, 3))
 
 
 def _cut(rng: Random, pool: bytes, size: int) -> bytes:

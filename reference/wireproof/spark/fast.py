@@ -4,38 +4,47 @@
 entry at all, how far that goes depends on everything behind them, and the reference looks at the file itself.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from attrs import evolve
 
 from wireproof import formats
 from wireproof.columnar import TAIL, Frames, heads
 from wireproof.columnar import scan as fast_scan
+from wireproof.columnar.frames import runs
+from wireproof.columnar.heads import EVERY
+from wireproof.columnar.trees import trees
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK
 from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
-BLOCKS: Final = (256 * 1024, 8 * 1024 * 1024)
+ASKED_BLOCK: Final = 1024 * 1024
+"""Bytes whose values are made together: an object a record, where adapters are asked."""
+
+BLOCKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
 """The first block and the longest; behind bytes that are no entry the first length is taken again."""
 
 Rows: TypeAlias = "pa.RecordBatch | Item"
 """Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
 
 
-def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Rows]:
-    """What begins from `start` to `end`, both edges, in order and without gaps."""
+def rows(
+    stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = EVERY
+) -> Iterator[Rows]:
+    """What begins from `start` to `end`, both edges, in order and without gaps; `names`: columns wanted."""
     at, size, again = start, BLOCKS[0], 0
     while at < end:
         if again > FREE + WORK * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
         block = stored.block(at, min(size, end - at))
-        whole, entries, odd = _entries(block, options, last=at + len(block) >= end)
+        whole, entries, odd = _entries(block, options, names, last=at + len(block) >= end)
         if whole:
             yield _moved(entries, at)
         at += whole
@@ -49,14 +58,41 @@ def rows(stored: Stored, start: int, end: int, options: Options) -> Iterator[Row
             size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
 
 
-def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, pa.RecordBatch, bool]:
+def items(stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
+    """What `KAFKA.items` gives; the value of an entry that the kernels answer for is its JSON."""
+    at, again = start, 0
+    size = BLOCKS[0]
+    while at < end:
+        if again > FREE + WORK * (at - start):
+            yield from KAFKA.items(KAFKA, stored, at, end, options)
+            return
+        block = stored.read(at, min(size, end - at))  # of its own: who takes an item reads its bytes
+        begun, base, odd = at, at, False
+        for run in runs(block, options, keep=True):
+            if run.wave is None:
+                odd = run.answers[0].kind != "tail" or base + len(block) >= end
+                break
+            for item in trees(run):
+                yield evolve(item, at=base + item.at)
+                at = base + item.at + item.length
+        again += base + len(block) - at if odd else 0
+        if odd and at < end:
+            item = _one(stored, at, options)
+            at += item.length
+            yield item
+        size = ASKED_BLOCK if at > begun else 4 * size
+
+
+def _entries(
+    block: memoryview, options: Options, names: Sequence[str], *, last: bool
+) -> tuple[int, pa.RecordBatch, bool]:
     """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
 
     `last`: nothing is read behind the block, so that what it cuts is no entry.
     """
     found = fast_scan(block, options)
     stop = _first_odd(found)
-    shown = heads(block, found).slice(0, stop)
+    shown = heads(block, found, names).slice(0, stop)
     length = int(found.length[:stop].sum())
     if stop == len(found):
         return length, shown, False

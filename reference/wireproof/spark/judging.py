@@ -13,21 +13,22 @@ from typing import Final, Self
 from attrs import evolve, frozen
 
 from wireproof import formats
-from wireproof.adapters.contract import Hello
+from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.needs import FLAGS, needs_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.columnar.heads import CODECS
 from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
+from wireproof.trial.bench import Bench as Sitting
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge, wants_value
-from wireproof.trial.reference import expectation
+from wireproof.trial.reference import answer, expectation
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
-from wireproof.wire.values import digest, to_json
+from wireproof.wire.values import Json, digest
 
 REFERENCE: Final = "reference"
 CLUSTER: Final = 16
@@ -80,14 +81,15 @@ def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None
     if len(data) < 17 or data[16] > 2 or size != len(data):
         return None
     expect: Accept | Reject = Reject(item.cls or "other")
+    tree = json_of(item.value)
     if item.kind == "frame":
         classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
-        expect = Accept(to_json(item.value), len(data), classes)
+        expect = Accept(tree, len(data), classes)
     case = _case("kafka.batch", f"v{data[16]}", data, expect, options)
-    return evolve(case, needs=_needs(item, data))
+    return evolve(case, needs=_needs(tree, data))
 
 
-def _needs(item: Item, data: bytes) -> tuple[str, ...]:
+def _needs(tree: Json, data: bytes) -> tuple[str, ...]:
     """As `needs.needs_of`, from the attributes and the value: kafka.md §1.2, §2.1."""
     newer = data[16] == 2
     attributes = int.from_bytes(data[21:23]) if newer else data[17]
@@ -95,7 +97,8 @@ def _needs(item: Item, data: bytes) -> tuple[str, ...]:
     found |= {atom for bit, atom in FLAGS if newer and attributes & bit}
     if not newer and attributes & 7:
         found.add("feature:wrapper")
-    if any(record.headers for record in getattr(item.value, "records", ())):
+    records = tree.get("records") if isinstance(tree, dict) else None
+    if isinstance(records, list) and any(isinstance(one, dict) and one["headers"] for one in records):
         found.add("feature:headers")
     return tuple(atom for atom in formats.get("kafka.batch", f"v{data[16]}").atoms if atom in found)
 
@@ -172,12 +175,14 @@ class Bench:
         """What the adapter does with each case."""
         assert self._digests is not None, "entered"
         hello = self._digests.hello
-        ran = list(self._digests.run(cases))
-        open_ones = [number for number, one in enumerate(ran) if wants_value(one.case, one.outcome, hello)]
+        ran = [(one, Sitting(one.case, hello, answer)) for one in self._digests.run(cases)]
+        open_ones = [
+            at for at, (one, bench) in enumerate(ran) if wants_value(one.case, one.outcome, bench=bench)
+        ]
         full = dict(zip(open_ones, self._in_full([cases[number] for number in open_ones]), strict=True))
         return [
-            _judged(self.spec, one.case, full.get(number, one.outcome), one.outcome, hello)
-            for number, one in enumerate(ran)
+            _judged(self.spec, full.get(number, one.outcome), one.outcome, bench)
+            for number, (one, bench) in enumerate(ran)
         ]
 
     def _in_full(self, cases: list[Case]) -> list[Outcome]:
@@ -189,10 +194,10 @@ class Bench:
         return [ran.outcome for ran in self._values.run(cases)]
 
 
-def _judged(spec: str, case: Case, outcome: Outcome, first: Outcome, hello: Hello) -> Judged:
-    verdict = judge(case, outcome, hello=hello)
+def _judged(spec: str, outcome: Outcome, first: Outcome, bench: Sitting) -> Judged:
+    verdict = judge(bench.case, outcome, hello=bench.hello, bench=bench)
     finding = not verdict.passing and verdict.name not in {"unsupported", "not-run"}
-    said = signature(spec, case, verdict)
+    said = signature(spec, bench.case, verdict)
     return Judged(spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first), said, finding)
 
 

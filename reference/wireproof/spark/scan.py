@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from attrs import frozen
 
@@ -36,8 +35,13 @@ GRAIN: Final = 64 * 1024 * 1024
 """Bytes of a span: what is lost when a scan is killed, for each core."""
 
 ASKED: Final = 512
+"""Items that are asked and judged together, at most."""
+
 ASKED_BYTES: Final = 8 * 1024 * 1024
-"""Items, and bytes of them, that are asked and judged together."""
+"""Bytes of an item that is asked, at most."""
+
+HELD: Final = 1024 * 1024
+"""Bytes of items, over which those that are held are asked: a value takes many times as much."""
 
 GROUP: Final = 65536
 """Rows of a row group, at least."""
@@ -177,12 +181,12 @@ def _verdicts(
     plan: Plan, asked: Settings, stored: Stored, start: int, end: int, part: Part, stack: ExitStack
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a span."""
-    slow = bool(plan.adapters) or asked.framing is not KAFKA
-    parts = (
-        asked.framing.items(asked.framing, stored, start, end, asked.options)
-        if slow
-        else fast.rows(stored, start, end, asked.options)
-    )
+    parts: Iterable[fast.Rows]
+    if asked.framing is not KAFKA:
+        parts = asked.framing.items(asked.framing, stored, start, end, asked.options)
+    else:
+        some = stored, start, end, asked.options
+        parts = fast.items(*some) if plan.adapters else fast.rows(*some, SHOWN)
     benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
     items: list[Seen] = []
     for one in reading.accounted(parts, stored, start, end):
@@ -199,7 +203,7 @@ def _verdicts(
 
 
 def _enough(items: list[Seen]) -> bool:
-    return len(items) >= ASKED or sum(len(one.data) for one in items) >= ASKED_BYTES
+    return len(items) >= ASKED or sum(len(one.data) for one in items) >= HELD
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
@@ -258,27 +262,34 @@ def _format(one: Seen, asked: Settings) -> str:
     return one.case.joined if one.case else asked.framing.row.joined
 
 
+SHOWN: Final = ("position", "length", "kind", "fault", "remarks", "magic")
+"""Columns of `columnar.HEADS` that the table shows."""
+
+BATCHES: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+
+
 def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) -> pa.RecordBatch:
-    """Rows of `columnar.HEADS` as rows of the table: only what is refused is looked at one by one."""
-    magic = entries.column("magic").cast(pa.string())
-    joined = pc.binary_join_element_wise("kafka.batch/v", magic, "")
-    good = pc.is_null(entries.column("fault"))
-    lengths = entries.column("length")
-    for row in joined.filter(good).value_counts().to_pylist():
-        alike = pc.and_(good, pc.equal(joined, row["values"]))
-        weight = pc.sum(lengths.filter(alike)).as_py()
-        some = Item("frame", 0, 0)
-        judged = by_reference(row["values"], some)
-        part.count(judged, some, row["counts"], weight)
-        part.account("frame", row["counts"], weight)
-        where = entries.column("position").filter(alike)
-        _strewn(part, judged.signature, where.to_numpy(), weight, stored)
-    for row in entries.filter(pc.invert(good)).to_pylist():
-        _one_refused(row, stored, asked, part)
-    empty = pa.array([[]] * entries.num_rows, tables.VERDICTS)
-    path = pa.array([stored.shown] * entries.num_rows)
-    columns = [entries.column(name) for name in ("position", "length", "kind", "fault", "remarks")]
-    arrays = [path, *columns[:2], joined, *columns[2:], empty]
+    """Rows of `SHOWN` as rows of the table: only what is refused is looked at one by one."""
+    size, fault = entries.num_rows, entries.column("fault")
+    magic, length = (entries.column(name).to_numpy() for name in ("magic", "length"))
+    good = fault.is_null().to_numpy(zero_copy_only=False)
+    for number, name in enumerate(BATCHES):
+        rows = good & (magic == number)
+        if count := int(rows.sum()):
+            some, weight = Item("frame", 0, 0), int(length[rows].sum())
+            judged = by_reference(name, some)
+            part.count(judged, some, count, weight)
+            part.account("frame", count, weight)
+            where = entries.column("position").to_numpy()[rows]
+            _strewn(part, judged.signature, where, weight, stored)
+    if fault.null_count < size:
+        for row in entries.filter(fault.is_valid()).to_pylist():
+            _one_refused(row, stored, asked, part)
+    none = pa.array(np.zeros(size + 1, np.int32))
+    verdicts = pa.ListArray.from_arrays(none, pa.array([], tables.VERDICTS.value_type), type=tables.VERDICTS)
+    joined = pa.array(BATCHES).take(entries.column("magic"))
+    columns = [entries.column(name) for name in SHOWN[:5]]
+    arrays = [pa.repeat(pa.scalar(stored.shown), size), *columns[:2], joined, *columns[2:], verdicts]
     cast = [array.cast(one.type) for array, one in zip(arrays, FRAMES, strict=True)]
     return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
 

@@ -62,14 +62,14 @@ class Ledger:
         ]
 
 
-def entries(seed: int, number: int, size: int, every: int) -> Iterator[Entry]:
-    """The entries of a segment of about `size` bytes, one in `every` of them damaged.
+def entries(seed: int, number: int, size: int, every: int, *, plain: bool = False) -> Iterator[Entry]:
+    """The entries of a segment of about `size` bytes, one in `every` damaged; `plain` as `sound` has it.
 
     Behind one whose end nobody can tell comes a sound one.
     """
     rng = Random(f"segment {seed} {number}")  # noqa: S311 - test data, not secrets
     pool = text(rng)
-    drawn = [sound(rng, pool) for _ in range(DRAWN)]
+    drawn = [sound(rng, pool, plain=plain) for _ in range(DRAWN)]
     made = 0
     lost = False
     while made < size:
@@ -87,14 +87,16 @@ def verdict(entry: Entry) -> Verdict:
     return Verdict(named, "garbage" if entry.cls else "frame", entry.cls)
 
 
-def generate(folder: Path, size: int, seed: int, *, segment: int = SEGMENT, every: int = DAMAGED) -> Ledger:
+def generate(
+    folder: Path, size: int, seed: int, *, segment: int = SEGMENT, every: int = DAMAGED, plain: bool = False
+) -> Ledger:
     """Write segments of about `size` bytes together, and their ledger; the last one ends in a cut entry."""
     folder.mkdir(parents=True, exist_ok=True)
     ledger, offset = Ledger(), 0
     numbers = range(-(-size // segment))
     for number in numbers:
         with (folder / f"{offset:020}.log").open("wb") as file:
-            for entry in entries(seed, number, min(segment, size - number * segment), every):
+            for entry in entries(seed, number, min(segment, size - number * segment), every, plain=plain):
                 file.write(entry.at(offset))
                 ledger.add(verdict(entry), len(entry.data))
                 offset += 1
@@ -137,12 +139,13 @@ def differences(folder: Path, out: Path) -> list[str]:
 @click.option("--mib", default=64, type=click.IntRange(min=1), help="how much, about")
 @click.option("--seed", default=1, help="of all that is drawn")
 @click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one in so many is damaged")
+@click.option("--plain", is_flag=True, help="record batches only, and none compressed")
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="generate nothing: hold a scan's --out to the ledger in FOLDER")  # fmt: skip
-def main(folder: Path, mib: int, seed: int, every: int, against: Path | None) -> None:
+def main(folder: Path, mib: int, seed: int, every: int, plain: bool, against: Path | None) -> None:
     """Write Kafka segments and `ledger.json` to FOLDER, or hold a scan of them to it."""
     if against is None:
-        click.echo("\n".join(generate(folder, mib * MIB, seed, every=every).lines()))
+        click.echo("\n".join(generate(folder, mib * MIB, seed, every=every, plain=plain).lines()))
         return
     wrong = differences(folder, against)
     click.echo("\n".join(wrong) or "the scan says what the ledger says")

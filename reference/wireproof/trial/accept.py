@@ -11,7 +11,7 @@ from wireproof.trial.reference import decoded
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.options import Options
-from wireproof.wire.values import Json, digest
+from wireproof.wire.values import Json
 
 
 def accepted(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
@@ -49,7 +49,7 @@ def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
 
 
 def _digested(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
-    if outcome.digest == digest(bench.seen(expect.value)):
+    if outcome.digest == bench.digest(expect.value):
         return _right(bench)
     return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
 

@@ -11,13 +11,13 @@ from wireproof.trial.compare import scan_tree, steps
 from wireproof.trial.reference import Answer
 from wireproof.wire.observe import Wanted, project
 from wireproof.wire.rejected import Remark
-from wireproof.wire.values import Json
+from wireproof.wire.values import Json, digest
 
 
 class Bench:
     """One sitting of the judge; asks the reference at most once, and only if a rule needs it."""
 
-    __slots__ = ("_answer", "case", "hello", "reference", "wanted")
+    __slots__ = ("_answer", "_digested", "case", "hello", "reference", "wanted")
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Bench:
         self.hello = hello
         self.reference = reference
         self._answer = known
+        self._digested: tuple[Json, str] | None = None
         tree = observed(hello, case)
         self.wanted: Wanted = scan_tree(tree) if case.op == "scan" else tree
 
@@ -82,3 +83,9 @@ class Bench:
     def seen(self, value: Json) -> Json:
         """The part of a value that the adapter shows."""
         return project(value, self.wanted)
+
+    def digest(self, value: Json) -> str:
+        """The digest of that part; the last one is kept, as one value is asked about twice."""
+        if self._digested is None or self._digested[0] is not value:
+            self._digested = value, digest(self.seen(value))
+        return self._digested[1]

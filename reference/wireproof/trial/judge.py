@@ -29,7 +29,6 @@ from wireproof.trial.reference import Answer, answer
 from wireproof.trial.show import LINE, cut, short_expect, short_outcome
 from wireproof.trial.verdicts import Name, Verdict
 from wireproof.wire.classes import CLASSES
-from wireproof.wire.values import digest
 
 Reference: TypeAlias = Callable[[Case], Answer]
 
@@ -47,6 +46,7 @@ def judge(
     hello: Hello = ANYBODY,
     twin: Verdict | None = None,
     reference: Reference | None = answer,
+    bench: Bench | None = None,
 ) -> Verdict:
     """The verdict on what an adapter did with a case.
 
@@ -56,11 +56,12 @@ def judge(
         hello: who the adapter is and what it claims.
         twin: the verdict on the case's twin, on the same adapter; None if it was not run.
         reference: the reference's answer to a case; None leaves out all that needs one.
+        bench: of this case, adapter and reference, where `wants_value` has sat at it already.
 
     Returns:
         One verdict. It raises nothing, whatever the adapter answered.
     """
-    bench = Bench(case, hello, reference)
+    bench = bench or Bench(case, hello, reference)
     verdict = _judged(case, outcome, bench)
     if verdict.passing and isinstance(case.expect, Reject) and isinstance(outcome, Refused):
         verdict = _behind_twin(case, verdict, twin)
@@ -69,11 +70,14 @@ def judge(
     return verdict
 
 
-def wants_value(case: Case, outcome: Outcome, hello: Hello = ANYBODY) -> bool:
-    """Whether a digest alone does not settle a case: ask again for the value. Design, section 3, "Values"."""
+def wants_value(case: Case, outcome: Outcome, hello: Hello = ANYBODY, *, bench: Bench | None = None) -> bool:
+    """Whether a digest alone does not settle a case: ask again for the value. Design, section 3, "Values".
+
+    `bench`: where `judge` will sit, which then has the digest of what was expected.
+    """
     match case.expect, outcome:
         case Accept(value=value), Accepted(value=None, digest=str(told)):
-            return told != digest(Bench(case, hello, None).seen(value))
+            return told != (bench or Bench(case, hello, None)).digest(value)
         case _, Accepted(value=None, digest=str()):
             return True
         case _:

@@ -1,0 +1,96 @@
+"""Ways of doing the same thing, timed in turn within one run, and their ratios beside their bars.
+
+Ratios are what to go by: a slow minute of the machine slows all ways alike, and the best of the rounds is
+kept of each. The figures in seconds or bytes are for orientation.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+from attrs import frozen
+
+from wireproof.adapters.proctree import tree
+
+MIB = 1 << 20
+
+
+@frozen
+class Cost:
+    """What a run took: seconds of the clock, and seconds of all cores in it and the processes it started."""
+
+    seconds: float
+    cpu: float = 0.0
+
+
+Way = Callable[[], Cost]
+
+
+def of_process(call: Callable[[], object]) -> Way:
+    """A way that stays in this process, on one core: its own time, whatever else is run."""
+
+    def way() -> Cost:
+        start = time.process_time()
+        call()
+        return Cost(time.process_time() - start)
+
+    return way
+
+
+def of_tree(call: Callable[[], object]) -> Way:
+    """A way that has processes of its own: the clock's time, and that of the cores for all of them."""
+
+    def way() -> Cost:
+        cpu, start = had(), time.perf_counter()
+        call()
+        return Cost(time.perf_counter() - start, had() - cpu)
+
+    return way
+
+
+def had() -> float:
+    """Seconds of all cores that this process and its descendants have had, those that ended included."""
+    return sum(map(_had, tree(os.getpid())))
+
+
+def _had(pid: int) -> float:
+    """User and system time of a process and of its children that ended: fields 14 to 17 of proc(5)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0.0
+    return sum(map(int, text.rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def best(ways: Mapping[str, Way], rounds: int) -> dict[str, Cost]:
+    """The least of each way's costs: of the clock and of the cores, each for itself."""
+    costs: dict[str, list[Cost]] = {name: [] for name in ways}
+    for number in range(rounds):
+        names = list(ways) if number % 2 else list(ways)[::-1]  # what comes second finds other caches
+        for name in names:
+            costs[name].append(ways[name]())
+    return {
+        name: Cost(min(one.seconds for one in some), min(one.cpu for one in some))
+        for name, some in costs.items()
+    }
+
+
+def told(what: str, figure: float, *, least: float | None = None, most: float | None = None) -> None:
+    """One line: the figure, its bar and whether it holds."""
+    click.echo(f"{what:72} {figure:8.2f}   {_bar(figure, least, most)}".rstrip())
+
+
+def _bar(figure: float, least: float | None, most: float | None) -> str:
+    if least is not None:
+        return f"at least {least:g}: {'holds' if figure >= least else 'MISSED'}"
+    if most is not None:
+        return f"at most {most:g}: {'holds' if figure <= most else 'MISSED'}"
+    return ""
+
+
+def conditions() -> None:
+    """What else was going on, which the reader of the figures must know."""
+    loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
+    click.echo(f"{os.cpu_count()} cores; load of the last 1, 5, 15 minutes: {loads}")

@@ -1,0 +1,69 @@
+"""A campaign on two tasks beside one, and what a case costs: `python tests/benchmarks/campaign_speed.py`.
+
+The cost of a case is the time of all cores, over campaigns of a number of cases, of twice and of four times
+as many, and over one, two and four tasks. Sessions are warm; spans are alike in all.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+from beside import Cost, best, conditions, of_tree, told
+
+from wireproof.fuzz.numbered import Numbered
+from wireproof.spark import campaign, jobs
+from wireproof.spark.session import session
+
+BAR = 1.4
+GROWTH = 1.1
+"""Where a cost that does not grow may lie, as nothing is measured without error."""
+
+TIMES = (1, 2, 4)
+
+
+def campaigned(adapters: list[str], cases: int, tasks: int, grain: int) -> None:
+    """A campaign as the verb makes it, in a folder that is thrown away."""
+    hellos = jobs.ready(adapters)
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name) / "out"
+        numbered = Numbered(campaign.formats_of(hellos, WANTED), campaign.ops_of(hellos), 1)
+        plan = campaign.planned(numbered, adapters, cases, out, grain=grain)
+        campaign.run(plan, None, lambda *_: None, tasks)
+        shutil.rmtree(out)
+
+
+WANTED = ("kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "kafka.log/mixed")
+
+
+@click.command()
+@click.option("--adapters", default="aiokafka,kafka-python", help="who is asked")
+@click.option("--cases", default=8_000, help="of the smallest campaign")
+@click.option("--grain", default=1_000, help="cases of a span")
+@click.option("--rounds", default=3, help="of which the best is kept")
+def main(*, adapters: str, cases: int, grain: int, rounds: int) -> None:
+    """Print the ratio and the costs beside their bars."""
+    conditions()
+    specs = adapters.split(",")
+    spark = session("local[2]")
+    campaigned(specs, 2 * grain, 2, grain)
+
+    def cost(times: int, tasks: int) -> Cost:
+        return of_tree(lambda: campaigned(specs, times * cases, tasks, grain))()
+
+    shapes = [*((times, 2) for times in TIMES), *((1, tasks) for tasks in TIMES if tasks != 2)]
+    took = best({f"{a} {b}": lambda a=a, b=b: cost(a, b) for a, b in shapes}, rounds)
+    spark.stop()
+    told("campaign, two tasks / one", took["1 1"].seconds / took["1 2"].seconds, least=BAR)
+    for times in TIMES:
+        one = took[f"{times} 2"]
+        told(f"{times * cases} cases, two tasks: cases a second", times * cases / one.seconds)
+        told(f"{times * cases} cases, two tasks: cost of a case, in that of {cases}",
+             one.cpu / times / took["1 2"].cpu, most=GROWTH)  # fmt: skip
+    for tasks in TIMES:
+        told(f"{cases} cases, tasks {tasks}: cost of a case, in that of one task",
+             took[f"1 {tasks}"].cpu / took["1 1"].cpu, most=GROWTH)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+"""How fast a scan is with the reference's verdict only: `python tests/benchmarks/scan_speed.py [PART…]`.
+
+Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
+that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
+Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, and with
+`--plain` record batches without compression, where reading is all there is to do.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import dumping
+import shipping
+from attrs import field, frozen
+from beside import MIB, Cost, Way, best, conditions, of_tree, told
+from pyspark.sql import SparkSession
+
+from wireproof import columnar
+from wireproof.spark import jobs, scan, spanwise
+from wireproof.spark.segments import generate
+from wireproof.spark.session import session
+
+SOUND = 1 << 62
+"""One entry in so many is damaged: none."""
+
+BLOCK = 8 * MIB
+WARM = 12
+"""Segments of a MiB for a first scan: one for each task, so that each core has its Python by then."""
+
+MEMORY = "--driver-memory 6g pyspark-shell"
+"""What shipping needs; a scan does not."""
+
+
+@frozen
+class Room:
+    """Where segments and tables lie.
+
+    Attributes:
+        folder: of all this.
+        mib: of segments, about.
+        plain: whether none is compressed.
+        rounds: of which the best is kept.
+    """
+
+    folder: Path
+    mib: int
+    plain: bool
+    rounds: int
+
+    @property
+    def segments(self) -> Path:
+        """The folder with the segments, which are made once."""
+        return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, 64 * MIB)
+
+    @property
+    def warm(self) -> Path:
+        """A folder of small segments."""
+        return self._made("warm", WARM * MIB, MIB)
+
+    def _made(self, name: str, size: int, segment: int) -> Path:
+        folder = self.folder / name
+        if not (folder / "ledger.json").exists():
+            generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
+        return folder
+
+    @property
+    def gib(self) -> float:
+        """Of the segments, as they came out."""
+        return sum(path.stat().st_size for path in self.segments.glob("*.log")) / (1 << 30)
+
+    def scanned(self, folder: Path) -> None:
+        """A scan as the verb makes it, its plan and its tables included."""
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        options = jobs.source_options([str(folder)], [])
+        plan = scan.planned("wireproof.kafka_log", options, [], out)
+        scan.run(plan, None, lambda *_: None)
+
+    @contextmanager
+    def session(self, master: str) -> Iterator[SparkSession]:
+        """A warm one."""
+        spark = session(master)
+        spark.sparkContext.setLogLevel("ERROR")
+        self.scanned(self.warm)
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+    def on(self, master: str, call: Callable[[SparkSession], object]) -> Way:
+        """A way that has a warm session of its own, which is not timed."""
+
+        def way() -> Cost:
+            with self.session(master) as spark:
+                return of_tree(lambda: call(spark))()
+
+        return way
+
+
+def plainly(folder: Path) -> int:
+    """The loop that nothing stands around: blocks of a file judged, in the same memory."""
+    found, room = 0, bytearray(2 * BLOCK)
+    for path in sorted(folder.glob("*.log")):
+        with path.open("rb", buffering=0) as file:
+            left = 0
+            while got := file.readinto(memoryview(room)[left:]):
+                view = memoryview(room)[: left + got]
+                frames = columnar.scan(view)
+                torn = bool(len(frames) and frames.kind[-1] == columnar.TAIL)
+                found += len(frames) - torn
+                begins = int(frames.position[-1]) if torn else len(view)
+                left = len(view) - begins
+                room[:left] = bytes(view[begins:])
+    return found
+
+
+@frozen
+class Nothing:
+    """A job whose spans are nothing to do."""
+
+    out: Path
+    weights: list[int] = field(factory=lambda: [1] * 16)
+
+    def tasks(self, count: int) -> list[list[int]]:
+        return [list(range(16))[start::count] for start in range(min(count, 16))]
+
+    def do(self, number: int) -> None:
+        """Nothing."""
+
+
+def cores(room: Room) -> None:
+    """The scan on one core and on two, beside the plain loop; and a job over nothing."""
+    segments = room.segments
+    plainly(room.warm)
+    nothing: list[float] = []
+
+    def idle(spark: SparkSession) -> None:
+        del spark
+        plan = Nothing(room.folder / "nothing")
+        cost = of_tree(lambda: spanwise.on_spark(plan, None, lambda *_: None))()
+        nothing.append(cost.seconds)
+
+    took = best(
+        {
+            "loop": of_tree(lambda: plainly(segments)),
+            "one": room.on("local[1]", lambda _: room.scanned(segments)),
+            "two": room.on("local[2]", lambda _: room.scanned(segments)),
+            "nothing": room.on("local[2]", idle),
+        },
+        room.rounds,
+    )
+    loop, one, two = (took[name].seconds for name in ("loop", "one", "two"))
+    mib = room.gib * 1024
+    told("plain loop: MiB/s", mib / loop)
+    told("scan, local[1]: MiB/s", mib / one)
+    told("scan, local[1] / plain loop", loop / one, least=0.4)
+    told("scan, local[1] / plain loop, in seconds of cores", took["loop"].cpu / took["one"].cpu)
+    told("scan, local[2] / local[1]", one / two, least=1.4)
+    told("a job over nothing: seconds", min(nothing), most=1)
+
+
+def shipped(room: Room) -> None:
+    """Time of all cores for a GiB, beside the two ways that ship raw bytes."""
+    segments = room.segments
+    ways = {
+        "scan": room.on("local[2]", lambda _: room.scanned(segments)),
+        "rows": room.on("local[2]", lambda spark: shipping.entries(shipping.rows(spark, segments))),
+        "files": room.on("local[2]", lambda spark: shipping.entries(shipping.files(spark, segments))),
+    }
+    took = best(ways, room.rounds)
+    for name, cost in took.items():
+        told(f"{name}: seconds of cores for a GiB", cost.cpu / room.gib)
+    told("scan / raw rows of wireproof.kafka_log", took["scan"].cpu / took["rows"].cpu, most=0.2)
+    told("scan / binaryFile", took["scan"].cpu / took["files"].cpu, most=0.2)
+
+
+def kafka(room: Room) -> None:
+    """Whole commands, start to end, less the same over next to nothing."""
+    files = sorted(room.segments.glob("*.log"))
+    first = min(room.warm.glob("*.log"))
+    click.echo(f"{dumping.TOOL} {dumping.VERSION} prints {dumping.records(first)} records of {first.name}")
+    ways = {
+        "tool": of_tree(lambda: dumping.dump(files)),
+        "tool, start": of_tree(lambda: dumping.dump([first])),
+        "one": of_tree(lambda: verb(room, "local[1]", files)),
+        "one, start": of_tree(lambda: verb(room, "local[1]", [first])),
+        "two": of_tree(lambda: verb(room, "local[2]", files)),
+        "two, start": of_tree(lambda: verb(room, "local[2]", [first])),
+    }
+    took = {name: cost.seconds for name, cost in best(ways, room.rounds).items()}
+    seconds = {name: took[name] - took[f"{name}, start"] for name in ("tool", "one", "two")}
+    for name, some in seconds.items():
+        told(f"{name}: seconds without start-up ({took[f'{name}, start']:.1f})", some)
+    told("scan, local[1] / DumpLogSegments", seconds["tool"] / seconds["one"], least=5)
+    told("scan, local[2] / DumpLogSegments", seconds["tool"] / seconds["two"], least=5)
+
+
+def verb(room: Room, master: str, files: list[Path]) -> None:
+    """`wireproof scan`, as it is typed."""
+    out = room.folder / "verb"
+    shutil.rmtree(out, ignore_errors=True)
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "scan",
+        *map(str, files),
+        "--out",
+        str(out),
+        "--master",
+        master,
+    ]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+PARTS: dict[str, Callable[[Room], None]] = {part.__name__: part for part in (cores, shipped, kafka)}
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
+@click.option("--mib", default=4096, help="of segments")
+@click.option("--plain", is_flag=True, help="record batches only, and none compressed")
+@click.option("--rounds", default=3, help="of which the best is kept")
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path),
+              help="keeps the segments for the next run; else they are thrown away")  # fmt: skip
+def main(*, parts: tuple[str, ...], mib: int, plain: bool, rounds: int, folder: Path | None) -> None:
+    """Print each figure beside its bar."""
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", MEMORY)
+    here = str(Path(__file__).parent)  # workers look for `shipping` there
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    conditions()
+    with tempfile.TemporaryDirectory() as room:
+        for part in parts or PARTS:
+            PARTS[part](Room((folder or Path(room)).absolute(), mib, plain, rounds))
+
+
+if __name__ == "__main__":
+    main()
