@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 
 from wireproof import columnar
 from wireproof.spark import jobs, scan, spanwise
-from wireproof.spark.segments import generate
+from wireproof.spark.segments import SEGMENT, generate
 from wireproof.spark.session import session
 
 SOUND = 1 << 62
@@ -57,7 +57,7 @@ class Room:
     @property
     def segments(self) -> Path:
         """The folder with the segments, which are made once."""
-        return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, 64 * MIB)
+        return self._made(f"{'plain' if self.plain else 'mixed'}-{self.mib}", self.mib * MIB, SEGMENT)
 
     @property
     def warm(self) -> Path:

@@ -15,6 +15,9 @@ from wireproof.wire.options import Options
 GRAIN_LEAST: Final = 1024 * 1024
 """A span below a mebibyte costs more to hand out than to read."""
 
+LITTLE: Final = 8
+"""The part of a grain by which a span or a task may be larger: so little is not worth one of its own."""
+
 PACKED: Final = 3
 """What a compressed byte weighs, as it is unpacked, read and cannot be shared."""
 
@@ -63,9 +66,9 @@ def plan(framing: Framing, options: Options, ranges: Iterable[Range], tasks: int
 
 
 def split(framing: Framing, options: Options, one: Range, grain: int) -> list[Span]:
-    """The range cut at the first edge behind each `grain` bytes."""
+    """The range cut at the first edge behind each `grain` bytes; a little more than that is left whole."""
     place, start, end = one
-    if place.compression or end - start <= grain:
+    if place.compression or end - start <= grain + grain // LITTLE:
         return [Span(place, start, end)]
     stored = Stored.of(place)
     try:
@@ -94,7 +97,7 @@ def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
     weight = 0
     for span in spans:
         alone = span.place.compression is not None
-        if held and (alone or weight + span.weight > grain + grain // 8):
+        if held and (alone or weight + span.weight > grain + grain // LITTLE):
             yield tuple(held)
             held, weight = [], 0
         held.append(span)

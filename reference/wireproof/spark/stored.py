@@ -23,6 +23,12 @@ PIECES: Final = (64 * 1024, 4 * 1024 * 1024)
 """The first piece and the longest: they double, so that a short look costs little."""
 
 
+ROOMS: Final = 2
+"""Blocks' memory that is kept for the next object: new pages cost as much as what is read into them."""
+
+_rooms: list[bytearray] = []
+
+
 @define
 class Local:
     """A file of this machine."""
@@ -75,6 +81,11 @@ class Stored:
 
     def read(self, position: int, length: int) -> bytes:
         """As many of these bytes as lie before the end; raises `SourceError` if the object got shorter."""
+        wanted = min(length, self.size - position)
+        if isinstance(self.file, Local) and wanted > 0:  # most reads are short, and there are many
+            data = os.pread(self.file.descriptor, wanted, position)
+            if len(data) == wanted:
+                return data
         return bytes(self.block(position, length))
 
     def block(self, position: int, length: int) -> memoryview:
@@ -84,7 +95,7 @@ class Stored:
             return memoryview(b"")
         if isinstance(self.file, Local):
             if len(self._room) < wanted:
-                self._room = bytearray(wanted)
+                self._room = _roomy(wanted)
             return self._whole(
                 self.file.read_into(memoryview(self._room)[:wanted], position), position, wanted
             )
@@ -109,8 +120,17 @@ class Stored:
         return Pieces(self, position)
 
     def close(self) -> None:
-        """Let the object go."""
+        """Let the object go, and the memory of its blocks to the next one."""
         self.file.close()
+        if self._room and len(_rooms) < ROOMS:
+            _rooms.append(self._room)
+        self._room = bytearray()
+
+
+def _roomy(wanted: int) -> bytearray:
+    """Memory for a block: what another object left, if it is enough."""
+    left = _rooms.pop() if _rooms else bytearray()
+    return left if len(left) >= wanted else bytearray(wanted)
 
 
 @define
