@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import heka_brink
+import heka_corners
 import heka_encode
 import heka_message
 import heka_scan
@@ -20,7 +21,7 @@ from heka_parts import witness
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode, heka_brink):
+    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode, heka_brink, heka_corners):
         chapter.write(book)
     counts = witness(book)
     book.write()

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import iggy_address
 import iggy_brink
+import iggy_corners
 import iggy_edges
 import iggy_headers
 import iggy_jsonpoll
@@ -50,6 +51,7 @@ CHAPTERS = (
     iggy_jsonpoll,
     iggy_edges,
     iggy_brink,
+    iggy_corners,
 )
 
 

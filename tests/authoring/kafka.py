@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import kafka_brink
+import kafka_corners
 import kafka_edges
 import kafka_encode
 import kafka_legacy
@@ -30,6 +31,7 @@ if __name__ == "__main__":
         kafka_encode,
         kafka_edges,
         kafka_brink,
+        kafka_corners,
     ):
         chapter.write(book)
     book.write()

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from wireproof.spark import jobs, scan
 from wireproof.spark.errors import SourceError
+from wireproof.spark.spanwise import Tasks
 
 pytestmark = pytest.mark.spark
 
@@ -32,15 +33,18 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
     plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
-    told: list[tuple[int, int]] = []
-    summary = scan.run(plan, None, lambda done, total: told.append((done, total)))
+    told: list[tuple[int, int, Tasks]] = []
+    summary = scan.run(plan, None, lambda *now: told.append(now))
     assert {row["class"] or row["kind"]: row["count"] for row in summary.signatures} == {
         "frame": 1500,
         "bad-length": 1,
         "tail": 1,
     }
     assert summary.files[0]["read"] == len(LOG)
-    assert told[-1] == (len(LOG), len(LOG))
+    assert told[0] == (0, len(LOG), Tasks())
+    assert told[-1][:2] == (len(LOG), len(LOG))
+    assert max(tasks.all for *_, tasks in told) == len(plan.spans), "Spark said how many there are"
+    assert max(tasks.done + tasks.running for *_, tasks in told) > 0
     assert scan.run(plan, None, lambda *_: None).spans == 0, "nothing is left to do"
 
 

@@ -1,6 +1,6 @@
-"""The sources in a Spark session: found by name, exact, narrow, filtered, and streamed once."""
+"""The sources in a classic session and over Connect: found by name, exact, narrow, filtered, once."""
 
-import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,13 @@ BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset i
 DAMAGED = BATCHES[:3_000_000] + BATCHES[3_000_100:]
 
 
+@pytest.fixture(params=["classic", "connect"])
+def spark(request: pytest.FixtureRequest) -> SparkSession:
+    """Each test twice: in the process of the driver, and as a client of a server."""
+    found: SparkSession = request.getfixturevalue(request.param)
+    return found
+
+
 def read(spark: SparkSession, path: Path | str, kind: str = "kafka_log", **options: Any) -> DataFrame:
     return spark.read.format(f"wireproof.{kind}").options(**options).load(str(path))
 
@@ -41,7 +48,7 @@ def test_a_damaged_log_in_many_tasks_gives_the_items_of_the_whole(
 ) -> None:
     logs.write(tmp_path, a=DAMAGED)
     frame = read(spark, tmp_path, tasks=4)
-    assert frame.rdd.getNumPartitions() >= 4
+    assert frame.selectExpr("spark_partition_id() AS task").distinct().count() >= 4
     rows = found(frame)
     assert rows == whole(KAFKA, DAMAGED)
     assert {kind for _, _, kind, _ in rows} == {"frame", "garbage"}
@@ -157,20 +164,17 @@ def test_a_growing_log_is_streamed_once_across_a_torn_tail(spark: SparkSession, 
 
 def test_a_stream_that_runs_takes_what_is_appended(spark: SparkSession, tmp_path: Path) -> None:
     log = logs.write(tmp_path / "in", a=logs.embedded()[:100]) / "a.log"
-    seen: list[int] = []
-    done = threading.Event()
-
-    def take(frame: DataFrame, _: int) -> None:
-        seen.extend(row.position for row in frame.collect())
-        if len(seen) >= 3:
-            done.set()
-
     source = spark.readStream.format("wireproof.kafka_log").load(str(tmp_path / "in"))
-    query = source.writeStream.foreachBatch(take).trigger(processingTime="200 milliseconds").start()
+    sink = source.writeStream.format("memory").queryName("appended")
+    query = sink.trigger(processingTime="200 milliseconds").start()
     try:
         with log.open("ab") as out:
             out.write(logs.embedded()[100:])
-        assert done.wait(60), f"three rows, not {seen}"
+        deadline = time.monotonic() + 60
+        while spark.table("appended").count() < 3:
+            assert query.exception() is None
+            assert time.monotonic() < deadline, f"three rows, not {spark.table('appended').collect()}"
+            time.sleep(0.1)
     finally:
         query.stop()
-    assert seen == [0, 71, 217]
+    assert sorted(row.position for row in spark.table("appended").collect()) == [0, 71, 217]

@@ -8,15 +8,24 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
+from attrs import evolve
 
+from wireproof.adapters.contract import Request
+from wireproof.adapters.objects import Caller
+from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import load
-from wireproof.cases.mutate import dictionary, seed
+from wireproof.cases.mutate import dictionary, mutate, seed
+from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
+from wireproof.fuzz.asker import Here
 from wireproof.fuzz.asking import askings
 from wireproof.fuzz.cell import Cell
+from wireproof.fuzz.clock import Clock
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
 from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settle
 from wireproof.fuzz.inputs import Inputs
@@ -25,6 +34,7 @@ from wireproof.fuzz.stats import efforts
 from wireproof.fuzz.tally import Tally, totals
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import Verdict
+from wireproof.wire.options import Options
 
 ROW = FORMATS["iggy.identifier/0.0.30"]
 SIGNATURE = Signature("x", ROW.joined, "decode", "fail:wrong-accept", "bad-length", "length")
@@ -136,11 +146,47 @@ def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
 def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
     ways = askings(FORMATS["heka.stream/0.10"], load())
     inputs = Inputs(FORMATS["heka.stream/0.10"], ways, ("decode", "scan"))
-    assert len({repr(way.options) for way in ways}) == len(ways) > 1
+    assert len({repr((way.profile, way.options)) for way in ways}) == len(ways) > 1
     for number in range(64):
         data = bytes([0x1E, 2, 8, number])
         one, two = inputs.case(data), inputs.case(data)
         assert (one, inputs.more(one)) == (two, inputs.more(two))
+
+
+class Greedy:
+    """Takes 64 MiB for whatever it is given."""
+
+    name, version = "greedy", "1"
+
+    def decode(self, request: Request) -> Refused:
+        block = bytearray(64 << 20)
+        block[::4096] = b"\1" * len(range(0, len(block), 4096))
+        del request
+        return Refused("other", 0)
+
+
+def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory() -> None:
+    clock = Clock(5.0)
+    clock.start()
+    here = Here(Caller(Greedy()), clock)
+    small = evolve(case_of(b"\x01"), options=Options(max_output=4 << 20))
+    (case, outcome), *_ = here.ask([small])
+    clock.stop()
+    assert outcome == Exhausted("memory", "over 32 MiB")
+    assert case.limits.rss_mb == 32
+    ((again, same),) = here.ask([evolve(small, options=Options())])
+    assert same == Refused("other", 0)
+    assert again.limits.rss_mb is None
+
+
+def test_what_nobody_may_write_is_asked_to_be_written() -> None:
+    row = FORMATS["iggy.headers/0.0.30"]
+    inputs = Inputs(row, (), ("decode", "encode"))
+    rng = Random(1)
+    asked = [one for _ in range(600) for one in inputs.more(inputs.case(mutate(row, sample(row), rng, 200)))]
+    refusals = [one for one in asked if isinstance(one.expect, Reject)]
+    assert {one.op for one in refusals} == {"encode"}
+    assert {one.expect.cls for one in refusals if isinstance(one.expect, Reject)} == {"invalid-value"}
 
 
 def launcher(folder: Path, features: dict[int, int], *, keep: int) -> Path:

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from wireproof import formats
+from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.draft import drafted
@@ -15,7 +16,8 @@ from wireproof.cases.mutate.respelled import respelled
 from wireproof.cases.mutate.signing import nearly_signed, signed_again, signer_named
 from wireproof.cases.mutate.valued import EXTRA
 from wireproof.formats import FORMATS
-from wireproof.fuzz.asking import askings, fitted, keys_of
+from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
+from wireproof.fuzz.inputs import Inputs
 from wireproof.heka.stream import Stream
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT, Options
@@ -153,11 +155,21 @@ def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     assert keys_of(decodes)["test_1"] == b"testkey"
 
 
+def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
+    batch = FORMATS["kafka.batch/v2"]
+    ways = askings(batch, load())
+    bare = Inputs(batch, (), ()).unanswered(b"")
+    reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
+    assert [way.profile for way in claimed(ways, bare, reader)] == ["reader"]
+    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim()})) == ways
+    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))})) == ()
+
+
 def test_a_limit_is_drawn_beside_the_length_of_a_message() -> None:
     data = sample(STREAM)
-    size = formats.decode(STREAM, data).value.frames[0].header.message_length
-    limits = {fitted(STREAM, Options(max_message=70000), data, number).max_message for number in range(60)}
-    assert limits == {70000, size - 1, size, size + 1}
+    sizes = [frame.header.message_length for frame in formats.decode(STREAM, data).value.frames]
+    limits = {fitted(STREAM, Options(max_message=70000), data, number).max_message for number in range(120)}
+    assert limits == {70000, *(size + step for size in sizes for step in (-1, 0, 1))}
 
 
 def test_offsets_and_producers_are_those_of_the_log() -> None:

@@ -5,6 +5,7 @@ process, leaves `Caller.answer`.
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, Final
 
 from attrs import evolve, has
@@ -56,7 +57,7 @@ class Caller:
         if call is None:
             return Unsupported(f"has no {request.op}")
         try:
-            outcome: object = call(request)
+            outcome: object = call(_own(request))
         except KeyboardInterrupt:
             raise
         except MemoryError as error:
@@ -80,6 +81,11 @@ class Caller:
             return Exhausted("memory", line_of(error))
         except (TypeError, ValueError, RecursionError) as error:
             return Faulty(f"its value is no JSON: {line_of(error)}")
+
+
+def _own(request: Request) -> Request:
+    """The request with a value that the object may change without changing what it is held to."""
+    return evolve(request, value=deepcopy(request.value)) if request.op == "encode" else request
 
 
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above

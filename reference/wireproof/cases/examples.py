@@ -68,11 +68,11 @@ def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     for _ in range(EDITED):
         value = sample.value
         for _ in range(rng.choice((1, 1, 2))):
-            value = _edited(value, rng)
+            value = edited(value, rng)
         yield Example("edited", Value(to_json(value)), options)
 
 
-def _edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
+def edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
     """The value with a part changed; what the format ties to the part follows it in half of them."""
     found = tuple(site for site in sites(value) if site.steps)
     if not found:

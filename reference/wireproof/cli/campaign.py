@@ -1,17 +1,20 @@
 """`wireproof campaign`: generated cases by the million, on Spark."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from rich.text import Text
 
+from wireproof.cli.cluster import on_cluster
 from wireproof.cli.fuzz import formats_of
+from wireproof.cli.progress import worked
 from wireproof.cli.scan import exit_of
 from wireproof.formats import FORMATS
+from wireproof.spark.shipping import Where, where_of
 
 if TYPE_CHECKING:
     from wireproof.spark.campaign import Plan, Summary
@@ -31,75 +34,74 @@ APART = ("pass", "info", "unsupported")
 @click.option(
     "--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else what is claimed"
 )
-@click.option("--master", help="of Spark; all cores of this machine if left out")
+@on_cluster
 @click.option("--tasks", type=click.IntRange(min=1), help="about how many; they change nothing of the result")
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="kept of each signature")
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     adapters: str,
     out: Path,
     patterns: tuple[str, ...],
-    master: str | None,
     tasks: int | None,
-    **drawn: int,  # `cases`, `seed`, `samples`
+    **more: Any,  # noqa: ANN401 - `cases`, `seed`, `samples`, `page`, and the options of the cluster
 ) -> int:
     """Generate cases, ask every adapter, judge, and keep the smallest of each way in which one fails."""
     try:
         from wireproof.fuzz.numbered import Numbered  # noqa: PLC0415 - as below
-        from wireproof.spark import campaign, jobs  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import board, campaign, jobs  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name one at least")
     wanted = formats_of(patterns) if patterns else tuple(FORMATS)
+    where = where_of(more)
+    where.settings()
     hellos = jobs.ready(specs)
-    numbered = Numbered(campaign.formats_of(hellos, wanted), campaign.ops_of(hellos), drawn["seed"])
-    plan = campaign.planned(numbered, specs, drawn["cases"], out.absolute(), drawn["samples"])
-    summary = _watched(plan, master, tasks)
-    _shown(summary, out)
+    numbered = Numbered(campaign.formats_of(hellos, wanted), campaign.ops_of(hellos), more["seed"])
+    plan = campaign.planned(numbered, specs, more["cases"], out.absolute(), more["samples"])
+    summary = _watched(plan, where, tasks)
+    shown(summary.signatures)
+    rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
+    Console().print(
+        f"{summary.cases:,} cases in {summary.seconds:.1f} s{rate}; "
+        f"tables in {out}; wireproof promote '{out}#FINDING' makes one a fixture",
+        soft_wrap=True,
+    )
+    if more["page"]:
+        more["page"].write_text(board.html(out), encoding="utf-8")
     return exit_of(summary.signatures)
 
 
-def _watched(plan: "Plan", master: str | None, tasks: int | None) -> "Summary":
+def _watched(plan: "Plan", where: Where, tasks: int | None) -> "Summary":
     """With a bar on a terminal."""
     from wireproof.spark import campaign, jobs  # noqa: PLC0415 - as above
 
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("campaign")
-        with jobs.told():
-            return campaign.run(
-                plan, master, lambda done, total: bar.update(task, completed=done, total=total), tasks
-            )
+    with worked(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell, jobs.told():
+        return campaign.run(plan, where, tell, tasks)
 
 
-def _shown(summary: "Summary", out: Path) -> None:
-    """A line for each finding, with what replays its smallest; the rest counted."""
+def shown(signatures: list[dict[str, Any]]) -> None:
+    """The table `signatures` on the terminal: a line for each finding, the rest counted."""
     console = Console()
     table = Table(box=None)
     for name in ("implementation", "format", "op", "verdict", "class", "path", "finding"):
         table.add_column(name, overflow="fold")
     table.add_column("cases", justify="right", no_wrap=True)
-    told = [row for row in summary.signatures if row["kind"].partition(":")[0] not in APART]
+    told = [row for row in signatures if row["kind"].partition(":")[0] not in APART]
     for row in told:
         names = ("implementation", "format", "op", "kind", "class", "path", "finding")
         table.add_row(*(row[name] for name in names), f"{row['count']:,}")
     console.print(table)
-    for name in dict.fromkeys(row["implementation"] for row in summary.signatures):
-        console.print(Text(_counted(name, summary)), soft_wrap=True)
-    rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
-    console.print(
-        f"{len(told)} findings; {summary.cases:,} cases in {summary.seconds:.1f} s{rate}; "
-        f"tables in {out}; wireproof promote '{out}#FINDING' makes one a fixture",
-        soft_wrap=True,
-    )
+    for name in dict.fromkeys(row["implementation"] for row in signatures):
+        console.print(Text(_counted(name, signatures)), soft_wrap=True)
+    console.print(f"{len(told)} findings;", end=" ")
 
 
-def _counted(name: str, summary: "Summary") -> str:
-    rows = [row for row in summary.signatures if row["implementation"] == name]
+def _counted(name: str, signatures: list[dict[str, Any]]) -> str:
     by_kind: dict[str, int] = {}
-    for row in rows:
+    for row in (row for row in signatures if row["implementation"] == name):
         kind = row["kind"].partition(":")[0]
         by_kind[kind] = by_kind.get(kind, 0) + row["count"]
     return f"{name}: " + ", ".join(f"{count:,} {kind}" for kind, count in by_kind.items())

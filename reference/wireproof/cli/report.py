@@ -1,4 +1,4 @@
-"""`wireproof report`: the views of streams that `check … --out` wrote."""
+"""`wireproof report`: the views of streams that `check … --out` wrote, and of the tables of Spark's jobs."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from wireproof.cli import campaign, scan
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.cli.views import viewing, views_of, write_views
+from wireproof.cli.views import Views, viewing, views_of, write_views
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial.events import EventError
 from wireproof.trial.lookup import Lookups
@@ -15,9 +16,7 @@ from wireproof.trial.streams import Stream, merge, read
 
 
 @click.command("report")
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @viewing
 @with_fixtures
 @click.option("--quiet", is_flag=True, help="print the matrix only")
@@ -27,7 +26,10 @@ def command(
     quiet: bool,
     **more: Any,  # noqa: ANN401 - the options of the views
 ) -> None:
-    """Render the streams in FILES; shards of one run are joined."""
+    """Render the streams in FILES; shards of one run are joined. A folder is that of a scan or a campaign."""
+    if any(file.is_dir() for file in files):
+        _tables(files, views_of(more))
+        return
     streams = _joined([stream for file in files for stream in read(file)])
     if not streams:
         raise EventError(
@@ -40,6 +42,28 @@ def command(
     if quiet or len(streams) > 1:
         console.print(summary(streams))
     write_views(streams, views_of(more), suite)
+
+
+def _tables(files: tuple[Path, ...], views: Views) -> None:
+    """The tables of one folder; of what a run's views are, they have the page."""
+    if len(files) > 1:
+        raise click.UsageError("a folder of tables is rendered alone")
+    if views != Views(html=views.html):
+        raise click.UsageError("of a folder of tables there is --html, and what is printed here")
+    try:
+        from wireproof.spark import board  # noqa: PLC0415 - Spark is an extra
+    except ImportError as error:
+        raise click.ClickException(
+            f"the tables want further packages: pip install 'wireproof[spark]' ({error})"
+        ) from None
+    found = board.kept(files[0])
+    if found.scanned:
+        scan.shown(found.tables["signatures"], found.tables["files"])
+    else:
+        campaign.shown(found.tables["signatures"])
+    Console().print(f"tables in {files[0]}", soft_wrap=True)
+    if views.html:
+        views.html.write_text(board.html(files[0]), encoding="utf-8")
 
 
 def _joined(streams: list[Stream]) -> list[Stream]:

@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeElapsedColumn, TransferSpeedColumn
+from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
+from wireproof.cli.cluster import on_cluster
+from wireproof.cli.progress import worked
+from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.verdicts import ROWS, gates
 
@@ -28,63 +31,75 @@ EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
 @click.option("--source", default="kafka_log", type=click.Choice(["kafka_log", "heka_stream", "iggy_log"]),
               help="what the objects are")  # fmt: skip
 @click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="an option of the source")
-@click.option("--master", help="of Spark; all cores of this machine if left out")
+@on_cluster
 @click.option("--samples", default=3, type=click.IntRange(0, 1000), help="kept of each signature")
+@click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
     paths: tuple[str, ...],
     out: Path,
     adapters: tuple[str, ...],
     source: str,
-    assignments: tuple[str, ...],
-    master: str | None,
     samples: int,
+    **more: Any,  # noqa: ANN401 - `assignments`, `page`, and the options of the cluster
 ) -> int:
     """Read every object that PATH… name: which frames are refused, and which are understood differently."""
     try:
-        from wireproof.spark import jobs, scan  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import board, jobs, scan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
-    options = jobs.source_options(paths, assignments)
+    options = jobs.source_options(paths, more["assignments"])
+    where = where_of(more)
+    where.settings()
     jobs.ready(adapters)
     plan = scan.planned(f"wireproof.{source}", options, adapters, out.absolute(), samples)
-    summary = _watched(plan, master)
-    _shown(summary, out)
+    summary = _watched(plan, where)
+    rate = _rate(plan, summary)
+    shown(summary.signatures, summary.files)
+    Console().print(
+        f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
+    )
+    if more["page"]:
+        more["page"].write_text(board.html(out), encoding="utf-8")
     return exit_of(summary.signatures)
 
 
-def _watched(plan: "Plan", master: str | None) -> "Summary":
+def _watched(plan: "Plan", where: Where) -> "Summary":
     """With a bar on a terminal."""
     from wireproof.spark import jobs, scan  # noqa: PLC0415 - as above
 
-    console = Console(stderr=True)
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("scan")
-        with jobs.told():
-            return scan.run(plan, master, lambda done, total: bar.update(task, completed=done, total=total))
+    columns = (DownloadColumn(), TransferSpeedColumn())
+    with worked(Console(stderr=True), "scan", *columns) as tell, jobs.told():
+        return scan.run(plan, where, tell)
 
 
-def _shown(summary: "Summary", out: Path) -> None:
+def _rate(plan: "Plan", summary: "Summary") -> str:
+    """How fast a scan went that was not done in part before."""
+    whole = summary.spans == len(plan.spans)
+    read = sum(row["read"] for row in summary.files)
+    return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
+
+
+def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
+    """The tables `signatures` and `files` on the terminal."""
     table = Table(box=None)
     for name in ("implementation", "format", "verdict", "class", "path"):
         table.add_column(name, overflow="fold")
     for name in ("frames", "bytes"):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in summary.signatures:
+    for row in signatures:
         count, size = f"{row['count']:,}", f"{row['bytes']:,}"
         table.add_row(
             row["implementation"], row["format"], row["kind"], row["class"], row["path"], count, size
         )
     console = Console()
     console.print(table)
-    read, garbage, tails = (
-        sum(row[n] for row in summary.files) for n in ("read", "garbage_bytes", "tail_bytes")
-    )
+    read, garbage, tails = (sum(row[n] for row in files) for n in ("read", "garbage_bytes", "tail_bytes"))
     console.print(
-        f"{len(summary.files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
-        f"{garbage:,} of garbage, {tails:,} of torn tails; "
-        f"{summary.spans} spans in {summary.seconds:.1f} s; tables in {out}",
+        f"{len(files)} objects, {read:,} bytes: {read - garbage - tails:,} of frames, "
+        f"{garbage:,} of garbage, {tails:,} of torn tails;",
         soft_wrap=True,
+        end=" ",
     )
 
 

@@ -438,7 +438,8 @@ def read_batch(data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: 
             return False
         at, before, stamp = stop, delta, most if append else time + late
         if not append:
-            wrapped = stamp < time if late >= 0 else stamp > time
+            # not by the sum itself: to the compiler a signed sum never wraps, and a test of it is no test
+            wrapped = time > INT63 - late if late >= 0 else time < -INT63 - 1 - late
             if wrapped or stamp < -1:
                 return False
             latest = max(latest, stamp)

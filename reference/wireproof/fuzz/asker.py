@@ -4,13 +4,16 @@ An adapter in a process of its own is asked in batches, so that its answers cost
 engine finds out who of a batch was guilty of a death.
 """
 
+import resource
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
+
+from attrs import evolve
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import NotRun, Outcome, TimedOut
+from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
 from wireproof.fuzz.clock import Clock
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import planned, request_for
@@ -18,8 +21,16 @@ from wireproof.trial.plan import planned, request_for
 BATCH: Final = 64
 """Cases that are asked of a process at once."""
 
+SPREAD: Final = 8
+"""A codec may hold so many times what it may unpack; beyond that it believed a length or a count."""
+
 Answered = tuple[Case, Outcome]
 """A case as it was asked (lifted where that was needed), and what came of it."""
+
+
+def peak() -> int:
+    """MiB of this process in memory at most, up to now; it never falls, so that a growth shows once."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 class Asker(Protocol):
@@ -49,9 +60,19 @@ class Here:
         """One call a case."""
         for case in cases:
             asked = planned(case, self.hello)
-            yield (asked, self._answer(asked)) if isinstance(asked, Case) else (case, asked)
+            yield self._answered(asked) if isinstance(asked, Case) else (case, asked)
 
-    def _answer(self, case: Case) -> Outcome:
+    def _answered(self, case: Case) -> Answered:
+        """The outcome; where it took too much memory, of the case with the limit that says so to all."""
+        before = peak()
+        outcome = self._called(case)
+        most = case.options.max_output * SPREAD >> 20
+        if peak() - before <= most:
+            return case, outcome
+        limited = evolve(case, limits=evolve(case.limits, rss_mb=most))
+        return limited, Exhausted("memory", f"over {most} MiB")
+
+    def _called(self, case: Case) -> Outcome:
         def late() -> Outcome:
             return TimedOut(case.limits.ms, "by its processor time")
 

@@ -11,11 +11,14 @@ from typing import Final, Literal
 from attrs import evolve, frozen
 
 from wireproof import formats
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.trial.plan import planned
+from wireproof.wire.options import DEFAULT, Options, Profile
 from wireproof.wire.trace import Span
 
 AS_IT_IS: Final = 4
@@ -28,18 +31,29 @@ class Asking:
 
     options: Options = DEFAULT
     needs: tuple[str, ...] = ()
+    profile: Profile = "reader"
 
 
 def askings(row: Format, suite: Suite, op: Literal["decode", "scan"] = "decode") -> tuple[Asking, ...]:
-    """The ways in which the fixtures of `row` ask for `op` as a reader; the plain one first."""
-    needs: dict[str, tuple[Options, set[str]]] = {}
+    """The ways in which the fixtures of `row` ask for `op`; the plain one, of a reader, first."""
+    needs: dict[str, tuple[Options, Profile, set[str]]] = {}
     for case in suite.cases:
-        if case.joined != row.joined or case.op != op or case.profile != "reader":
-            continue
-        _, common = needs.setdefault(repr(case.options), (case.options, set(case.needs)))
-        common &= set(case.needs)
-    found = [Asking(options, tuple(sorted(common))) for options, common in needs.values()]
-    return (Asking(), *(one for one in found if one.options != DEFAULT))
+        if case.joined == row.joined and case.op == op:
+            first = (case.options, case.profile, set(case.needs))
+            *_, common = needs.setdefault(repr(first[:2]), first)
+            common &= set(case.needs)
+    found = [Asking(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()]
+    return (Asking(), *(one for one in found if (one.options, one.profile) != (DEFAULT, "reader")))
+
+
+def put_to(case: Case, way: Asking) -> Case:
+    """The case as it is asked in this way."""
+    return evolve(case, options=way.options, needs=way.needs, profile=way.profile)
+
+
+def claimed(ways: Iterable[Asking], case: Case, hello: Hello) -> tuple[Asking, ...]:
+    """The ways in which an adapter lets itself be asked for a case."""
+    return tuple(way for way in ways if isinstance(planned(put_to(case, way), hello), Case))
 
 
 def keys_of(ways: Iterable[Asking]) -> Keys:

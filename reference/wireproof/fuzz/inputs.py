@@ -6,23 +6,32 @@ What is asked beside the bytes is `asking`'s matter.
 import hashlib
 import zlib
 from collections.abc import Sequence
+from random import Random
 from typing import Final
 
 from attrs import evolve
 
-from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Reject, Source, Value
 from wireproof.cases.derived import OPEN, sampled
+from wireproof.cases.examples import edited
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
-from wireproof.fuzz.asking import Asking, fitted, keys_of
+from wireproof.fuzz.asking import Asking, fitted, keys_of, put_to
 from wireproof.trial.reference import expectation
 from wireproof.wire.options import DEFAULT
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.values import to_json
 
-ENCODE, SCAN, RELATED = 4, 4, 16
+ENCODE, SCAN, RELATED = 3, 4, 16
 """One input in so many is also written, scanned in pieces, or damaged further in a way that is understood."""
 
 DRAWN: Final = 2
 """The remainder of those."""
+
+UNTOLD: Final = {("v0", "timestamp")}
+"""Revision and field of values that only our way to tell them forbids: a v0 message has no timestamp to be
+wrong about (kafka.md §2.1)."""
 
 UNANSWERED: Final = Accept()
 """What is expected of a case before the reference was asked."""
@@ -75,7 +84,8 @@ class Inputs:
         options = fitted(self.row, way.options, data, drawn)
         return Case(
             f"{self.row.joined}/fuzz/n{sha}", self.row.name, self.row.revision, Data(data), UNANSWERED,
-            title="found by fuzzing", options=options, needs=way.needs, source=SOURCE,
+            title="found by fuzzing", options=options, needs=way.needs, profile=way.profile,
+            source=SOURCE,
             family="fuzz",  # nobody wrote its expectation: any refusal agrees with any
         )  # fmt: skip
 
@@ -88,8 +98,12 @@ class Inputs:
             found.append(_scanned(self._as_scan(case, drawn >> 4), drawn >> 8))
         if not isinstance(case.expect, Accept):
             return found
-        if "encode" in self._ops and (drawn >> 16) % ENCODE == DRAWN and case.options == DEFAULT:
-            found += _written(case, case.expect)
+        if (
+            "encode" in self._ops
+            and (drawn >> 16) % ENCODE == DRAWN
+            and (case.options, case.profile) == (DEFAULT, "reader")
+        ):
+            found += (_written if drawn >> 20 & 1 else self._unwritable)(case, case.expect)
         if drawn % RELATED == DRAWN and case.expect != UNANSWERED:
             related = (one for one in sampled(case, drawn >> 8) if one.op in self._ops)
             found += [evolve(one, twin=None) for one in related]
@@ -99,8 +113,22 @@ class Inputs:
         """The case as it is asked, or as only scans are; half of each where there are such."""
         if not self._scans or drawn & 1:
             return case
-        way = self._scans[(drawn >> 1) % len(self._scans)]
-        return evolve(case, options=way.options, needs=way.needs)
+        return put_to(case, self._scans[(drawn >> 1) % len(self._scans)])
+
+    def _unwritable(self, case: Case, read: Accept) -> list[Case]:
+        """The value with a part changed such that nobody may write it; none where it can be written."""
+        assert isinstance(case.input, Data)
+        data = case.input.data
+        if read == UNANSWERED:
+            return []
+        value = edited(formats.decode(self.row, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
+        encode = evolve(case, id=f"{case.id}-unwritable", op="encode", input=Value(to_json(value)))
+        try:
+            formats.encode(self.row, to_json(value), case.options)
+        except Rejected as rejected:
+            if (self.row.revision, rejected.path) not in UNTOLD:
+                return [evolve(encode, expect=Reject(rejected.cls))]
+        return []
 
     def every(self, case: Case) -> list[Case]:
         """Each further question of an answered case at once."""

@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import cattrs
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.entry import Entry
@@ -28,8 +28,9 @@ from wireproof.adapters.worker import limit_memory
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
+from wireproof.fuzz.aside import aside
 from wireproof.fuzz.asker import Asker, Away, Here
-from wireproof.fuzz.asking import askings
+from wireproof.fuzz.asking import Asking, askings, claimed
 from wireproof.fuzz.cell import Cell
 from wireproof.fuzz.child import fuzz, native
 from wireproof.fuzz.clock import Clock
@@ -52,6 +53,9 @@ WARMING: Final = 120.0
 
 SLICE: Final = 120.0
 """Seconds of one turn of a format at most, so that a run that is cut off has looked at all of them."""
+
+SHORT: Final = 6.0
+"""The same where the first finding ends it all: a fault of the last format need not wait for the others."""
 
 ROOM: Final = MEMORY
 """Bytes of address space, over what is mapped at the start, for a codec that asks for what it is told."""
@@ -95,7 +99,7 @@ class Lane:
     def turns(self) -> Iterator[tuple[str, float]]:
         """Each format once a round, and for how many seconds."""
         share = self.seconds / len(self.rows)
-        rounds = ceil(share / SLICE)
+        rounds = ceil(share / (SHORT if self.first else SLICE))
         for _ in range(rounds):
             yield from ((joined, share / rounds) for joined in self.rows)
 
@@ -112,6 +116,7 @@ class Bench:
         self.hello = self._hello()
         self.cell = Cell(lane.rooms.work(lane.worker) / "cell", lane.max_size)
         self.functions = instrument(modules_of((FORMATS[joined] for joined in lane.rows), entry))
+        aside()  # imported once, and behind the instruments
 
     def _hello(self) -> Hello:
         if self.caller is not None:
@@ -151,7 +156,7 @@ class Stand:
         self.lane, self.cell, self._bench = lane, bench.cell, bench
         lifted = bool(bench.hello.revisions) and joined not in bench.hello.revisions
         ops = claimed_ops(bench.hello, self.row)
-        ways, scans = (askings(self.row, bench.suite, op) for op in ("decode", "scan"))
+        ways, scans = self._ways("decode"), self._ways("scan")
         self.inputs = Inputs(self.row, ways, ops, scans=scans, lifted=lifted)
         work = lane.rooms.work(lane.worker)
         self.log = work / "log"
@@ -162,6 +167,11 @@ class Stand:
         corpus.mkdir(parents=True, exist_ok=True)
         self.folders: Sequence[Path] = (corpus, seeds)
         self._warm()
+
+    def _ways(self, op: Literal["decode", "scan"]) -> tuple[Asking, ...]:
+        """How the adapter may be asked beside the bytes."""
+        bare = evolve(Inputs(self.row, (), ()).unanswered(b""), op=op)
+        return claimed(askings(self.row, self._bench.suite, op), bare, self._bench.hello)
 
     def _warm(self) -> None:
         """Ask once what costs nothing later: what is compiled or loaded on first use is nobody's hang."""

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from wireproof.cases.mutate import Keys, crossover, mutate, repair
+from wireproof.cases.mutate import Keys
 from wireproof.formats import Format
+from wireproof.fuzz.aside import aside
 
 OWN: Final = 8
 """One child in so many is libFuzzer's."""
@@ -22,7 +23,9 @@ class Mutator:
 
     def __init__(self, row: Format, native: Native, keys: Keys | None = None) -> None:
         """Mutate inputs of `row`, signed with `keys`; `native` is libFuzzer's own mutation."""
-        self._row = row
+        copy = aside()
+        self._mutators = copy.mutate
+        self._row = copy.formats.FORMATS[row.joined]
         self._native = native
         self._keys = keys or None
 
@@ -30,9 +33,14 @@ class Mutator:
         """A child of `data`."""
         rng = Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
         if not rng.randrange(OWN):
-            return repair(self._row, self._native(data, max_size)[:max_size], self._keys)[:max_size]
-        return mutate(self._row, data, rng, max_size, keys=self._keys)
+            made: bytes = self._mutators.repair(
+                self._row, self._native(data, max_size)[:max_size], self._keys
+            )
+        else:
+            made = self._mutators.mutate(self._row, data, rng, max_size, keys=self._keys)
+        return made[:max_size]
 
     def cross(self, one: bytes, two: bytes, max_size: int, seed: int) -> bytes:
         """A child of both."""
-        return crossover(self._row, one, two, Random(seed), max_size)  # noqa: S311 - as above
+        made: bytes = self._mutators.crossover(self._row, one, two, Random(seed), max_size)  # noqa: S311 - as above
+        return made

@@ -13,13 +13,13 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.damage import CHECKSUMS, encoded, replaced
 from wireproof.cases.derived import broken, sampled
+from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
 from wireproof.kafka import arithmetic
 from wireproof.trial.show import cut
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span
 from wireproof.wire.values import to_json
-from wireproof.wire.writer import Writer
 
 
 @frozen
@@ -64,12 +64,6 @@ def told(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is m
     return [told(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _written(row: Format, value: Any, case: Case) -> bytes:  # noqa: ANN401 - as above
-    writer = Writer()
-    row.encode(writer, value, case.options)
-    return bytes(writer.data)
-
-
 def stable(seen: Seen) -> Iterator[Fault]:
     """What is accepted and written again is read as the same value.
 
@@ -79,7 +73,7 @@ def stable(seen: Seen) -> Iterator[Fault]:
     if seen.case.options.fetch_offset is not None or seen.case.options.isolation != "read_uncommitted":
         return
     try:
-        again = _written(seen.row, seen.value, seen.case)
+        again = written(seen.row, seen.value, seen.case.options)
     except Rejected as rejected:
         if rejected.cls != "invalid-value" or not seen.remarked:
             yield Fault("re-encode", rejected.cls, f"an accepted value is not written: {rejected}")
@@ -134,7 +128,7 @@ def recoded(seen: Seen) -> Iterator[Fault]:
     codec = seen.number % 5
     value = evolve(seen.value, attributes=attributes & ~arithmetic.CODEC | codec)
     try:
-        again = formats.decode(seen.row, _written(seen.row, value, seen.case), seen.case.options).value
+        again = formats.decode(seen.row, written(seen.row, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:
         if rejected.cls not in ("invalid-value", "limit-exceeded"):
             yield Fault("codec", rejected.cls, f"written with codec {codec}: {rejected}")

@@ -119,6 +119,7 @@ class Target:
         hello = self._desk.asker.hello
         if asked.op == "encode" and isinstance(outcome, Refused):
             return  # a builder may have less to say than the format has; what it writes is judged
+        case = evolve(case, limits=asked.limits)
         verdict = judge(asked, outcome, hello=hello)
         if is_finding(verdict) and verdict.name != "info":
             needs = tuple(dict.fromkeys((*case.needs, *needs_of(case))))

@@ -3,13 +3,13 @@
 Design, section 5. Whatever comes from an adapter or a fixture goes through `html.escape`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.report.excerpt import data_of, layout_of
@@ -18,7 +18,7 @@ from wireproof.report.fieldtree import lines
 from wireproof.report.groups import Lookup, counts, nowhere
 from wireproof.report.matrix import Cell, Row, Topic, matrix
 from wireproof.report.visible import visible
-from wireproof.trial.events import CaseEvent
+from wireproof.trial.events import CaseEvent, Run
 from wireproof.trial.show import LINE, cut
 from wireproof.trial.streams import Stream
 from wireproof.wire.rejected import At
@@ -39,7 +39,10 @@ _COLOURS: Final = {
     "pass-unclassified": "mild",
     "unsupported": "dim",
     "not-run": "dim",
+    "frame": "pass",
+    "tail": "mild",
 }
+"""How a verdict looks; the last two are what the reference says of the items of a scan."""
 
 
 @frozen
@@ -50,42 +53,88 @@ class Page:
     lookup: Lookup = nowhere
 
 
+@frozen
+class Column:
+    """An implementation.
+
+    Attributes:
+        run: who it is, and how it was asked for.
+        counts: cases by verdict.
+        complete: whether it was asked everything.
+        by_id: whether a case is asked again by its id; else only one that has a token.
+    """
+
+    run: Run
+    counts: Mapping[str, int]
+    complete: bool = True
+    by_id: bool = True
+
+    @property
+    def name(self) -> str:
+        """Name and version."""
+        return f"{self.run.adapter} {self.run.version}".strip()
+
+
+@frozen
+class Board:
+    """What the page is drawn from.
+
+    Attributes:
+        columns: the implementations.
+        topics: the rows; each has a cell for each column.
+        about: where it all comes from.
+        charts: SVG, which stands above the matrix as it is.
+        unit: what a row counts.
+    """
+
+    columns: Sequence[Column]
+    topics: Sequence[Topic]
+    about: str = ""
+    charts: Sequence[str] = field(factory=tuple)
+    unit: str = "cases"
+
+
 def _text(text: str) -> str:
     """Text for an element or an attribute."""
     return escape(visible(text))
 
 
 def html(streams: Sequence[Stream], page: Page | None = None) -> str:
+    """The whole file, of runs of cases."""
+    columns = [Column(stream.run, counts(stream), stream.complete) for stream in streams]
+    return drawn(Board(columns, matrix(streams), _about(streams)), page or Page())
+
+
+def drawn(board: Board, page: Page) -> str:
     """The whole file."""
-    page = page or Page()
     source = files("wireproof.report").joinpath("templates/matrix.html").read_text(encoding="utf-8")
+    partial = [f"{column.name}: incomplete" for column in board.columns if not column.complete]
     return Template(source).substitute(
         title=_text(page.title),
-        about=_text(_about(streams)),
-        summary="".join(_summary(streams)),
-        columns="".join(f"<th>{_text(_name(stream))}</th>" for stream in streams),
-        body="".join(part for topic in matrix(streams) for part in _topic(topic, streams, page)),
+        about=_text("; ".join([board.about, *partial])),
+        summary="".join(_summary(board.columns)),
+        charts="\n".join(board.charts),
+        unit=_text(board.unit.removesuffix("s")),
+        columns="".join(f"<th>{_text(column.name)}</th>" for column in board.columns),
+        body="".join(part for topic in board.topics for part in _topic(topic, board, page)),
     )
 
 
-def _name(stream: Stream) -> str:
-    return f"{stream.run.adapter} {stream.run.version}".strip()
-
-
 def _about(streams: Sequence[Stream]) -> str:
-    facts = {f"suite {run.run.suite}, fixtures {run.run.fixtures}, seed {run.run.seed}" for run in streams}
-    partial = [_name(run) for run in streams if not run.complete]
-    return "; ".join([*sorted(facts), *(f"{name}: incomplete" for name in partial)])
+    return "; ".join(
+        sorted(
+            {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}
+        )
+    )
 
 
-def _summary(streams: Sequence[Stream]) -> Iterator[str]:
-    columns = list(dict.fromkeys(name for stream in streams for name in counts(stream)))
+def _summary(shown: Sequence[Column]) -> Iterator[str]:
+    names = list(dict.fromkeys(name for column in shown for name in column.counts))
     yield "<table><thead><tr><th>implementation</th>"
-    yield "".join(f"<th>{_text(name)}</th>" for name in columns) + "</tr></thead><tbody>"
-    for stream in streams:
-        seen = counts(stream)
-        cells = "".join(f'<td class="{_colour(name)}">{seen.get(name, "")}</td>' for name in columns)
-        yield f"<tr><td>{_text(_name(stream))}</td>{cells}</tr>"
+    yield "".join(f"<th>{_text(name)}</th>" for name in names) + "</tr></thead><tbody>"
+    for column in shown:
+        cells = "".join(f'<td class="{_colour(name)}">{column.counts.get(name, "")}</td>' for name in names)
+        yield f"<tr><td>{_text(column.name)}</td>{cells}</tr>"
     yield "</tbody></table>"
 
 
@@ -93,23 +142,23 @@ def _colour(verdict: str) -> str:
     return _COLOURS.get(verdict, "bad")
 
 
-def _topic(topic: Topic, streams: Sequence[Stream], page: Page) -> Iterator[str]:
-    total = sum(len(row.ids) for row in topic.rows)
+def _topic(topic: Topic, board: Board, page: Page) -> Iterator[str]:
+    total = sum(row.weight for row in topic.rows)
     yield '<tbody class="topic">'
-    yield f'<tr class="head"><td colspan="{len(streams) + 1}">{_text(topic.name)}'
-    yield f' <span class="dim">{total} cases</span></td></tr>\n'
+    yield f'<tr class="head"><td colspan="{len(board.columns) + 1}">{_text(topic.name)}'
+    yield f' <span class="dim">{total} {_text(board.unit)}</span></td></tr>\n'
     for row in topic.rows:
-        yield from _row(row, topic.name, streams, page)
+        yield from _row(row, topic.name, board, page)
     yield "</tbody>\n"
 
 
-def _row(row: Row, topic: str, streams: Sequence[Stream], page: Page) -> Iterator[str]:
+def _row(row: Row, topic: str, board: Board, page: Page) -> Iterator[str]:
     cells = [cell for cell in row.cells if cell is not None]
     words = {*row.ids, topic, *(c.event.label for c in cells), *(r for c in cells for r in c.event.rules)}
     quiet = ' data-quiet="1"' if row.quiet else ""
     yield f'<tr class="row" data-words="{_text(" ".join(sorted(words)).lower())}"{quiet}><td>'
     yield f'<details><summary class="id">{_text(_title(row, topic))}</summary>'
-    yield from _details(row, streams, page)
+    yield from _details(row, board, page)
     yield "</details></td>"
     yield "".join(_cell(cell) for cell in row.cells) + "</tr>\n"
 
@@ -126,14 +175,14 @@ def _cell(cell: Cell | None) -> str:
     return f'<td class="v {_colour(cell.event.verdict)}">{_text(cell.event.label)}{times}</td>'
 
 
-def _details(row: Row, streams: Sequence[Stream], page: Page) -> Iterator[str]:
+def _details(row: Row, board: Board, page: Page) -> Iterator[str]:
     loudest = next((c.event for c in row.cells if c is not None and _colour(c.event.verdict) == "bad"), None)
     event = loudest or next(c.event for c in row.cells if c is not None)
     case = page.lookup(event)
     yield "<dl>" + "".join(f"<dt>{_text(n)}</dt><dd>{_text(t)}</dd>" for n, t in _facts(event, case) if t)
-    for stream, cell in zip(streams, row.cells, strict=True):
+    for column, cell in zip(board.columns, row.cells, strict=True):
         if cell is not None:
-            yield f"<dt>{_text(stream.run.adapter)}</dt><dd>{_said(cell.event, stream)}</dd>"
+            yield f"<dt>{_text(column.run.adapter)}</dt><dd>{_said(cell.event, column)}</dd>"
     yield "</dl>"
     if case is not None:
         yield from _bytes(case, event.at)
@@ -159,9 +208,12 @@ def _facts(event: CaseEvent, case: Case | None) -> list[tuple[str, str]]:
     return [*facts, ("twin", event.twin), ("want", event.want)]
 
 
-def _said(event: CaseEvent, stream: Stream) -> str:
-    text = " — ".join(part for part in (event.label, event.got, cut(event.text, LINE)) if part)
-    return f"{_text(text)}<br><code>{_text(replay(event, stream.run))}</code>"
+def _said(event: CaseEvent, column: Column) -> str:
+    parts = (event.label, "" if column.by_id else event.cls, event.got, cut(event.text, LINE))
+    text = _text(" — ".join(part for part in parts if part))
+    if not (event.token or column.by_id):
+        return text
+    return f"{text}<br><code>{_text(replay(event, column.run))}</code>"
 
 
 def _bytes(case: Case, at: At | None) -> Iterator[str]:

@@ -15,6 +15,9 @@ from wireproof.trial.verdicts import PASSING, ROWS
 
 _NUMBER: Final = re.compile(r":\d+$")
 
+QUIET: Final = frozenset({*PASSING, "unsupported", "frame"})
+"""Nothing to look at; `frame` is what the reference says of a good item of a scan."""
+
 _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
 
 
@@ -28,15 +31,27 @@ class Cell:
 
 @frozen
 class Row:
-    """Cases of one topic with one vector of results; a cell is None where a run does not have them."""
+    """Cases of one topic with one vector of results; a cell is None where a run does not have them.
+
+    Attributes:
+        ids: of the cases, or a name for all of them.
+        cells: one for each run.
+        count: of the cases, where `ids` does not name each.
+    """
 
     ids: tuple[str, ...]
     cells: tuple[Cell | None, ...]
+    count: int = 0
+
+    @property
+    def weight(self) -> int:
+        """How many cases it stands for: `count`, or if that is 0 as many as it names."""
+        return self.count or len(self.ids)
 
     @property
     def quiet(self) -> bool:
         """Whether every implementation that ran it passes, or does not claim it."""
-        return all(c is None or c.event.verdict in (*PASSING, "unsupported") for c in self.cells)
+        return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
 
 @frozen

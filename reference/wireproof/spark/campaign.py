@@ -3,7 +3,7 @@
     OUT/plan.json            what was asked; written first
     OUT/spans/<span>.json    the groups of a span of case numbers; commits it
     OUT/tokens/*.wp1         the tokens that are too long for a word
-    OUT/{signatures,samples,run}.parquet    at the end, from the spans alone
+    OUT/{signatures,samples,matrix,positions,run}.parquet    at the end, from the spans alone
 
 Case n is a function of seed and n alone, and a span is one of numbers: neither the number of tasks nor what
 was done before a campaign was killed can be seen in the tables. Adapters start anew for each span: what
@@ -28,10 +28,12 @@ from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import spanwise, tables
+from wireproof.spark import spanwise, tables, vectors
 from wireproof.spark.errors import SourceError
 from wireproof.spark.judging import Bench
 from wireproof.spark.merging import Gathered, Shown, gathered
+from wireproof.spark.shipping import Where
+from wireproof.spark.vectors import Sum, Vectors
 from wireproof.trial.plan import blocks
 from wireproof.wire.values import canonical
 
@@ -47,12 +49,12 @@ ASKED: Final = 512
 
 SAMPLES: Final = 3
 
-SIGNATURES: Final = pa.schema([*tables.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
+SIGNATURES: Final = pa.schema([*vectors.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
 """`first`: the number of the first case."""
 
 SAMPLE: Final = pa.schema(
     [
-        *tables.SIGNATURE,
+        *vectors.SIGNATURE,
         ("number", pa.int64()),
         ("length", pa.int64()),
         ("codec_format", pa.string()),
@@ -103,8 +105,8 @@ class Plan:
 
     def do(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
-        page = {"groups": judged(self, self.numbers(number)).dump()}
-        tables.save(spanwise.committed(self.out, number), page)
+        found, together = judged(self, self.numbers(number))
+        tables.save(spanwise.committed(self.out, number), {"groups": found.dump(), **together.dump()})
 
 
 # --- the plan ---
@@ -139,18 +141,22 @@ def planned(
 # --- one span ---
 
 
-def judged(plan: Plan, numbers: Iterable[int]) -> Gathered:
-    """The groups of some cases."""
-    found = Gathered(plan.most)
+def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
+    """The groups of the cases of a span, and what the adapters say together."""
+    found, together = Gathered(plan.most), Vectors(plan.grain)
     with ExitStack() as stack:
         benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
         for some in blocks(numbers, ASKED):
             cases = [plan.numbered.case(number) for number in some]
             shown = [_shown(case, number) for case, number in zip(cases, some, strict=True)]
-            for bench in benches:
-                for one, judge in zip(shown, bench.judge(cases), strict=True):
+            answers = [bench.judge(cases) for bench in benches]
+            for one, *said in zip(shown, *answers, strict=True):
+                for judge in said:
                     found.add(judge.signature, one, sample=judge.finding)
-    return found
+                    together.put(one.number, judge.signature)
+                vector = tuple(judge.signature for judge in said)
+                together.add(vector, Sum(1, one.size, ("", one.number)))
+    return found, together
 
 
 def _shown(case: Case, number: int) -> Shown:
@@ -188,12 +194,14 @@ class Summary:
     cases: int
 
 
-def run(plan: Plan, master: str | None, progress: spanwise.Progress, tasks: int | None = None) -> Summary:
+def run(
+    plan: Plan, where: Where | str | None, progress: spanwise.Progress, tasks: int | None = None
+) -> Summary:
     """Do what is left, then put the tables together; arguments and errors as `spanwise.on_spark` has them."""
     began, left = time.monotonic(), spanwise.left(plan)
     weights = plan.weights
     if left:
-        spanwise.on_spark(plan, master, progress, tasks)
+        spanwise.on_spark(plan, where, progress, tasks)
     signatures, samples = merge(plan)
     return Summary(signatures, samples, time.monotonic() - began, sum(weights[span] for span in left))
 
@@ -201,13 +209,17 @@ def run(plan: Plan, master: str | None, progress: spanwise.Progress, tasks: int 
 def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which are committed; gives `signatures` and `samples`."""
     whole = Gathered(plan.most)
-    for span in range(len(plan.weights)):
-        whole.merge(gathered(tables.load(spanwise.committed(plan.out, span))["groups"], plan.most))
+    parts = [tables.load(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
+    for part in parts:
+        whole.merge(gathered(part["groups"], plan.most))
     groups = sorted(whole.groups.items(), key=lambda pair: pair[0])
-    signatures = [{**tables.named(key), "count": one.count, "first": one.first} for key, one in groups]
-    samples = [{**tables.named(key), **row} for key, one in groups for row in _samples(plan, one.smallest)]
+    signatures = [{**vectors.named(key), "count": one.count, "first": one.first} for key, one in groups]
+    samples = [{**vectors.named(key), **row} for key, one in groups for row in _samples(plan, one.smallest)]
     tables.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
     tables.write_table(plan.out / "samples.parquet", samples, SAMPLE)
+    tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
+    places = vectors.positions([("", part) for part in parts])
+    tables.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
     tables.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
     return signatures, samples
 

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case, Chunks, Source
 from wireproof.cases.needs import needs_of
 from wireproof.cases.token import parse
-from wireproof.spark import settings, tables
+from wireproof.spark import settings, tables, vectors
 from wireproof.spark.errors import SourceError
 from wireproof.spark.judging import REFERENCE, seen
 from wireproof.trial.reference import expectation
@@ -44,8 +44,12 @@ def sampled(name: str) -> Sampled:
     row = _chosen(pq.read_table(folder / "samples.parquet").to_pylist(), word, folder)
     said = _signature(row)
     adapter = "" if said.implementation == REFERENCE else said.implementation
-    case = _of_campaign(row, folder) if "token" in row else _of_scan(row, folder)
-    return Sampled(case, said, adapter)
+    return Sampled(case_of(row, folder), said, adapter)
+
+
+def case_of(row: dict[str, Any], folder: Path) -> Case:
+    """The case of a row of the table `samples` in `folder`."""
+    return _of_campaign(row, folder) if "token" in row else _of_scan(row, folder)
 
 
 def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, Any]:
@@ -61,7 +65,7 @@ def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, An
 
 
 def _signature(row: dict[str, Any]) -> Signature:
-    return Signature(*(row[name] for name in tables.PARTS))
+    return Signature(*(row[name] for name in vectors.PARTS))
 
 
 def _of_campaign(row: dict[str, Any], folder: Path) -> Case:

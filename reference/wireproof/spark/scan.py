@@ -16,15 +16,18 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.spark import fast, reading, settings, spanwise, tables
+from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
-from wireproof.spark.judging import Bench, Seen, by_reference, seen
+from wireproof.spark.judging import Bench, Judged, Seen, by_reference, seen
 from wireproof.spark.places import Place, expand, sized
 from wireproof.spark.settings import Settings
-from wireproof.spark.spans import Span, packed, split, whole
+from wireproof.spark.shipping import Where
+from wireproof.spark.spans import PACKED, Span, packed, split, whole
 from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
+from wireproof.spark.vectors import Sum, Vectors, stretch
+from wireproof.trial.signature import Signature
 from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
 
@@ -147,7 +150,8 @@ def scan_span(plan: Plan, number: int) -> None:
     """Read, judge and write one span."""
     span, asked = plan.spans[number], plan.asked
     file = plan.out / "frames" / f"{number:06}.parquet"
-    part = Part(plan.most)
+    size = span.place.size * (PACKED if span.place.compression else 1)
+    part = Part(plan.most, vectors=Vectors(stretch(size)))
 
     def write(new: Path) -> None:
         with ExitStack() as stack:
@@ -222,6 +226,7 @@ def _judged(
         for judged in (ours, *given):
             part.count(judged, one.item)
             part.sample(judged, one, stored.shown)
+        _placed(part, (ours, *given), one.item, stored)
         rows.append(
             {
                 "path": stored.shown,
@@ -245,6 +250,14 @@ def _judged(
     return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
 
 
+def _placed(part: Part, said: Sequence[Judged], item: Item, stored: Stored) -> None:
+    """What all say of one item, at its place."""
+    for one in said:
+        part.vectors.put(item.at, one.signature)
+    first = (stored.shown, item.at)
+    part.vectors.add(tuple(one.signature for one in said), Sum(1, item.length, first))
+
+
 def _format(one: Seen, asked: Settings) -> str:
     return one.case.joined if one.case else asked.framing.row.joined
 
@@ -264,8 +277,11 @@ def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) 
         rows = good & (magic == number)
         if count := int(rows.sum()):
             some, weight = Item("frame", 0, 0), int(length[rows].sum())
-            part.count(by_reference(name, some), some, count, weight)
+            judged = by_reference(name, some)
+            part.count(judged, some, count, weight)
             part.account("frame", count, weight)
+            where = entries.column("position").to_numpy()[rows]
+            _strewn(part, judged.signature, where, weight, stored)
     if fault.null_count < size:
         for row in entries.filter(fault.is_valid()).to_pylist():
             _one_refused(row, stored, asked, part)
@@ -278,6 +294,16 @@ def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) 
     return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
 
 
+def _strewn(
+    part: Part, one: Signature, where: "np.ndarray[Any, np.dtype[np.int64]]", weight: int, stored: Stored
+) -> None:
+    """Many items of one verdict, each at its place."""
+    starts, counts = np.unique(where - where % part.vectors.width, return_counts=True)
+    for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
+        part.vectors.put(start, one, count)
+    part.vectors.add((one,), Sum(len(where), weight, (stored.shown, int(where.min()))))
+
+
 def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Part) -> None:
     item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
     one = _seen(asked, stored, item)
@@ -285,6 +311,7 @@ def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Par
     part.count(judged, item)
     part.account(item.kind, 1, item.length)
     part.sample(judged, one, stored.shown)
+    _placed(part, (judged,), item, stored)
 
 
 # --- all of them ---
@@ -309,12 +336,12 @@ class Summary:
     spans: int
 
 
-def run(plan: Plan, master: str | None, progress: spanwise.Progress) -> Summary:
+def run(plan: Plan, where: Where | str | None, progress: spanwise.Progress) -> Summary:
     """Scan what is left, then put the tables together.
 
     Args:
         plan: as `planned` gives it.
-        master: of Spark; None is all cores of this machine.
+        where: it runs; a text is the master of Spark, None all cores of this machine.
         progress: is told of bytes done and in all, a few times a second.
 
     Raises:
@@ -322,7 +349,7 @@ def run(plan: Plan, master: str | None, progress: spanwise.Progress) -> Summary:
     """
     began, left = time.monotonic(), plan.left
     if left:
-        spanwise.on_spark(plan, master, progress)
+        spanwise.on_spark(plan, where, progress)
     signatures, files = merge(plan)
     return Summary(signatures, files, time.monotonic() - began, len(left))
 
@@ -333,9 +360,16 @@ def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     signatures, files = tables.signatures(parts), list(tables.files(_accounts(plan, parts)))
     tables.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)
     tables.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
+    tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
+    tables.write_table(plan.out / "positions.parquet", _positions(plan, parts), vectors.POSITIONS)
     tables.write_table(plan.out / "files.parquet", files, tables.FILES)
     tables.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
     return signatures, files
+
+
+def _positions(plan: Plan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    shown = [span.place.shown for span in plan.spans]
+    return vectors.positions(list(zip(shown, parts, strict=True)))
 
 
 def _accounts(plan: Plan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from shutil import which
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from wireproof.spark.errors import SourceError
+from wireproof.spark.shipping import PYTHON
 
 SETTINGS: Final = {
     "spark.sql.python.filterPushdown.enabled": "true",  # sources may take filters: off by default
@@ -26,23 +28,34 @@ FAILURES: Final = 2
 """Attempts of a task in local mode, where Spark would make one."""
 
 
-def session(master: str | None = None, name: str = "wireproof") -> SparkSession:
-    """A session on `master`, by default on all cores of this machine.
+def session(
+    master: str | None = None, name: str = "wireproof", given: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session on `master`, by default on all cores of this machine; `given` are further settings.
 
     Raises:
         SourceError: there is no Java.
     """
     if not (os.environ.get("JAVA_HOME") or which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
-    # A worker is Python of the PATH unless told otherwise, and may know neither pyarrow nor this package.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    _share_path()
     master = master or f"local[{os.cpu_count() or 1},{FAILURES}]"
-    builder = SparkSession.builder.appName(name).master(master)
+    builder = SparkSession.builder.appName(name).master(master).config(map=dict(SETTINGS))
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config(map=dict(LOCAL))
-    return builder.config(map=dict(SETTINGS)).getOrCreate()
+        _share_path()
+    _choose_python(given or {})
+    return builder.config(map=dict(given or {})).getOrCreate()
+
+
+def _choose_python(given: Mapping[str, str]) -> None:
+    """A worker is Python of the PATH unless told otherwise, and may know neither pyarrow nor this package.
+
+    The setting is read by `spark-submit` alone; a session that is built here goes by the variable.
+    """
+    if PYTHON in given:
+        os.environ["PYSPARK_PYTHON"] = given[PYTHON]
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def _share_path() -> None:

@@ -5,21 +5,38 @@ that was killed goes on where it was, and in however many tasks it is done, the 
 """
 
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
+from attrs import frozen
 
 from wireproof.spark import settings, tables
 from wireproof.spark.errors import SourceError
+from wireproof.spark.shipping import Where
 
 REPORT: Final = "span long"
 """The row that goes through Spark for each span."""
 
-Progress = Callable[[int, int], None]
-"""Is told of the weight that is done and of all there is, a few times a second."""
+TOLD_EVERY: Final = 0.3
+"""Seconds."""
+
+
+@frozen
+class Tasks:
+    """The tasks of a job as Spark's status tracker has them; all 0 before it has any."""
+
+    all: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+
+
+Progress = Callable[[int, int, Tasks], None]
+"""Is told of the weight that is done, of all there is, and of the tasks, a few times a second."""
 
 
 class Plan(Protocol):
@@ -47,7 +64,9 @@ def committed(out: Path, number: int) -> Path:
 
 def left(plan: Plan) -> list[int]:
     """The spans that are not committed."""
-    return [number for number in range(len(plan.weights)) if not committed(plan.out, number).exists()]
+    folder = committed(plan.out, 0).parent
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    return [n for n in range(len(plan.weights)) if committed(plan.out, n).name not in there]
 
 
 def kept(out: Path, what: str, asked: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -88,37 +107,60 @@ def work(
                 yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
 
 
-def on_spark(plan: Plan, master: str | None, progress: Progress, tasks: int | None = None) -> None:
+def on_spark(plan: Plan, where: Where | str | None, progress: Progress, tasks: int | None = None) -> None:
     """Do what is left.
 
     Args:
         plan: of the job.
-        master: of Spark; None is all cores of this machine.
+        where: it runs; a text is the master; None is all cores of this machine.
         progress: is told how far it is.
         tasks: about how many; None is a few for each core.
 
     Raises:
-        SourceError: there is no Java.
+        SourceError: there is no Java, or executors cannot be given what they shall.
     """
     from wireproof.spark.session import session  # noqa: PLC0415 - what is left may be nothing
 
-    spark = session(master)
-    made = plan.tasks(tasks or settings.TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    place = where if isinstance(where, Where) else Where(where)
+    given = place.settings()
+    _reported(plan, progress, Tasks())
+    spark = session(place.master, given=given)
+    context = spark.sparkContext
+    made = plan.tasks(tasks or settings.TASKS_PER_CORE * context.defaultParallelism)
     numbers = spark.range(0, len(made), 1, len(made))
     rows = numbers.mapInArrow(partial(work, plan, made), REPORT)
-    failed: list[BaseException] = []
+    group, failed = f"wireproof-{uuid.uuid4()}", list[BaseException]()
 
     def collect() -> None:
         try:
+            context.setJobGroup(group, f"wireproof: {len(made)} tasks", interruptOnCancel=True)
             rows.collect()
         except BaseException as error:  # noqa: BLE001 - it is raised again where it is waited for
             failed.append(error)
 
     job = threading.Thread(target=collect, daemon=True)
     job.start()
-    total = sum(plan.weights)
     while job.is_alive():
-        job.join(0.3)
-        progress(total - sum(plan.weights[number] for number in left(plan)), total)
+        job.join(TOLD_EVERY)
+        _reported(plan, progress, tasks_of(context.statusTracker(), group))
     if failed:
         raise failed[0]
+
+
+def _reported(plan: Plan, progress: Progress, tasks: Tasks) -> None:
+    weights = plan.weights
+    total = sum(weights)
+    progress(total - sum(weights[number] for number in left(plan)), total, tasks)
+
+
+def tasks_of(tracker: Any, group: str) -> Tasks:  # noqa: ANN401 - of a classic session, or one that plays it
+    """The tasks of a group of jobs; what the tracker no longer knows counts nothing."""
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    known = [stage for stage in stages if stage]
+    return Tasks(
+        sum(stage.numTasks for stage in known),
+        sum(stage.numActiveTasks for stage in known),
+        sum(stage.numCompletedTasks for stage in known),
+        sum(stage.numFailedTasks for stage in known),
+    )

@@ -3,7 +3,7 @@
     OUT/plan.json            what was asked, and the spans; written first
     OUT/frames/<span>.parquet    one row an item, with what every implementation makes of it
     OUT/spans/<span>.json    what the other tables need of a span; written last, so that it commits the span
-    OUT/{signatures,samples,files,run}.parquet    at the end, from the spans alone
+    OUT/{signatures,samples,matrix,positions,files,run}.parquet    at the end, from the spans alone
 
 Every file is written under another name and then renamed: it is there whole or not at all, and a span that is
 read again writes the same bytes.
@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from attrs import asdict, define, field, frozen
+from attrs import asdict, astuple, define, field, frozen
 
-from wireproof.fuzz.findings import name_of
 from wireproof.spark.judging import Judged, Seen
+from wireproof.spark.vectors import SIGNATURE, Vectors, named
 from wireproof.trial.signature import Signature
 from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
@@ -44,12 +44,6 @@ FRAMES: Final = pa.schema(
     ]
 )
 """One row an item. `kind`, `fault`, `remarks` are the reference's verdict; `verdicts` are the adapters'."""
-
-PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
-"""Of a signature, in its order."""
-
-SIGNATURE: Final = [(name, pa.string()) for name in (*PARTS, "finding")]
-"""A signature, and the name under which `promote` and the findings of fuzzers know it."""
 
 SIGNATURES: Final = pa.schema([*SIGNATURE, ("count", pa.int64()), ("bytes", pa.int64())])
 
@@ -130,6 +124,7 @@ class Part:
         counts, weights: items and bytes by signature.
         kinds: items and bytes by kind.
         samples: by signature.
+        vectors: what the implementations say together, and where.
         fault: what became of the compression around the object.
     """
 
@@ -140,6 +135,7 @@ class Part:
         factory=lambda: {kind: [0, 0] for kind in ("frame", "garbage", "tail")}
     )
     samples: dict[Signature, list[Sample]] = field(factory=dict)
+    vectors: Vectors = field(factory=Vectors)
     fault: str | None = None
 
     def count(self, judged: Judged, item: Item, number: int = 1, weight: int | None = None) -> None:
@@ -165,20 +161,12 @@ class Part:
     def dump(self) -> dict[str, Any]:
         """As JSON."""
         return {
-            "signatures": [[*_row(s), self.counts[s], self.weights[s]] for s in sorted(self.counts)],
+            "signatures": [[*astuple(s), self.counts[s], self.weights[s]] for s in sorted(self.counts)],
             "kinds": self.kinds,
             "samples": [asdict(one) for key in sorted(self.samples) for one in self.samples[key]],
             "fault": self.fault,
+            **self.vectors.dump(),
         }
-
-
-def _row(one: Signature) -> tuple[str, ...]:
-    return one.implementation, one.format, one.op, one.kind, one.cls, one.path
-
-
-def named(one: Signature) -> dict[str, str]:
-    """The columns of `SIGNATURE`."""
-    return {**dict(zip(PARTS, _row(one), strict=True)), "finding": name_of(one)}
 
 
 # --- the whole ---

@@ -4,7 +4,7 @@ A mutant overrides one hook and says in the first line of its docstring what is 
 each module of this package lists its mutants by name; the registry finds them there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from attrs import evolve
@@ -154,6 +154,16 @@ def _cut_like(data: bytes, chunks: tuple[bytes, ...]) -> Iterator[bytes]:
     for chunk in chunks:
         yield data[at : at + len(chunk)]
         at += len(chunk)
+
+
+def given_up(items: Sequence[Item]) -> Iterator[Item]:
+    """The items of a scan that stops at the first garbage, and takes all behind it for the same."""
+    end = sum(item.length for item in items)
+    for item in items:
+        if item.kind == "garbage":
+            yield evolve(item, length=end - item.at)
+            return
+        yield item
 
 
 def walk(value: Json) -> Iterator[JsonObject]:

@@ -19,3 +19,8 @@ def below(rng: Random, top: int) -> int:
 def pick(rng: Random, some: Sequence[T]) -> T:
     """One of `some`, which are not none."""
     return some[int(rng.random() * len(some))]
+
+
+def early(rng: Random, some: Sequence[T]) -> T:
+    """One of `some`, which are not none; rather one of the first, on which the others hang."""
+    return some[int(min(rng.random(), rng.random()) * len(some))]

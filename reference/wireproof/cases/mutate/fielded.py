@@ -5,7 +5,7 @@ from typing import Final
 
 from wireproof.cases.damage import encoded
 from wireproof.cases.mutate.draft import Splice
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.draws import below, early, pick
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
 from wireproof.cases.mutate.respelled import respelled
@@ -13,20 +13,24 @@ from wireproof.wire.trace import Span
 
 VARINTS: Final = ("varint", "varlong", "uvarint")
 
+BEYOND: Final = (1 << 8, 1 << 16, 1 << 32)
+"""The same length to a reader that keeps so few bits of it."""
+
 CODES: Final = 32
 """Of kinds, states and flags, most formats know fewer."""
 
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.octets, parent.elements, parent.elements)
-    kinds = [kind for kind, some in zip((number, text, element, element), held, strict=True) if some]
+    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths)
+    kinds = [kind for kind, some in zip((number, text, element, element, hollow), held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
 
 def number(parent: Parsed, rng: Random) -> list[Splice]:
     """An integer at an edge of its type or of the structure, or in more bytes than it needs."""
-    span = pick(rng, parent.integers)
+    speaking = [span for span in parent.integers if span.cover is not None]
+    span = early(rng, speaking if speaking and not below(rng, 4) else parent.integers)
     if span.type in VARINTS and not below(rng, 8):
         old = parent.spaces[span.space][span.start : span.end]
         longer = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * below(rng, 3) + pick(rng, (b"\0", b"\1"))
@@ -42,7 +46,7 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
 def _other(span: Span, rng: Random, left: int) -> int:
     """A length or count is mostly wrong by little; any other number is anything."""
     if span.cover is not None and below(rng, 2):
-        return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1))
+        return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1, pick(rng, BEYOND)))
     if span.path.endswith(".key") and below(rng, 2):  # another field of the same wire type
         return (1 + below(rng, 15)) << 3 | int(span.value) & 7
     if span.type == "uint8" and below(rng, 2):  # mostly a code out of few
@@ -55,6 +59,15 @@ def text(parent: Parsed, rng: Random) -> list[Splice]:
     span = pick(rng, parent.octets)
     old = parent.spaces[span.space][span.start : span.end]
     return [Splice(span.space, span.start, span.end, octets(rng, old))]
+
+
+def hollow(parent: Parsed, rng: Random) -> list[Splice]:
+    """Nothing, or little, where a length speaks of something; the length follows."""
+    span = pick(rng, parent.lengths)
+    assert span.cover is not None
+    start, end = span.cover.start, span.cover.end
+    kept = start if below(rng, 2) else start + below(rng, end - start)
+    return [Splice(span.space, kept, end, b"")]
 
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
@@ -80,8 +93,8 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
 def respelling(parent: Parsed, rng: Random) -> list[Splice]:
     """A protobuf field in another spelling; the lengths around it follow."""
     numbers = [one for one in parent.fields if one.numbers]
-    some = numbers if numbers and below(rng, 8) else parent.fields
-    return [respelled(pick(rng, some), rng) for _ in range(pick(rng, (1, 1, 2)))]
+    some = numbers if numbers and below(rng, 4) else parent.fields
+    return [respelled(early(rng, some), rng) for _ in range(pick(rng, (1, 1, 2)))]
 
 
 def _counted(parent: Parsed, one: Element, rng: Random, step: int) -> list[Splice]:

@@ -19,12 +19,20 @@ from wireproof.wire.rejected import Rejected
 
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 
+_TIME: Final = 1_700_000_000_000
+"""Milliseconds: what is relative to it is not the same as what is absolute."""
+
 _MADE: Final[dict[Any, Any]] = {
     RecordBatch: evolve(
-        least(RecordBatch), last_offset_delta=1, max_timestamp=1, records=(least(Record), _RECORD)
+        least(RecordBatch),
+        base_offset=5,
+        last_offset_delta=1,
+        base_timestamp=_TIME,
+        max_timestamp=_TIME + 1,
+        records=(least(Record), _RECORD),
     ),
     Record: _RECORD,
-    Message: Message(2, 1, 0, 1, b"k", b"v", None),
+    Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
     Control: None,
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
 }
@@ -62,12 +70,22 @@ def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a valu
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
 
 
+_LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
+
+
+def _behind(kind: type) -> Any:  # noqa: ANN401 - as `full`
+    """The least of a class that may stand behind another: not empty where it may not be, and in order."""
+    value = least(kind)
+    return evolve(value, **{name: given for name, given in _LATER.items() if hasattr(value, name)})
+
+
 def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
-    """One of each sort."""
+    """One of each sort; a least one behind the only one: what stands there is where readers slip."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return tuple(full(sort, name) for sort in sorts)
+    found = tuple(full(sort, name) for sort in sorts)
+    return (*found, _behind(kind)) if isinstance(kind, type) and has(kind) else found
 
 
 @lru_cache(maxsize=256)

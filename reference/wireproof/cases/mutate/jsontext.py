@@ -26,6 +26,7 @@ OTHERS: Final[tuple[Any, ...]] = (
     (1 << 64) - 1,
     "",
     "x",
+    "\U0001f600",
     "AA==",
     "AB==",
     "bool",

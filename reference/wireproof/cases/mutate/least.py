@@ -10,7 +10,7 @@ from wireproof.formats import Format
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import HeaderValue
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
 
@@ -82,8 +82,8 @@ def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of i
     return kind(**parts)
 
 
-def written(row: Format, value: Any) -> bytes:  # noqa: ANN401 - a value of the row's class
+def written(row: Format, value: Any, options: Options = DEFAULT) -> bytes:  # noqa: ANN401 - of the row's class
     """The encoding of a value in its class; raises `Rejected` (`invalid-value`)."""
     writer = Writer()
-    row.encode(writer, value, DEFAULT)
+    row.encode(writer, value, options)
     return bytes(writer.data)

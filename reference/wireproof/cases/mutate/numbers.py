@@ -21,7 +21,7 @@ HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
 SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
 """Lengths of bytes; a varint of them takes one more byte from 64 or 128 on."""
 
-FILLS: Final = (b"\x00", b"a", b"\xff", b"k", b"\xc3\xa9", b"\x01\x02\x03")
+FILLS: Final = (b"\x00", b"a", b"\xff", b"k", b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\x01\x02\x03")
 
 
 _INTEGERS: Final[tuple[Callable[[Random, int, int], int], ...]] = (

@@ -122,6 +122,17 @@ class Parsed:
         return tuple(span for span in self.spans if span.type in INTEGERS)
 
     @cached_property
+    def lengths(self) -> tuple[Span, ...]:
+        """The lengths of bytes that are there."""
+        return tuple(
+            span
+            for span in self.integers
+            if span.cover is not None
+            and span.cover.kind == "length"
+            and span.end <= span.cover.start < span.cover.end <= len(self.spaces[span.space])
+        )
+
+    @cached_property
     def octets(self) -> tuple[Span, ...]:
         """The spans that hold bytes."""
         return tuple(span for span in self.spans if span.type == "bytes")

@@ -74,6 +74,16 @@ def _negative(one: Spelled, rng: Random) -> bytes:
     return _key(one, VARINT) + uvarint_bytes(pick(rng, (MASK32, MASK64, 1 << 31)))
 
 
+def _renumbered(one: Spelled, rng: Random) -> bytes:
+    """Another field, mostly one that may not be there."""
+    length = uvarint_bytes(len(one.payload)) if one.wire == LENGTH else b""
+    return uvarint_bytes(1 + below(rng, 15) << 3 | one.wire) + length + one.payload
+
+
+def _gone(_one: Spelled, _: Random) -> bytes:
+    return b""
+
+
 def _packed(one: Spelled, _: Random) -> bytes:
     return _chunk(one, one.payload)
 
@@ -127,8 +137,8 @@ def _nans(one: Spelled, rng: Random) -> bytes:
 
 
 SPELLINGS: Final[dict[int, tuple[Callable[[Spelled, Random], bytes], ...]]] = {
-    VARINT: (_wide, _wide, _negative, _packed, _with_chunk),
+    VARINT: (_wide, _wide, _negative, _packed, _with_chunk, _renumbered, _gone),
     FIXED64: (_packed, _with_chunk, _nan),
-    LENGTH: (_apart, _apart, _halves, _all_wide, _and_one, _nans),
+    LENGTH: (_apart, _apart, _halves, _all_wide, _and_one, _nans, _renumbered, _gone),
 }
 """By wire type."""

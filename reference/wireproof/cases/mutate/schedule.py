@@ -22,10 +22,14 @@ AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
 
 TEXT: Final = 70
-"""The same for JSON, in which no length or checksum hides the fields from edits of bytes."""
+"""The same for JSON, in which no length or checksum hides the fields from edits of bytes, and for protobuf,
+in which most edits of bytes make fields that nobody knows."""
 
 VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
+
+SPELLED: Final = 2
+"""The same for protobuf, where a third of the edits of fields spell one otherwise."""
 
 AFRESH: Final = 8
 """Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
@@ -94,7 +98,7 @@ def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: in
     """One edit of the parent, or one of bytes, in the shares of the schedule."""
     if parent.data != data:
         edits.append("other parent")
-    if ".json." in parent.row.name:
+    if ".json." in parent.row.name or parent.fields:
         aware = max(aware, TEXT)
     return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
 
@@ -145,12 +149,12 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
         if text is not None:
             edits.append("json")
             return text
-    if parent.value is not None and below(rng, 5) < VALUED:
+    if parent.value is not None and below(rng, 5) < (SPELLED if parent.fields else VALUED):
         data = valued.edited(parent, rng, edits)
         if data is not None:
             return _damaged(parent.row, data, rng, edits)
     regions = [span for span in parent.spans if span.type in PACKERS]
-    if parent.fields and below(rng, 2):
+    if parent.fields and not below(rng, 3):
         splices = fielded.respelling(parent, rng)
     else:
         splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)

@@ -1,0 +1,23 @@
+"""The options of the verbs that run on Spark: where, and what the executors are given."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def on_cluster(command: F) -> F:
+    """`--master`, `--archive`, `--wheel` and `--conf`, for `shipping.where_of`."""
+    for option in (
+        click.option("--conf", "given", multiple=True, metavar="NAME=VALUE", help="a setting of Spark"),
+        click.option("--wheel", type=FILE, help="wireproof's own wheel, for executors that have the rest"),
+        click.option("--archive", type=FILE, help="a packed environment for the executors: venv-pack's"),
+        click.option("--master", help="of Spark; all cores of this machine if left out"),
+    ):
+        command = option(command)
+    return command

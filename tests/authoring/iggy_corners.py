@@ -1,0 +1,60 @@
+"""Cases of Iggy that stand alone at a corner: iggy.md §3.1, §3.3, §8, §9; RFC 8259; RFC 4648."""
+
+# fmt: off
+
+from binascii import a2b_base64
+
+from book import Book
+from iggy_jsonsend import CAPTURE, TWIN
+from iggy_jsonsend import value as json_value
+from iggy_parts import PLACE, name, numeric, polled30, polled30_value, sent, sent_value, tagged, tlv, u32
+from iggy_send import send, value
+from iggy_shelf import Shelf
+
+
+def write(book: Book) -> None:
+    _json(Shelf(book, "iggy.json.send", "0.0.30"))
+    _limits(Shelf(book, "iggy.send", "0.0.30"))
+    _poll(Shelf(book, "iggy.poll", "0.0.30"))
+    _places(Shelf(book, "iggy.send", "0.0.30"))
+
+
+def _json(s: Shelf) -> None:
+    """RFC 4648 §3.5: left-over bits, and letters that sort otherwise than they count. RFC 8259 §4."""
+    for letters in ("A9==", "AA9=", "Az==", "A/=="):
+        payload = a2b_base64(letters)
+        s.ok(f"base64/bits-left-over-{letters.rstrip('=').lower().replace('/', 'slash')}", f"A payload of {letters}", CAPTURE.replace(b"aGVsbG8=", letters.encode()), json_value(sent_value(0, payload)), doc="RFC 4648 §3.5",
+             remarks=("iggy-base64-bits",), rules=("iggy.json.base64",), why="A strict reader refuses it, a common one drops the bits.")
+    here = CAPTURE.index(b'"id":0') + len(b'"id"')
+    for label, title, text, at in (
+        ("colon-is-comma", "A comma in place of a colon", b'"id",0', here),
+        ("colon-is-number", "A number in place of a colon", b'"id" 5 0', here + 1),
+        ("colon-missing", "No colon", b'"id" 0', here + 1),
+        ("colon-is-bracket", "A bracket in place of a colon", b'"id"[0', here),
+    ):
+        s.no(f"text/{label}", title, CAPTURE.replace(b'"id":0', text), "bad-json", at=at, twin=TWIN, doc="iggy.md §8; RFC 8259 §4", rules=("iggy.json.text",), why="Between a name and its value stands a colon.")
+
+
+def _limits(s: Shelf) -> None:
+    """§9: one byte over the limit of 0.0.116; `iggy_send` holds the limit itself."""
+    first = tuple((b"k%03d" % number, "raw", b"v" * 250) for number in range(200))
+    last = (*first[1:], (b"m", "raw", b"v" * 251))
+    s.ok("limits/headers-100001", "100,001 bytes of header values in two messages", send(sent(1, b"hello", tlv(*first)), sent(2, b"hello", tlv(*last))),
+         value(sent_value(1, b"hello", *first), sent_value(2, b"hello", *last)), doc="iggy.md §3.1, §9", rules=("iggy.send.limit.headers",), remarks=("iggy-lowered-limit",), profile="produce",
+         why="A server since 0.0.116 refuses it, one of 0.0.30 does not.")
+
+
+def _poll(s: Shelf) -> None:
+    """§3.3: more messages than one byte counts."""
+    numbers = range(257)
+    s.ok("count/257", "257 messages", u32(257) + b"".join(polled30(number, b"p") for number in numbers), {"messages": [polled30_value(number, b"p") for number in numbers]}, doc="iggy.md §3.3",
+         rules=("iggy.poll.count", "iggy.poll.layout"), why="The count has four bytes.")
+
+
+def _places(s: Shelf) -> None:
+    """§2.2: a topic behind a stream of five bytes."""
+    rest = send(sent(1, b"hello"))[len(PLACE) :]
+    s.no("place/topic-kind-9-at-5", "Kind 9 of the topic, behind a stream of five bytes", name(b"abc") + tagged(9, b"sample") + rest, "bad-kind", at=5, twin="messages/one", doc="iggy.md §2.2", rules=("iggy.send.place",),
+         why="Read as a name or a number, the messages go to another place.")
+    s.no("place/topic-0-at-5", "Topic 0, behind a stream of five bytes", name(b"abc") + numeric(0) + rest, "invalid-value", at=7, also=("not-permitted", "other"), twin="messages/one", doc="iggy.md §2.2", rules=("iggy.send.place",),
+         why="No topic has the number 0: up to 0.7.x the server refuses it.")

@@ -1,0 +1,76 @@
+"""What executors are given, as settings of Spark; and what of it is refused in one line. Needs no Spark."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+from wireproof import __version__
+from wireproof.spark.errors import SourceError
+from wireproof.spark.shipping import Where
+
+MASTER = "spark://127.0.0.1:7077"
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    path = tmp_path / f"wireproof-{__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("wireproof/__init__.py", "")
+    return path
+
+
+def test_nothing_given_is_nothing_set() -> None:
+    assert Where().settings() == {}
+    assert Where(MASTER).settings() == {}
+
+
+def test_a_wheel_travels_as_a_zip_file_that_is_unpacked_and_searched_first(wheel: Path) -> None:
+    found = Where(MASTER, wheel=wheel, given=("spark.executorEnv.PYTHONPATH=/mine",)).settings()
+    copy, _, folder = found["spark.archives"].partition("#")
+    assert Path(copy).suffix == ".zip"
+    assert Path(copy).read_bytes() == wheel.read_bytes()
+    assert found["spark.executorEnv.PYTHONPATH"] == f"./{folder}:/mine"
+
+
+def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel: Path) -> None:
+    archive = tmp_path / "environment.tar.gz"
+    archive.write_bytes(b"")
+    given = ("spark.archives=more.zip", "spark.executor.memory=2g")
+    found = Where("yarn", archive, wheel, given).settings()
+    assert found["spark.pyspark.python"] == "./wireproof-environment/bin/python"
+    assert found["spark.archives"].split(",")[1:] == [f"{archive}#wireproof-environment", "more.zip"]
+    assert found["spark.executor.memory"] == "2g"
+    own = Where("yarn", archive, given=("spark.pyspark.python=./e/python",)).settings()
+    assert own["spark.pyspark.python"] == "./e/python", "what is given stays"
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        (Where(archive=Path("x.tar.gz")), "--archive and --wheel are for executors"),
+        (Where("local[2]", wheel=Path("x.whl")), "--archive and --wheel are for executors"),
+        (Where(MASTER, archive=Path("none.tar.gz")), "--archive none.tar.gz: not found"),
+        (Where(MASTER, archive=Path(__file__)), "Spark unpacks .tar.gz, .tgz, .zip"),
+        (Where(MASTER, wheel=Path("none.whl")), "--wheel none.whl: not found"),
+        (Where(MASTER, wheel=Path(__file__)), f"no wheel of wireproof {__version__}, which runs here"),
+        (Where(given=("executor.memory=1g",)), "--conf executor.memory=1g: not spark.NAME=VALUE"),
+        (Where(given=("spark.memory",)), "--conf spark.memory: not spark.NAME=VALUE"),
+    ],
+)
+def test_a_mistake_is_named(where: Where, text: str) -> None:
+    with pytest.raises(SourceError, match=text.replace("[", r"\[")):
+        where.settings()
+
+
+@pytest.mark.parametrize("verb", [("scan", "x"), ("campaign", "--adapters", "reference")])
+def test_the_verbs_say_it_before_anything_is_started(
+    wireproof: Command, tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    done = wireproof(*verb, "--out", tmp_path / "out", "--wheel", "x.whl")
+    assert (done.code, done.out) == (2, "")
+    assert (
+        done.err == "wireproof: --archive and --wheel are for executors: name their cluster with --master\n"
+    )
+    assert not (tmp_path / "out").exists()

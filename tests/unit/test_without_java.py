@@ -1,0 +1,28 @@
+"""Without Java the tests of Spark say so in one line, and in CI they fail. Needs no Java itself."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SPARK = Path(__file__).parents[1] / "spark"
+
+
+@pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED [3]"), ("true", 1, "ERROR")])
+def test_spark_tests_without_java_are_skipped_with_a_line_and_fail_in_ci(
+    tmp_path: Path, ci: str, code: int, word: str
+) -> None:
+    told = {name: text for name, text in os.environ.items() if name not in {"JAVA_HOME", "CI"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(SPARK / "test_scan.py")],
+        capture_output=True, text=True, check=False, timeout=120, cwd=SPARK.parents[1],
+        env={**told, "PATH": str(tmp_path), "CI": ci},
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if "no Java: the Spark tests need Java 17" in line]
+    assert any(line.startswith(word) for line in lines) or word == "ERROR"
+    assert all("apt install openjdk-17-jre-headless, or set JAVA_HOME" in line for line in lines)
+    assert lines
+    assert ("passed" in done.stdout) is False
