@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from wireproof.columnar import kernels
+from wireproof.columnar import column_kernels
 from wireproof.columnar.extra import np, pa
 from wireproof.columnar.frames import Buffer, Run, runs
-from wireproof.columnar.kernels import Array
+from wireproof.columnar.kernels import SLACK, Array
 from wireproof.columnar.wave import Wave
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.items import Item
@@ -59,7 +59,7 @@ def _columns(wave: Wave) -> pa.RecordBatch:
     space = entries.wire, wave.arena
     offset, timestamp = np.empty((2, slots.size), np.int64)
     ends = np.zeros((3, slots.size + 1), np.int32)
-    no_key, no_value = kernels.measure(slots, offset, timestamp, ends)
+    no_key, no_value = column_kernels.measure(slots, offset, timestamp, ends)
     return pa.RecordBatch.from_arrays(
         [
             pa.array(np.repeat(entries.position.astype(np.int64), wave.records)),
@@ -76,8 +76,8 @@ def _columns(wave: Wave) -> pa.RecordBatch:
 def _binary(wire: Array, arena: Array, at: Array, ends: Array, null: "Array | None") -> pa.Array:
     """Runs of bytes as a column; `null` says which are not there, None that all are."""
     size = int(ends[-1])
-    out = np.empty(size + int(kernels.SLACK), np.uint8)
-    kernels.copy_out(wire, arena, at, ends, out)
+    out = np.empty(size + int(SLACK), np.uint8)
+    column_kernels.copy_out(wire, arena, at, ends, out)
     valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
     return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), pa.py_buffer(out)[:size]])
 
@@ -87,7 +87,7 @@ def _headers(wire: Array, arena: Array, slots: Array, ends: Array) -> pa.Array:
     if not size:
         return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=RECORDS.field("headers").type)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    kernels.read_headers(wire, arena, slots, at, length)
+    column_kernels.read_headers(wire, arena, slots, at, length)
     parts = [_sized(wire, arena, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=RECORDS.field("headers").type)
@@ -96,7 +96,7 @@ def _headers(wire: Array, arena: Array, slots: Array, ends: Array) -> pa.Array:
 def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
     """Runs of bytes of these lengths as a column; a negative one is null."""
     ends, null = np.zeros(at.size + 1, np.int32), length < 0
-    kernels.measure_lengths(length, ends)
+    column_kernels.measure_lengths(length, ends)
     return _binary(wire, arena, at, ends, null if null.any() else None)
 
 

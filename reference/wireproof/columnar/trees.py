@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.columnar import kernels
+from wireproof.columnar import column_kernels
 from wireproof.columnar.extra import np
 from wireproof.columnar.frames import Run
 from wireproof.columnar.kernels import CODEC, CONTROL
@@ -101,7 +101,7 @@ def _headers(wave: Wave, space: _Space) -> dict[int, list[Json]]:
     if not total:
         return {}
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
-    kernels.read_headers(wave.entries.wire, wave.arena, wave.slots, at, length)
+    column_kernels.read_headers(wave.entries.wire, wave.arena, wave.slots, at, length)
     keys, values = (space.texts(at[row], length[row]) for row in (0, 1))
     found: dict[int, list[Json]] = {}
     first = 0

@@ -6,7 +6,7 @@ Design, section 3, "Values". This is for comparing and not for speed: it makes a
 from struct import Struct
 from typing import Final
 
-from wireproof.columnar import kernels
+from wireproof.columnar import column_kernels
 from wireproof.columnar.extra import np
 from wireproof.columnar.frames import Run
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
@@ -110,6 +110,6 @@ def _space(wave: Wave, at: int) -> tuple[Octets, int]:
 def _headers(wave: Wave, slot: Row) -> tuple[Header, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
-    kernels.read_headers(wave.entries.wire, wave.arena, np.array([slot]), at, length)
+    column_kernels.read_headers(wave.entries.wire, wave.arena, np.array([slot]), at, length)
     keys, values = ([_octets(wave, *one) for one in zip(at[row], length[row], strict=True)] for row in (0, 1))
     return tuple((key or b"", value) for key, value in zip(keys, values, strict=True))
