@@ -3,7 +3,7 @@
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -27,6 +27,15 @@ CONNECT = {
     "spark.connect.authenticate.token": TOKEN,
 }
 """The session serves Connect beside itself, so that both sorts cost one JVM."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """All that is skipped for want of Java is one line of the summary, which folds what is of one place."""
+    report = yield
+    if isinstance(report.longrepr, tuple) and NO_JAVA in report.longrepr[2]:
+        report.longrepr = (__file__, 1, report.longrepr[2])
+    return report
 
 
 @pytest.fixture(scope="session")

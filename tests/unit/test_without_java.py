@@ -17,12 +17,11 @@ def test_spark_tests_without_java_are_skipped_with_a_line_and_fail_in_ci(
     told = {name: text for name, text in os.environ.items() if name not in {"JAVA_HOME", "CI"}}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(SPARK / "test_scan.py")],
-        capture_output=True, text=True, check=False, timeout=120, cwd=SPARK.parents[1],
+        capture_output=True, text=True, check=False, timeout=300, cwd=SPARK.parents[1],
         env={**told, "PATH": str(tmp_path), "CI": ci},
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
-    lines = [line for line in done.stdout.splitlines() if "no Java: the Spark tests need Java 17" in line]
-    assert any(line.startswith(word) for line in lines) or word == "ERROR"
-    assert all("apt install openjdk-17-jre-headless, or set JAVA_HOME" in line for line in lines)
-    assert lines
-    assert ("passed" in done.stdout) is False
+    lines = [line for line in done.stdout.splitlines() if line.startswith(word)]
+    assert all("no Java: the Spark tests need Java 17 (apt install" in line for line in lines)
+    assert len(lines) == (3 if ci else 1), "what is skipped is told in one line"
+    assert "passed" not in done.stdout
