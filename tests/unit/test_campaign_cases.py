@@ -66,7 +66,9 @@ def test_a_case_is_a_function_of_seed_and_number_alone() -> None:
     numbers = list(range(200))
     forward = {number: NUMBERED.case(number) for number in numbers}
     random.Random(1).shuffle(numbers)
-    assert all(Numbered(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers)
+    assert all(
+        Numbered(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers
+    )
     other = Numbered(KAFKA, ("decode", "encode"), 8)
     assert sum(other.case(number).input == case.input for number, case in forward.items()) < 20
 
