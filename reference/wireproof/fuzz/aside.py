@@ -1,7 +1,7 @@
 """The mutators once more, as nobody instruments them.
 
-They read and write with the codecs whose coverage guides the fuzzing; instrumented, a mutation takes four
-times as long, and half of all that a campaign does is to mutate.
+They read and write with the codecs whose coverage guides the fuzzing; instrumented, a mutation takes 1.5 to
+1.8 times as long (interleaved, three formats), and half of all that a campaign does is to mutate.
 """
 
 import sys
