@@ -14,7 +14,7 @@ The kernels answer only for entries that they find clean and free of remarks. Ev
 the reference (`wireproof.kafka`), one by one; so what comes out is what the reference says, and only the
 time differs. `Frames.handed` tells which they were, `Frames.share` their part of the whole entries.
 
-Memory: a scan holds some 30 bytes an item; records are given wave by wave, 16 MiB of entries or 1 MiB of
+Memory: a scan holds some 30 bytes an item; records are given wave by wave, 16 MiB of entries or 2 MiB of
 what they unpack to at a time, unless one entry alone is larger. Without numba and pyarrow the import fails
 with one line that names the extra.
 """

@@ -1,9 +1,9 @@
 """Compressed regions whole, at the libraries' own speed, where they are as Kafka's writers make them.
 
-kafka.md §3. Each function takes the plainest shape of its codec. Any other shape, and every defect, goes
-through the reference's own frame reader (`wireproof.wire.compress`): it says whether the region is sound and
-what it leaves open, so nothing is taken here that it would refuse or remark on. What may come out is bounded
-before anything is unpacked.
+kafka.md §3. Each function takes the plainest shape of its codec, and puts what comes out where it is wanted.
+Any other shape, and every defect, goes through the reference's own frame reader (`wireproof.wire.compress`):
+it says whether the region is sound and what it leaves open, so nothing is taken here that it would refuse or
+remark on. What may come out is bounded before anything is unpacked.
 """
 
 import zlib
@@ -14,7 +14,10 @@ from typing import Final
 
 import cramjam
 import zstandard
+from attrs import define, field
 
+from wireproof.columnar.extra import np
+from wireproof.columnar.kernels import Octets
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.compress import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
@@ -22,6 +25,8 @@ from wireproof.wire.rejected import Rejected
 
 GZIP: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
 """A member without optional parts."""
+DEFLATE_RATIO: Final = 1032
+"""Deflated data grows by at most 258 bytes for two bits."""
 XERIAL: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITTEN_VERSIONS)
 LZ4_HEADS: Final = {head: most for most, head in lz4.HEADS}
 """Frame headers without optional parts, and the block size of each."""
@@ -33,42 +38,105 @@ BLOCK: Final = Struct("<I")
 BLOCK_HEAD: Final = 3
 
 
-def inflate(region: bytes, codec: int, most: int, *, kip57: bool = False) -> bytes | bytearray | None:
-    """What `region` unpacks to, `most` bytes at most; None if it is unsound, open to readings, or larger.
+@define
+class Arena:
+    """Memory that regions are unpacked into, one behind another; it grows by being replaced.
+
+    Attributes:
+        octets: all of it, as an array.
+        room: the same, as a view that slices.
+        size: how much of it is taken, bytes.
+    """
+
+    octets: Octets
+    room: memoryview = field(init=False)
+    size: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """The view of the array."""
+        self.room = memoryview(self.octets)  # type: ignore[arg-type] # an array is a buffer
+
+    @classmethod
+    def of(cls, size: int) -> "Arena":
+        """One of so many bytes, which the system gives when they are first written."""
+        return cls(np.empty(size, np.uint8))
+
+    def free(self, size: int) -> memoryview:
+        """The next `size` bytes; they are taken when `size` is counted up."""
+        if self.size + size > self.octets.size:
+            octets = np.empty(max(self.size + size, 2 * self.octets.size), np.uint8)
+            octets[: self.size] = self.octets[: self.size]
+            self.octets, self.room = octets, memoryview(octets)  # type: ignore[arg-type] # as above
+        return self.room[self.size : self.size + size]
+
+
+def inflate(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> bool:
+    """Put what `region` unpacks to behind what `arena` holds; False if that is unsound, open, or too large.
 
     Args:
         region: the bytes under the attributes' codec, all of them.
         codec: 1 to 4.
         most: bytes that may come out.
+        arena: takes them.
         kip57: the region is the value of a v0 message (§2.3).
     """
-    data = None if kip57 else PLAIN[codec](region, most)
-    return _by_reference(region, codec, most, kip57=kip57) if data is None else data
+    size = None if kip57 else PLAIN[codec](region, most, arena)
+    if size is None:
+        size = _by_reference(region, codec, most, arena, kip57=kip57)
+    arena.size += size or 0
+    return size is not None
 
 
-def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> bytes | bytearray | None:
+def _by_reference(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool) -> int | None:
     reader = Reader(region, budget=Budget(most))
     try:
         inner, torn = decompress_prefix(reader, "records", codec, kip57=kip57)
     except Rejected:
         return None
-    return None if torn is not None or reader.remarks else inner.data
+    return None if torn is not None or reader.remarks else _put(inner.data, arena)
 
 
-def _gzip(region: bytes, most: int) -> bytes | bytearray | None:
-    """One member; zlib itself holds the trailer to what came out (Z60, Z61)."""
+def _put(data: bytes | bytearray, arena: Arena) -> int:
+    arena.free(len(data))[:] = data
+    return len(data)
+
+
+def _gzip(region: bytes, most: int, arena: Arena) -> int | None:
+    """One member; zlib itself holds the trailer to what came out (Z60, Z61).
+
+    cramjam's inflater is no slower, but takes distances that reach back over the beginning.
+    """
     size = int.from_bytes(region[-4:], "little")
     if region[:4] != GZIP or size > most:
         return None
-    engine = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        data = engine.decompress(region, size + 1)
+        data = _inflated(region, size) if _ends_once(region, most) else _inflated_to_its_end(region, size)
     except zlib.error:
         return None
-    return data if engine.eof and len(data) == size and not engine.unused_data else None
+    return None if data is None or len(data) != size else _put(data, arena)
 
 
-def _snappy(region: bytes, most: int) -> bytes | bytearray | None:
+def _ends_once(region: bytes, most: int) -> bool:
+    """Whether a member that gave what the last bytes say must end with them, and can give no more than `most`.
+
+    Where a member ends its size stands: at the end of the region, if these four bytes stand nowhere before.
+    """
+    return DEFLATE_RATIO * len(region) <= most and region.find(region[-4:]) == len(region) - 4
+
+
+def _inflated(region: bytes, size: int) -> bytes:
+    """In one step, in memory of that size: bytes behind a member would be passed over."""
+    return zlib.decompress(region, 16 + zlib.MAX_WBITS, max(size, 1))
+
+
+def _inflated_to_its_end(region: bytes, size: int) -> bytes | None:
+    """At most a byte more than `size`; None if the region does not end with the member."""
+    engine = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    data = engine.decompress(region, size + 1)
+    return data if engine.eof and not engine.unused_data else None
+
+
+def _snappy(region: bytes, most: int, arena: Arena) -> int | None:
     """A xerial stream whose chunks fill the region."""
     if region[:16] != XERIAL:
         return None
@@ -76,6 +144,8 @@ def _snappy(region: bytes, most: int) -> bytes | bytearray | None:
     view = memoryview(region)
     try:
         while at < stop:
+            if stop - at < CHUNK.size:  # Z08: the reference remarks on it
+                return None
             (length,) = CHUNK.unpack_from(region, at)
             block = view[at + 4 : at + 4 + length]
             size = cramjam.snappy.decompress_raw_len(block)
@@ -83,41 +153,58 @@ def _snappy(region: bytes, most: int) -> bytes | bytearray | None:
             if length <= 0 or at > stop or total > most or size > snappy.MOST_RATIO * length:
                 return None
             blocks.append((block, size))
-        return _filled(blocks, total)
-    except (cramjam.DecompressionError, ValueError):
+        return total if _filled(blocks, arena.free(total)) else None
+    except cramjam.DecompressionError:
         return None
 
 
-def _filled(blocks: list[tuple[memoryview, int]], total: int) -> bytes | bytearray | None:
+def _filled(blocks: list[tuple[memoryview, int]], room: memoryview) -> bool:
     """Each raw block, into its place."""
-    data, at = bytearray(total), 0
-    room = memoryview(data)
+    at = 0
     for block, size in blocks:
         if cramjam.snappy.decompress_raw_into(block, room[at : at + size]) != size:
-            return None
+            return False
         at += size
-    return data
+    return True
 
 
-def _lz4(region: bytes, most: int) -> bytes | bytearray | None:
+def _lz4(region: bytes, most: int, arena: Arena) -> int | None:
     """One frame of plain blocks that ends with its EndMark."""
-    room = LZ4_HEADS.get(region[:7])
-    if room is None:
+    largest = LZ4_HEADS.get(region[:7])
+    if largest is None:
         return None
-    at, stop, bound = 7, len(region) - 4, 0
+    at, stop, bound, blocks = 7, len(region) - 4, 0, []
     while at < stop:
         (word,) = BLOCK.unpack_from(region, at)
         length = word & ~lz4.STORED
-        if not 0 < length <= room:
+        if not 0 < length <= largest:
             return None
-        at, bound = at + 4 + length, bound + (length if word & lz4.STORED else room)
-    if at != stop or region[stop:] != lz4.END_MARK or bound - room > most:
+        room = length if word & lz4.STORED else min(largest, lz4.MOST_RATIO * length + lz4.SLACK)
+        blocks.append((at + 4, length, room, bool(word & lz4.STORED)))
+        at, bound = at + 4 + length, bound + room
+    if at != stop or region[stop:] != lz4.END_MARK or bound - largest > most:
         return None
     try:
-        data = bytes(cramjam.lz4.decompress(region))
+        size = _blocks(region, blocks, arena.free(bound))
     except cramjam.DecompressionError:
         return None
-    return data if len(data) <= most else None
+    return size if size <= most else None
+
+
+def _blocks(region: bytes, blocks: list[tuple[int, int, int, bool]], out: memoryview) -> int:
+    """Each block (begin, length, most that may come out, whether it is stored) behind the one before it."""
+    view, size = memoryview(region), 0
+    for start, length, room, stored in blocks:
+        block = view[start : start + length]
+        if stored:
+            out[size : size + length] = block
+            size += length
+        elif int.from_bytes(block[:4], "little") > room:
+            size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
+        else:  # cramjam reads a block that fails once more, as if it began with a size; above none could be
+            alone = b"".join((region[:7], BLOCK.pack(length), block, lz4.END_MARK))
+            size += cramjam.lz4.decompress_into(alone, out[size : size + room])
+    return size
 
 
 class _Engine(local):
@@ -130,7 +217,7 @@ class _Engine(local):
 _ENGINE: Final = _Engine()
 
 
-def _zstd(region: bytes, most: int) -> bytes | bytearray | None:
+def _zstd(region: bytes, most: int, arena: Arena) -> int | None:
     """One frame without dictionary, its blocks walked as the reference walks them: RFC 8878, §3.1.1."""
     if region[:4] != ZSTD_MAGIC or len(region) < 5 or region[4] & (zstd.RESERVED | 3):
         return None
@@ -143,7 +230,7 @@ def _zstd(region: bytes, most: int) -> bytes | bytearray | None:
     except zstandard.ZstdError:
         return None
     sized = head.content_size in (zstandard.CONTENTSIZE_UNKNOWN, len(data))
-    return data if sized and engine.eof and len(data) <= most else None
+    return _put(data, arena) if sized and engine.eof and len(data) <= most else None
 
 
 def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool:
@@ -164,7 +251,7 @@ def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool
     return at + 4 * head.has_checksum == len(region) and bound - zstd.MOST_BLOCK <= most
 
 
-PLAIN: Final[dict[int, Callable[[bytes, int], bytes | bytearray | None]]] = {
+PLAIN: Final[dict[int, Callable[[bytes, int, Arena], int | None]]] = {
     1: _gzip,
     2: _snappy,
     3: _lz4,

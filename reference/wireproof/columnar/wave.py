@@ -12,13 +12,15 @@ from attrs import frozen
 
 from wireproof.columnar import kernels, message_kernels
 from wireproof.columnar.extra import np
-from wireproof.columnar.inflate import inflate
+from wireproof.columnar.inflate import Arena, inflate
 from wireproof.columnar.kernels import CODEC, HEAD, SLOT, Array, Octets
 
 WIRE_BYTES: Final = 16 << 20
 """Bytes of the entries of a wave."""
-UNPACKED_BYTES: Final = 1 << 20
+UNPACKED_BYTES: Final = 2 << 20
 """Bytes that compressed ones may unpack to before the wave is closed: few enough to stay in a cache."""
+ARENA_BYTES: Final = UNPACKED_BYTES + (256 << 10)
+"""Memory for that, and for what the entry that closes the wave most often unpacks to."""
 SMALL: Final = 512
 """Up to this length a checksum in a kernel is done before a call of the library has begun."""
 LEAST_RECORD: Final = 7
@@ -64,7 +66,8 @@ class Wave:
         records: how many records each clean entry holds; 0 for the others.
         unpacked: bytes that the compressed region of each gave.
         slots: the records of the clean ones in order, rows of `SLOT`; empty if only a verdict was wanted.
-        arena: what was unpacked. A position in a slot from the buffer's size on is one of the arena.
+        arena: what was unpacked; without slots it holds until the next wave is asked for. A position in a
+            slot from the buffer's size on is one of the arena.
     """
 
     entries: Entries
@@ -99,12 +102,12 @@ def judge(entries: Entries, most: int, *, keep: bool) -> Iterator[Wave]:
     kernels.read_heads(entries.wire, entries.position, entries.magic, heads)
     clean = sealed(entries, heads)
     kernels.clean_heads(heads, entries.magic, clean)
-    first = 0
+    first, arena = 0, Arena.of(ARENA_BYTES)
     while first < clean.size:
-        unpacked = unpack(entries.part(first, clean.size), heads[first:], clean[first:], most)
+        unpacked = unpack(entries.part(first, clean.size), heads[first:], clean[first:], most, arena)
         rows = slice(first, first + unpacked.stop)
         yield _walked(entries.part(first, rows.stop), heads[rows], clean[rows], unpacked, keep=keep)
-        first = rows.stop
+        first, arena = rows.stop, Arena.of(ARENA_BYTES) if keep else Arena(arena.octets)
 
 
 def sealed(entries: Entries, heads: Array) -> Array:
@@ -132,39 +135,37 @@ def _checksums(entries: Entries, which: Array, end: Array) -> Array:
     return np.fromiter((value(bytes(view[start:stop])) for start, stop in rows), np.uint32, which.size)
 
 
-def unpack(entries: Entries, heads: Array, clean: Array, most: int) -> Unpacked:
+def unpack(entries: Entries, heads: Array, clean: Array, most: int, arena: Arena) -> Unpacked:
     """Unpack what is compressed and clean so far, and mark what cannot be."""
     codec = heads["attributes"] & CODEC
-    parts: list[bytes | bytearray] = []
     which: list[int] = []
-    size, stop = 0, clean.size
+    ends: list[int] = []
+    stop = clean.size
     for index in np.flatnonzero(clean & (codec != 0)).tolist():
-        if size > UNPACKED_BYTES:
+        if arena.size > UNPACKED_BYTES:
             stop = index
             break
-        data = _inflated(entries, index, int(codec[index]), most)
-        if data is None or (entries.magic[index] == 2 and heads["count"][index] == 0):  # N08: not opened
+        empty = entries.magic[index] == 2 and heads["count"][index] == 0  # N08: not opened
+        if empty or not _inflated(entries, index, int(codec[index]), most, arena):
             clean[index] = False
             continue
-        parts.append(data)
         which.append(index)
-        size += len(data)
-    end = np.cumsum([len(data) for data in parts], dtype=np.uint64)
+        ends.append(arena.size)
+    end = np.array(ends, np.uint64)
     start = np.concatenate((np.zeros(1, np.uint64), end))[:-1]
-    arena = np.frombuffer(b"".join(parts), np.uint8)
-    return Unpacked(np.array(which, np.int64), start, end, arena, stop)
+    return Unpacked(np.array(which, np.int64), start, end, arena.octets[: arena.size], stop)
 
 
-def _inflated(entries: Entries, index: int, codec: int, most: int) -> bytes | bytearray | None:
+def _inflated(entries: Entries, index: int, codec: int, most: int, arena: Arena) -> bool:
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:
-        return inflate(bytes(entries.view[start + BATCH_HEADER : stop]), codec, most)
+        return inflate(bytes(entries.view[start + BATCH_HEADER : stop]), codec, most, arena)
     start += 26 if magic else 18
     head = bytes(entries.view[start : start + 8])  # §2.2: a null key, a value that ends the message
     if len(head) < 8 or head[:4] != b"\xff\xff\xff\xff" or int.from_bytes(head[4:]) != stop - start - 8:
-        return None
-    return inflate(bytes(entries.view[start + 8 : stop]), codec, most, kip57=magic == 0)
+        return False
+    return inflate(bytes(entries.view[start + 8 : stop]), codec, most, arena, kip57=magic == 0)
 
 
 def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked, *, keep: bool) -> Wave:
