@@ -164,17 +164,52 @@ def test_timestamps_below_none_and_over_the_edge_are_the_references(
     assert_agrees(data)
 
 
+def batch_of_region(codec: int, region: bytes, last: int = 200, count: int = 3) -> bytes:
+    """The seed of v2 with another compressed region: §1.1."""
+    head = bytearray(SEEDS["v2"][:61])
+    head[8:12] = pack(">i", 49 + len(region))
+    head[22] |= codec
+    head[23:27], head[57:61] = pack(">i", last), pack(">i", count)
+    return sealed(bytes(head) + region)
+
+
 @pytest.mark.parametrize("codec", range(1, 5))
 def test_every_edited_byte_inside_a_compressed_batch_is_read_alike(codec: int) -> None:
     """The records are edited before they are compressed, so that the kernels see the edit."""
-    head = bytearray(SEEDS["v2"][:61])
-    head[22] |= codec
-    entries = []
-    for edited in edits(SEEDS["v2"]):
-        region = compress(codec, edited[61:])
-        whole = bytes(head[:8]) + pack(">i", 49 + len(region)) + bytes(head[12:61]) + region
-        entries.append(sealed(whole))
-    assert_agrees(b"".join(entries))
+    regions = (compress(codec, edited[61:]) for edited in edits(SEEDS["v2"]))
+    assert_agrees(b"".join(batch_of_region(codec, region) for region in regions))
+
+
+@pytest.mark.parametrize("codec", range(1, 5))
+def test_every_edited_byte_of_a_compressed_region_is_read_alike(codec: int) -> None:
+    seed = batch_of_region(codec, compress(codec, SEEDS["v2"][61:]))
+    assert assert_agrees(seed) == (1, 0)
+    assert_agrees(b"".join(edits(seed)))
+
+
+@pytest.mark.parametrize("codec", range(1, 5))
+def test_whatever_follows_a_compressed_stream_is_read_alike(codec: int) -> None:
+    """Zeros, the stream again, its beginning, its last bytes, a stream of nothing on either side."""
+    region, nothing = compress(codec, SEEDS["v2"][61:]), compress(codec, b"")
+    more = [*(bytes(size) for size in range(1, 9)), region, region[:10], region[-4:], region[-8:], nothing]
+    regions = [nothing + region, *(region + one for one in more)]
+    assert_agrees(b"".join(batch_of_region(codec, one) for one in regions))
+
+
+@pytest.mark.parametrize("size", [0, 1, 143, 1000, 65536, 65537, (1 << 31) - 1, 1 << 31])
+def test_a_block_of_lz4_that_begins_with_a_size_is_none(size: int) -> None:
+    """Some libraries read a block that fails once more, as if its size stood before it."""
+    region = compress(3, SEEDS["v2"][61:])
+    block = pack("<I", size) + region[11:-4]
+    assert_agrees(batch_of_region(3, region[:7] + pack("<I", len(block)) + block + region[-4:]))
+
+
+def test_more_records_than_memory_has_room_for_are_the_references() -> None:
+    """A count whose product with the least record's size wraps to 3 in 32 bits."""
+    count = (1 << 32) // 7 + 1
+    data = batch_of_region(0, SEEDS["v2"][61:], count - 1, count)
+    assert_agrees(data)
+    assert_agrees(batch_of_region(2, compress(2, SEEDS["v2"][61:]), count - 1, count))
 
 
 @each(ROWS)

@@ -9,9 +9,10 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.columnar import kernels
+from wireproof.columnar.entries import Entries
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import BROKEN, CUT, WHOLE, Array
-from wireproof.columnar.wave import WIRE_BYTES, Entries, Wave, judge
+from wireproof.columnar.wave import WIRE_BYTES, Wave, judge
 from wireproof.kafka.scan import ENTRY_MOST
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.items import Item

@@ -1,16 +1,16 @@
 """Compressed regions whole, at the libraries' own speed, where they are as Kafka's writers make them.
 
-kafka.md §3. Each function takes the plainest shape of its codec, and puts what comes out where it is wanted.
-Any other shape, and every defect, goes through the reference's own frame reader (`wireproof.wire.compress`):
-it says whether the region is sound and what it leaves open, so nothing is taken here that it would refuse or
-remark on. What may come out is bounded before anything is unpacked.
+kafka.md §3. Each function takes the plainest shape of its codec. Any other shape, and every defect, goes
+through the reference's own frame reader (`wireproof.wire.compress`): it says whether the region is sound and
+what it leaves open, so nothing is taken here that it would refuse or remark on. What may come out is bounded
+before anything is unpacked.
 """
 
 import zlib
 from collections.abc import Callable
 from struct import Struct
 from threading import local
-from typing import Final
+from typing import Final, TypeAlias
 
 import cramjam
 import zstandard
@@ -62,46 +62,49 @@ class Arena:
         return cls(np.empty(size, np.uint8))
 
     def free(self, size: int) -> memoryview:
-        """The next `size` bytes; they are taken when `size` is counted up."""
+        """The next `size` bytes, which are not taken by this."""
         if self.size + size > self.octets.size:
             octets = np.empty(max(self.size + size, 2 * self.octets.size), np.uint8)
             octets[: self.size] = self.octets[: self.size]
             self.octets, self.room = octets, memoryview(octets)  # type: ignore[arg-type] # as above
         return self.room[self.size : self.size + size]
 
+    def take(self, data: bytes | memoryview) -> None:
+        """Keep `data`; a view is of what is free, and lies there already."""
+        size = len(data)
+        if not isinstance(data, memoryview):
+            self.free(size)[:] = data
+        self.size += size
 
-def inflate(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> bool:
-    """Put what `region` unpacks to behind what `arena` holds; False if that is unsound, open, or too large.
+
+Given: TypeAlias = bytes | memoryview | None
+"""What a region gives: bytes of their own, or a view of what is free in the arena until it is taken."""
+
+
+def inflate(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> Given:
+    """What `region` unpacks to, read-only; None if it is unsound, open to readings, or larger than `most`.
 
     Args:
         region: the bytes under the attributes' codec, all of them.
         codec: 1 to 4.
         most: bytes that may come out.
-        arena: takes them.
+        arena: memory that may be used behind what it holds.
         kip57: the region is the value of a v0 message (§2.3).
     """
-    size = None if kip57 else PLAIN[codec](region, most, arena)
-    if size is None:
-        size = _by_reference(region, codec, most, arena, kip57=kip57)
-    arena.size += size or 0
-    return size is not None
+    data = None if kip57 else PLAIN[codec](region, most, arena)
+    return _by_reference(region, codec, most, kip57=kip57) if data is None else data
 
 
-def _by_reference(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool) -> int | None:
+def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Given:
     reader = Reader(region, budget=Budget(most))
     try:
         inner, torn = decompress_prefix(reader, "records", codec, kip57=kip57)
     except Rejected:
         return None
-    return None if torn is not None or reader.remarks else _put(inner.data, arena)
+    return None if torn is not None or reader.remarks else bytes(inner.data)
 
 
-def _put(data: bytes | bytearray, arena: Arena) -> int:
-    arena.free(len(data))[:] = data
-    return len(data)
-
-
-def _gzip(region: bytes, most: int, arena: Arena) -> int | None:
+def _gzip(region: bytes, most: int, _: Arena) -> Given:
     """One member; zlib itself holds the trailer to what came out (Z60, Z61).
 
     cramjam's inflater is no slower, but takes distances that reach back over the beginning.
@@ -113,13 +116,13 @@ def _gzip(region: bytes, most: int, arena: Arena) -> int | None:
         data = _inflated(region, size) if _ends_once(region, most) else _inflated_to_its_end(region, size)
     except zlib.error:
         return None
-    return None if data is None or len(data) != size else _put(data, arena)
+    return data if data is not None and len(data) == size else None
 
 
 def _ends_once(region: bytes, most: int) -> bool:
-    """Whether a member that gave what the last bytes say must end with them, and can give no more than `most`.
+    """Whether a member of the size in the last bytes must end with them, and can give no more than `most`.
 
-    Where a member ends its size stands: at the end of the region, if these four bytes stand nowhere before.
+    Where it ends its size stands: at the end of the region, if these four bytes stand nowhere before.
     """
     return DEFLATE_RATIO * len(region) <= most and region.find(region[-4:]) == len(region) - 4
 
@@ -136,7 +139,7 @@ def _inflated_to_its_end(region: bytes, size: int) -> bytes | None:
     return data if engine.eof and not engine.unused_data else None
 
 
-def _snappy(region: bytes, most: int, arena: Arena) -> int | None:
+def _snappy(region: bytes, most: int, arena: Arena) -> Given:
     """A xerial stream whose chunks fill the region."""
     if region[:16] != XERIAL:
         return None
@@ -153,7 +156,8 @@ def _snappy(region: bytes, most: int, arena: Arena) -> int | None:
             if length <= 0 or at > stop or total > most or size > snappy.MOST_RATIO * length:
                 return None
             blocks.append((block, size))
-        return total if _filled(blocks, arena.free(total)) else None
+        room = arena.free(total)
+        return room.toreadonly() if _filled(blocks, room) else None
     except cramjam.DecompressionError:
         return None
 
@@ -168,7 +172,7 @@ def _filled(blocks: list[tuple[memoryview, int]], room: memoryview) -> bool:
     return True
 
 
-def _lz4(region: bytes, most: int, arena: Arena) -> int | None:
+def _lz4(region: bytes, most: int, arena: Arena) -> Given:
     """One frame of plain blocks that ends with its EndMark."""
     largest = LZ4_HEADS.get(region[:7])
     if largest is None:
@@ -184,11 +188,12 @@ def _lz4(region: bytes, most: int, arena: Arena) -> int | None:
         at, bound = at + 4 + length, bound + room
     if at != stop or region[stop:] != lz4.END_MARK or bound - largest > most:
         return None
+    room = arena.free(bound)
     try:
-        size = _blocks(region, blocks, arena.free(bound))
+        size = _blocks(region, blocks, room)
     except cramjam.DecompressionError:
         return None
-    return size if size <= most else None
+    return room[:size].toreadonly() if size <= most else None
 
 
 def _blocks(region: bytes, blocks: list[tuple[int, int, int, bool]], out: memoryview) -> int:
@@ -217,7 +222,7 @@ class _Engine(local):
 _ENGINE: Final = _Engine()
 
 
-def _zstd(region: bytes, most: int, arena: Arena) -> int | None:
+def _zstd(region: bytes, most: int, _: Arena) -> Given:
     """One frame without dictionary, its blocks walked as the reference walks them: RFC 8878, §3.1.1."""
     if region[:4] != ZSTD_MAGIC or len(region) < 5 or region[4] & (zstd.RESERVED | 3):
         return None
@@ -230,7 +235,7 @@ def _zstd(region: bytes, most: int, arena: Arena) -> int | None:
     except zstandard.ZstdError:
         return None
     sized = head.content_size in (zstandard.CONTENTSIZE_UNKNOWN, len(data))
-    return _put(data, arena) if sized and engine.eof and len(data) <= most else None
+    return data if sized and engine.eof and len(data) <= most else None
 
 
 def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool:
@@ -251,7 +256,7 @@ def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool
     return at + 4 * head.has_checksum == len(region) and bound - zstd.MOST_BLOCK <= most
 
 
-PLAIN: Final[dict[int, Callable[[bytes, int, Arena], int | None]]] = {
+PLAIN: Final[dict[int, Callable[[bytes, int, Arena], Given]]] = {
     1: _gzip,
     2: _snappy,
     3: _lz4,

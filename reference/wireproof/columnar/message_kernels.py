@@ -24,8 +24,12 @@ from wireproof.columnar.kernels import (
     crc,
     int32,
     int64,
+    read_batch,
     uint,
 )
+
+LEAST_RECORD = 7
+"""Bytes of the smallest record: §1.3."""
 
 
 @compiled
@@ -124,3 +128,15 @@ def read_sets(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not wha
         clean[entry] = read_set(
             data, start[index], end[index], heads[entry], magic[entry], slots, first[entry], step
         )
+
+
+@compiled
+def read_packed(data: Octets, entry: int, heads: Array, magic: Array, slots: Array, clean: Array) -> None:
+    """The records or messages of one entry, which fill `data`; nothing is kept."""
+    head, end = heads[entry], U(data.size)
+    if magic[entry] == 2:
+        room = np.int64(head.count) * LEAST_RECORD <= data.size
+        clean[entry] = room and read_batch(data, ZERO, end, head, slots, 0, 0)
+    else:
+        head.count = count_inner(data, ZERO, end, magic[entry])
+        clean[entry] = read_set(data, ZERO, end, head, magic[entry], slots, 0, 0)
