@@ -23,7 +23,7 @@ from google_crc32c import value as crc32c
 
 from wireproof import columnar, formats
 from wireproof.cases.strategies.damaged import written
-from wireproof.columnar import kernels
+from wireproof.columnar import crc_kernels
 from wireproof.formats import FORMATS
 from wireproof.kafka.values import Record, RecordBatch
 
@@ -85,7 +85,7 @@ def checksums(mib: int, rounds: int) -> None:
                 "ours": lambda data=data: columnar.scan(data),
                 "google-crc32c": lambda data=data, whole=whole: [crc32c(data[a + 21 : b]) for a, b in whole],
                 "crc32c": lambda view=view, whole=whole: [in_place(view[a + 21 : b]) for a, b in whole],
-                "numba": lambda arrays=arrays: kernels.crc_each(kernels.CRC32C, *arrays),
+                "numba": lambda arrays=arrays: crc_kernels.crc_each(crc_kernels.CRC32C, *arrays),
             },
             rounds,
         )

@@ -47,7 +47,7 @@ def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None
         stored = Stored.of(expand([str(logs.write(tmp_path, a=data))], (".log",))[0])
         assert quickly(stored, DEFAULT) == by_reference(stored, DEFAULT)
         stored.close()
-        clean += sum(int(run.wave.clean.sum()) for run in runs(data, keep=True) if run.wave is not None)
+        clean += sum(int(run.wave.clean.sum()) for run in runs(data, keep="slots") if run.wave is not None)
     assert clean > 100, "the kernels answered for many of them"
 
 
@@ -73,7 +73,7 @@ def test_control_markers_and_headers_are_told_from_columns() -> None:
     found = [
         item.value
         for data in filter(None, fixtures())
-        for run in runs(data, keep=True)
+        for run in runs(data, keep="slots")
         for item in trees(run)
         if isinstance(item.value, dict)
     ]

@@ -1,4 +1,4 @@
-"""Slots as Arrow columns: offset, timestamp, key, value, headers. One row a record."""
+"""Records as Arrow columns: offset, timestamp, key, value, headers. One row a record."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from wireproof.columnar import column_kernels
 from wireproof.columnar.extra import np, pa
 from wireproof.columnar.frames import Buffer, Run, runs
-from wireproof.columnar.kernels import SLACK, Array
+from wireproof.columnar.kernels import SLACK, Array, Octets
 from wireproof.columnar.wave import Wave
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.items import Item
@@ -35,7 +35,7 @@ def records(buffer: Buffer, options: Options = DEFAULT) -> Iterator[pa.RecordBat
 
     A batch holds the records of one wave; garbage and tail give none, and `scan` accounts for them.
     """
-    for run in runs(buffer, options, keep=True):
+    for run in runs(buffer, options, keep="columns"):
         batch = columns(run)
         if batch.num_rows:
             yield batch
@@ -43,11 +43,11 @@ def records(buffer: Buffer, options: Options = DEFAULT) -> Iterator[pa.RecordBat
 
 def columns(run: Run) -> pa.RecordBatch:
     """The records of a run, as one batch of `RECORDS`."""
-    asked = _rows(run.answers)
     if run.wave is None:
-        return asked
+        return _rows(run.answers)
     answered = _columns(run.wave)
-    if not asked.num_rows:
+    asked = _rows(run.answers) if run.answers else None
+    if asked is None or not asked.num_rows:
         return answered
     both = pa.Table.from_batches([answered, asked]).combine_chunks()
     order = np.argsort(both.column("frame").to_numpy(), kind="stable")
@@ -55,49 +55,48 @@ def columns(run: Run) -> pa.RecordBatch:
 
 
 def _columns(wave: Wave) -> pa.RecordBatch:
-    slots, entries = wave.slots, wave.entries
-    space = entries.wire, wave.arena
-    offset, timestamp = np.empty((2, slots.size), np.int64)
-    ends = np.zeros((3, slots.size + 1), np.int32)
-    no_key, no_value = column_kernels.measure(slots, offset, timestamp, ends)
+    entries, shelf = wave.entries, wave.shelf
+    if shelf is None:
+        return _rows({})
+    size, keys, values, _ = shelf.taken.tolist()
+    ends, absent = shelf.ends[:, : size + 1], shelf.absent
     return pa.RecordBatch.from_arrays(
         [
             pa.array(np.repeat(entries.position.astype(np.int64), wave.records)),
-            pa.array(offset),
-            pa.array(timestamp),
-            _binary(*space, slots["key_at"], ends[0], slots["key_length"] < 0 if no_key else None),
-            _binary(*space, slots["value_at"], ends[1], slots["value_length"] < 0 if no_value else None),
-            _headers(*space, slots, ends[2]),
+            pa.array(shelf.numbers[0, :size]),
+            pa.array(shelf.numbers[1, :size]),
+            _binary(shelf.keys[:keys].copy(), ends[0], absent[0, :size]),
+            _binary(shelf.values[:values], ends[1], absent[1, :size]),
+            _headers(wave, shelf.headers_at[:size], ends[2]),
         ],
         schema=RECORDS,
     )
 
 
-def _binary(wire: Array, arena: Array, at: Array, ends: Array, null: "Array | None") -> pa.Array:
-    """Runs of bytes as a column; `null` says which are not there, None that all are."""
-    size = int(ends[-1])
-    out = np.empty(size + int(SLACK), np.uint8)
-    column_kernels.copy_out(wire, arena, at, ends, out)
-    valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
-    return pa.Array.from_buffers(pa.binary(), at.size, [valid, pa.py_buffer(ends), pa.py_buffer(out)[:size]])
+def _binary(data: Octets, ends: Array, null: Array) -> pa.Array:
+    """Runs of bytes as a column; `null` says which are not there."""
+    valid = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
+    return pa.Array.from_buffers(pa.binary(), null.size, [valid, pa.py_buffer(ends), pa.py_buffer(data)])
 
 
-def _headers(wire: Array, arena: Array, slots: Array, ends: Array) -> pa.Array:
-    size = int(ends[-1])
+def _headers(wave: Wave, headers_at: Array, ends: Array) -> pa.Array:
+    kind, size = RECORDS.field("headers").type, int(ends[-1])
     if not size:
-        return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=RECORDS.field("headers").type)
+        return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=kind)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    column_kernels.read_headers(wire, arena, slots, at, length)
-    parts = [_sized(wire, arena, at[row], length[row]) for row in (0, 1)]
+    column_kernels.read_headers(wave.entries.wire, wave.arena, headers_at, np.diff(ends), at, length)
+    parts = [_sized(wave.entries.wire, wave.arena, at[row], length[row]) for row in (0, 1)]
     pairs = pa.StructArray.from_arrays(parts, fields=list(HEADER))
-    return pa.ListArray.from_arrays(pa.array(ends), pairs, type=RECORDS.field("headers").type)
+    return pa.ListArray.from_arrays(pa.array(ends), pairs, type=kind)
 
 
 def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
     """Runs of bytes of these lengths as a column; a negative one is null."""
     ends, null = np.zeros(at.size + 1, np.int32), length < 0
     column_kernels.measure_lengths(length, ends)
-    return _binary(wire, arena, at, ends, null if null.any() else None)
+    out = np.empty(int(ends[-1]) + int(SLACK), np.uint8)
+    column_kernels.copy_out(wire, arena, at, ends, out)
+    return _binary(out[: int(ends[-1])], ends, null)
 
 
 def _rows(answers: dict[int, Item]) -> pa.RecordBatch:

@@ -24,7 +24,7 @@ def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    first = next(runs(memoryview(data)[: max(total, 0)], options, keep=True, most=MOST), None)
+    first = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MOST), None)
     if first is None or first.wave is None or first.answers:
         return None
     return Decoded(items(first)[0].value, total, ())
@@ -51,7 +51,7 @@ def _answered(data: bytes, options: Options) -> list[Item] | None:
     """Every item, if no frame was handed over; decompression's limit is one for the whole log there."""
     found: list[Item] = []
     unpacked = 0
-    for run in runs(data, options, keep=True, most=MOST):
+    for run in runs(data, options, keep="slots", most=MOST):
         unpacked += 0 if run.wave is None else int(run.wave.unpacked.sum())
         if _asked(run, data) or unpacked > options.max_output:
             return None
@@ -97,7 +97,7 @@ def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int
     """The items of `kafka.log`, with values, and how many of them the reference gave."""
     found: list[Item] = []
     handed = 0
-    for run in runs(data, options, keep=True):
+    for run in runs(data, options, keep="slots"):
         found += items(run)
         handed += sum(item.kind != "tail" for item in run.answers.values())
     return found, handed

@@ -6,7 +6,7 @@ from typing import Final
 import google_crc32c
 from attrs import frozen
 
-from wireproof.columnar import kernels
+from wireproof.columnar import crc_kernels
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import CODEC, Array, Octets
 
@@ -48,7 +48,7 @@ def sealed(entries: Entries, heads: Array) -> Array:
     batch = entries.magic == 2
     small = np.flatnonzero(batch & (entries.length <= SMALL))
     found = np.zeros(small.size, np.uint64)
-    kernels.crc_each(kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], found)
+    crc_kernels.crc_each(crc_kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], found)
     good[small] = found == heads["crc"][small]
     large = np.flatnonzero(batch & (entries.length > SMALL))
     good[large] = heads["crc"][large] == _checksums(entries, large, end)

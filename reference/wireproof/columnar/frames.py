@@ -12,7 +12,7 @@ from wireproof.columnar import kernels
 from wireproof.columnar.entries import Entries
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import BROKEN, CUT, WHOLE, Array
-from wireproof.columnar.wave import WIRE_BYTES, Wave, judge
+from wireproof.columnar.wave import WIRE_BYTES, Keep, Wave, judge
 from wireproof.kafka.scan import ENTRY_MOST
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.items import Item
@@ -43,13 +43,13 @@ class Run:
     answers: dict[int, Item]
 
 
-def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: bool, most: int = ENTRY_MOST) -> Iterator[Run]:
+def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: Keep, most: int = ENTRY_MOST) -> Iterator[Run]:
     """The runs of a buffer, in order and without gaps.
 
     Args:
         buffer: any bytes.
         options: as `scan` takes them.
-        keep: whether slots are wanted, as in `judge`.
+        keep: what is wanted of the records, as in `judge`.
         most: the largest size of an entry, where `options.max_message` does not say.
     """
     view = memoryview(buffer).cast("B")
@@ -83,12 +83,12 @@ def _pieces(view: memoryview, at: int) -> Iterator[bytes]:
         yield bytes(view[start : start + PIECE])
 
 
-def _judged(entries: Entries, options: Options, *, keep: bool) -> Iterator[Run]:
+def _judged(entries: Entries, options: Options, *, keep: Keep) -> Iterator[Run]:
     """Waves over all the entries, each as long as its bounds allow."""
     first, ends = 0, np.cumsum(entries.length)
     while first < entries.magic.size:
         before = int(ends[first - 1]) if first else 0
-        stop = max(int(np.searchsorted(ends, before + WIRE_BYTES, side="right")), first + 1)
+        stop = max(int(np.searchsorted(ends, before + WIRE_BYTES[keep], side="right")), first + 1)
         for judged in judge(entries.part(first, stop), options.max_output, keep=keep):
             wave = judged if options.profile == "reader" else _unanswered(judged)  # §1.7 is the reference's
             yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})
@@ -97,7 +97,7 @@ def _judged(entries: Entries, options: Options, *, keep: bool) -> Iterator[Run]:
 
 def _unanswered(wave: Wave) -> Wave:
     none = np.zeros_like(wave.clean)
-    return evolve(wave, clean=none, records=np.zeros_like(wave.records), slots=wave.slots[:0])
+    return evolve(wave, clean=none, records=np.zeros_like(wave.records), slots=wave.slots[:0], shelf=None)
 
 
 def _handed(wave: Wave) -> list[int]:
@@ -155,7 +155,7 @@ def scan(buffer: Buffer, options: Options = DEFAULT) -> Frames:
     parts: list[tuple[Array, ...]] = []
     answers: dict[int, Item] = {}
     rows = unpacked = 0
-    for run in runs(buffer, options, keep=False):
+    for run in runs(buffer, options, keep=None):
         parts.append(_columns(run))
         answers |= {rows + index: evolve(item, value=None) for index, item in run.answers.items()}
         unpacked += 0 if run.wave is None else int(run.wave.unpacked.sum())

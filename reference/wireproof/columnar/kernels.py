@@ -10,7 +10,7 @@ stands for "not clean": it lies behind every end, so it goes through further rea
 
 from typing import Any, Final, TypeAlias
 
-from wireproof.columnar.extra import compiled, inlined, np
+from wireproof.columnar.extra import compiled, inlined, move, np
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -59,7 +59,7 @@ BAD: Final = U(0xFFFF_FFFF_FFFF_FFFF)
 ZERO, ONE, TWO, FOUR, SIX, SEVEN, EIGHT = U(0), U(1), U(2), U(4), U(6), U(7), U(8)
 OVERHEAD, MAGIC_AT, THROUGH_MAGIC, BATCH_HEADER = U(12), U(16), U(17), U(61)
 SLACK: Final = U(16)
-CONTINUED, LOW7, BYTE = U(0x80), U(0x7F), U(0xFF)
+CONTINUED, LOW7 = U(0x80), U(0x7F)
 INT63: Final = (1 << 63) - 1
 
 WHOLE, CUT, BROKEN, FULL = 0, 1, 2, 3
@@ -91,63 +91,6 @@ def int32(data: Octets, at: Pos) -> Int:
 def int64(data: Octets, at: Pos) -> Int:
     """Eight bytes, signed."""
     return np.int64(uint(data, at, EIGHT))
-
-
-# --- checksums: kafka.md §1.1, §2.1 ---
-
-
-def _tables(polynomial: int) -> Array:
-    """Eight tables of a reflected CRC-32, for eight bytes in one step."""
-    tables = np.zeros((8, 256), np.uint32)
-    for byte in range(256):
-        crc = byte
-        for _ in range(8):
-            crc = crc >> 1 ^ polynomial * (crc & 1)
-        tables[0, byte] = crc
-    for step in range(1, 8):
-        tables[step] = tables[step - 1] >> 8 ^ tables[0][tables[step - 1] & 0xFF]
-    return tables
-
-
-CRC32: Final = _tables(0xEDB88320)
-"""ISO-HDLC: messages of v0 and v1."""
-CRC32C: Final = _tables(0x82F63B78)
-"""Castagnoli: record batches."""
-
-
-@compiled
-def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
-    """The checksum of the bytes `at` to `end`."""
-    value = U(0xFFFF_FFFF)
-    while end - at >= EIGHT:
-        low = value ^ (
-            U(data[at])
-            | U(data[at + ONE]) << EIGHT
-            | U(data[at + TWO]) << U(16)
-            | U(data[at + U(3)]) << U(24)
-        )
-        value = (
-            U(tables[7, low & BYTE])
-            ^ U(tables[6, low >> EIGHT & BYTE])
-            ^ U(tables[5, low >> U(16) & BYTE])
-            ^ U(tables[4, low >> U(24)])
-            ^ U(tables[3, data[at + FOUR]])
-            ^ U(tables[2, data[at + U(5)]])
-            ^ U(tables[1, data[at + SIX]])
-            ^ U(tables[0, data[at + SEVEN]])
-        )
-        at += EIGHT
-    while at < end:
-        value = value >> EIGHT ^ U(tables[0, (value ^ U(data[at])) & BYTE])
-        at += ONE
-    return value ^ U(0xFFFF_FFFF)
-
-
-@compiled
-def crc_each(tables: Array, data: Octets, first: Array, last: Array, out: Array) -> None:
-    """The checksum of each run of bytes."""
-    for index in range(first.size):
-        out[index] = crc(tables, data, first[index], last[index])
 
 
 # --- entries: kafka.md §1.4 ---
@@ -401,6 +344,25 @@ def clean_heads(heads: Array, magic: Array, clean: Array) -> None:
         clean[index] = clean[index] and clean_head(heads[index], magic[index])
 
 
+# --- batches: kafka.md §1.5 ---
+
+
+@compiled
+def copy(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
+    """`count` bytes of `data` from `start` on, to `stop` of `out`; sixteen at a time where they are there.
+
+    What is written too much lies behind the run, where the next one is written, or in the slack.
+    """
+    if start + count + SLACK <= U(data.size):
+        done = ZERO
+        while done < count:
+            move(out, stop + done, data, start + done)
+            done += SLACK
+    else:
+        for step in range(count):
+            out[stop + step] = data[start + step]
+
+
 @compiled
 def is_marker(data: Octets, row: Row, head: Row) -> Flag:
     """ABORT or COMMIT as §1.9 has them; every other control record is the reference's."""
@@ -413,26 +375,35 @@ def is_marker(data: Octets, row: Row, head: Row) -> Flag:
 
 
 @compiled
-def read_batch(data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: int, step: int) -> Flag:
+def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all time is spent in
+    data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: int, step: int, base: Pos,
+    numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    taken: Array,
+) -> Flag:  # fmt: skip
     """The records of one batch, which fill `at` to `end`; whether they are clean.
 
-    Rows `first`, `first + step`, … of `slots` are filled: step 0 judges and keeps nothing.
+    Rows `first`, `first + step`, … of `slots` are filled: step 0 keeps nothing there. The rest are the parts
+    of a `shelf.Shelf`, which is filled if `numbers` has any room; `base` is the first byte of `data` there.
     """
     append, control = head.attributes & APPEND_TIME != 0, head.attributes & CONTROL != 0
     count, offset, time, most = head.count, head.offset, head.base_time, head.max_time
-    before, latest = np.int64(-1), np.int64(-1)
+    before, latest, shelved = np.int64(-1), np.int64(-1), numbers.size > 0
+    put, key_end, value_end, headers = taken[0], taken[1], taken[2], taken[3]
     for index in range(count):
         row = slots[first + step * index]
         stop, raw_time, raw_delta, key_at, key, value_at, value = plain(data, at, end)
-        late, delta = zigzag(raw_time), zigzag(raw_delta)
+        late, delta, headed = zigzag(raw_time), zigzag(raw_delta), False
+        key_size, value_size = extent(key), extent(value)
         if stop == BAD or control:
             stop = read_record(data, at, end, row)
             if stop == BAD or (control and not is_marker(data, row, head)):
                 return False
-            late, delta = row.delta, row.offset
+            late, delta, headed = row.delta, row.offset, row.headers > 0
+            key_at, key_size = row.key_at, np.int64(row.key_length)
+            value_at, value_size = row.value_at, np.int64(row.value_length)
         elif step:
-            row.key_at, row.key_length = key_at, extent(key)
-            row.value_at, row.value_length = value_at, extent(value)
+            row.key_at, row.key_length = key_at, key_size
+            row.value_at, row.value_length = value_at, value_size
             row.headers, row.headers_at = 0, stop
         if delta <= before:
             return False
@@ -445,8 +416,23 @@ def read_batch(data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: 
             latest = max(latest, stamp)
         if step:
             row.offset, row.timestamp, row.delta, row.attributes = offset + delta, stamp, late, 0
+        if shelved:
+            numbers[0, put], numbers[1, put] = offset + delta, stamp
+            absent[0, put], absent[1, put] = key_size < 0, value_size < 0
+            if key_size > 0:
+                copy(data, key_at, U(key_size), keys, key_end)
+                key_end += U(key_size)
+            if value_size > 0:
+                copy(data, value_at, U(value_size), values, value_end)
+                value_end += U(value_size)
+            if headed:
+                headers_at[put] = row.headers_at + base
+                headers += U(row.headers)
+            put += ONE
+            ends[0, put], ends[1, put], ends[2, put] = key_end, value_end, headers
     if count and (before > head.last or (not append and latest != most)):
         return False
+    taken[0], taken[1], taken[2], taken[3] = put, key_end, value_end, headers
     return at == end
 
 
@@ -455,7 +441,18 @@ def read_batches(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not 
     data: Octets, start: Array, end: Array, which: Array, heads: Array, slots: Array, first: Array, step: int,
     clean: Array,
 ) -> None:  # fmt: skip
-    """`read_batch` of the entries `which`, whose records lie in `start` to `end` of `data`."""
+    """`read_batch` of the entries `which`, whose records lie in `start` to `end` of `data`; no columns."""
+    numbers, ends, absent, octets, taken = no_columns()
     for index in range(which.size):
         entry = which[index]
-        clean[entry] = read_batch(data, start[index], end[index], heads[entry], slots, first[entry], step)
+        clean[entry] = read_batch(
+            data, start[index], end[index], heads[entry], slots, first[entry], step, ZERO,
+            numbers, numbers[0], ends, absent, octets, octets, taken,
+        )  # fmt: skip
+
+
+@compiled
+def no_columns() -> tuple[Array, Array, Array, Octets, Array]:
+    """The parts of a shelf without room; keys and values are one."""
+    numbers, ends = np.empty((2, 0), np.int64), np.empty((3, 0), np.int32)
+    return numbers, ends, np.empty((2, 0), np.bool_), np.empty(0, np.uint8), np.zeros(4, np.uint64)

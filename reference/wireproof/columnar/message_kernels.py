@@ -4,13 +4,15 @@ As `kernels`: what they find clean is as the reference would have it, and nothin
 numba keeps what it compiled by this file's own time: after a change of `kernels`, touch this file too.
 """
 
+from wireproof.columnar.crc_kernels import CRC32, crc
 from wireproof.columnar.extra import compiled, np
 from wireproof.columnar.kernels import (
     APPEND_TIME,
     BAD,
-    CRC32,
+    BATCH_HEADER,
     FOUR,
     MAGIC_AT,
+    ONE,
     OVERHEAD,
     THROUGH_MAGIC,
     ZERO,
@@ -21,9 +23,10 @@ from wireproof.columnar.kernels import (
     Pos,
     Row,
     U,
-    crc,
+    copy,
     int32,
     int64,
+    no_columns,
     read_batch,
     uint,
 )
@@ -94,9 +97,14 @@ def count_inners(data: Octets, start: Array, end: Array, which: Array, magic: Ar
 
 @compiled
 def read_set(  # noqa: PLR0913, PLR0917 - as above
-    data: Octets, at: Pos, end: Pos, head: Row, magic: int, slots: Array, first: int, step: int
-) -> Flag:
-    """The messages of one wrapper, which fill `at` to `end`: offsets and timestamps as §2.2 has them."""
+    data: Octets, at: Pos, end: Pos, head: Row, magic: int, slots: Array, first: int, step: int,
+    numbers: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    taken: Array,
+) -> Flag:  # fmt: skip
+    """The messages of one wrapper, which fill `at` to `end`: offsets and timestamps as §2.2 has them.
+
+    What is kept, and where, is as in `kernels.read_batch`.
+    """
     append, before = head.attributes & APPEND_TIME, np.int64(-1)
     for index in range(head.count):
         row = slots[first + step * index]
@@ -109,12 +117,38 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
         if append and magic:
             row.timestamp = head.max_time
         at = stop
+        shelve(data, row, numbers, ends, absent, keys, values, taken)
     base = head.offset - before if magic and head.offset else np.int64(0)
     if head.count == 0 or base < 0 or at != end:
         return False
     for index in range(head.count * step):
         slots[first + index].offset += base
+    if numbers.size:
+        for index in range(taken[0] - U(head.count), taken[0]):
+            numbers[0, index] += base
     return True
+
+
+@compiled
+def shelve(  # noqa: PLR0913, PLR0917 - as above
+    data: Octets, row: Row, numbers: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    taken: Array,
+) -> None:  # fmt: skip
+    """A message as columns, if there is any room for them."""
+    if not numbers.size:
+        return
+    put, key_end, value_end = taken[0], taken[1], taken[2]
+    numbers[0, put], numbers[1, put] = row.offset, row.timestamp
+    absent[0, put], absent[1, put] = row.key_length < 0, row.value_length < 0
+    if row.key_length > 0:
+        copy(data, row.key_at, U(row.key_length), keys, key_end)
+        key_end += U(row.key_length)
+    if row.value_length > 0:
+        copy(data, row.value_at, U(row.value_length), values, value_end)
+        value_end += U(row.value_length)
+    put += ONE
+    ends[0, put], ends[1, put], ends[2, put] = key_end, value_end, taken[3]
+    taken[0], taken[1], taken[2] = put, key_end, value_end
 
 
 @compiled
@@ -122,21 +156,75 @@ def read_sets(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not wha
     data: Octets, start: Array, end: Array, which: Array, heads: Array, magic: Array, slots: Array,
     first: Array, step: int, clean: Array,
 ) -> None:  # fmt: skip
-    """`read_set` of the wrappers `which`."""
+    """`read_set` of the wrappers `which`; no columns."""
+    numbers, ends, absent, octets, taken = no_columns()
     for index in range(which.size):
         entry = which[index]
         clean[entry] = read_set(
-            data, start[index], end[index], heads[entry], magic[entry], slots, first[entry], step
-        )
+            data, start[index], end[index], heads[entry], magic[entry], slots, first[entry], step,
+            numbers, ends, absent, octets, octets, taken,
+        )  # fmt: skip
 
 
 @compiled
 def read_packed(data: Octets, entry: int, heads: Array, magic: Array, slots: Array, clean: Array) -> None:
     """The records or messages of one entry, which fill `data`; nothing is kept."""
-    head, end = heads[entry], U(data.size)
-    if magic[entry] == 2:
-        room = np.int64(head.count) * LEAST_RECORD <= data.size
-        clean[entry] = room and read_batch(data, ZERO, end, head, slots, 0, 0)
-    else:
-        head.count = count_inner(data, ZERO, end, magic[entry])
-        clean[entry] = read_set(data, ZERO, end, head, magic[entry], slots, 0, 0)
+    numbers, ends, absent, octets, taken = no_columns()
+    clean[entry] = read_region(
+        data, ZERO, U(data.size), heads[entry], magic[entry], slots, ZERO,
+        numbers, numbers[0], ends, absent, octets, octets, taken,
+    )  # fmt: skip
+
+
+@compiled
+def read_region(  # noqa: PLR0913, PLR0917 - as above
+    data: Octets, at: Pos, end: Pos, head: Row, magic: int, slots: Array, base: Pos,
+    numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    taken: Array,
+) -> Flag:  # fmt: skip
+    """The records or messages of one entry, which fill `at` to `end`; a wrapper's are counted first."""
+    if magic == 2:
+        if np.int64(head.count) * LEAST_RECORD > np.int64(end - at):
+            return False
+        return read_batch(
+            data, at, end, head, slots, 0, 0, base, numbers, headers_at, ends, absent, keys, values, taken
+        )
+    head.count = count_inner(data, at, end, magic)
+    return read_set(data, at, end, head, magic, slots, 0, 0, numbers, ends, absent, keys, values, taken)
+
+
+@compiled
+def read_columns(  # noqa: PLR0913, PLR0917 - as above
+    wire: Octets, position: Array, length: Array, magic: Array, arena: Octets, start: Array, stop: Array,
+    heads: Array, slots: Array, clean: Array,
+    numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
+    taken: Array,
+) -> None:  # fmt: skip
+    """The columns of all entries that are clean so far, in order; what turns out not to be leaves nothing.
+
+    `start`, `stop`: of what an entry unpacked to, in the arena; a start behind the arena for the others.
+    """
+    row, size, before = slots[0], U(wire.size), taken.copy()
+    for index in range(position.size):
+        if not clean[index]:
+            continue
+        at, end, kind = position[index], position[index] + length[index], magic[index]
+        if start[index] <= U(arena.size):
+            good = read_region(
+                arena, start[index], stop[index], heads[index], kind, slots, size,
+                numbers, headers_at, ends, absent, keys, values, taken,
+            )  # fmt: skip
+        elif kind == 2:
+            good = read_region(
+                wire, at + BATCH_HEADER, end, heads[index], kind, slots, ZERO,
+                numbers, headers_at, ends, absent, keys, values, taken,
+            )  # fmt: skip
+        else:
+            good = read_message(wire, at, end, kind, row)
+            if good:
+                shelve(wire, row, numbers, ends, absent, keys, values, taken)
+        clean[index] = good
+        if good:
+            before[:] = taken
+        else:
+            taken[:] = before

@@ -101,7 +101,7 @@ def _headers(wave: Wave, space: _Space) -> dict[int, list[Json]]:
     if not total:
         return {}
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
-    column_kernels.read_headers(wave.entries.wire, wave.arena, wave.slots, at, length)
+    column_kernels.read_headers(wave.entries.wire, wave.arena, wave.slots["headers_at"], counts, at, length)
     keys, values = (space.texts(at[row], length[row]) for row in (0, 1))
     found: dict[int, list[Json]] = {}
     first = 0

@@ -110,6 +110,9 @@ def _space(wave: Wave, at: int) -> tuple[Octets, int]:
 def _headers(wave: Wave, slot: Row) -> tuple[Header, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
-    column_kernels.read_headers(wave.entries.wire, wave.arena, np.array([slot]), at, length)
+    slots = np.array([slot])
+    column_kernels.read_headers(
+        wave.entries.wire, wave.arena, slots["headers_at"], slots["headers"], at, length
+    )
     keys, values = ([_octets(wave, *one) for one in zip(at[row], length[row], strict=True)] for row in (0, 1))
     return tuple((key or b"", value) for key, value in zip(keys, values, strict=True))

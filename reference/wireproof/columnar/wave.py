@@ -5,19 +5,25 @@ entry alone is larger.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
 from wireproof.columnar import kernels, message_kernels, packed
 from wireproof.columnar.entries import Entries, sealed
 from wireproof.columnar.extra import np
-from wireproof.columnar.kernels import CODEC, HEAD, SLOT, Array, Octets
+from wireproof.columnar.kernels import BAD, CODEC, HEAD, SLOT, Array, Octets
 from wireproof.columnar.message_kernels import LEAST_RECORD
 from wireproof.columnar.packed import BATCH_HEADER, Unpacked
+from wireproof.columnar.shelf import Shelf
 
-WIRE_BYTES: Final = 16 << 20
-"""Bytes of the entries of a wave."""
+Keep: TypeAlias = Literal["slots", "columns"] | None
+"""What is wanted of the records; None is a verdict only."""
+
+WIRE_BYTES: Final[dict[Keep, int]] = {None: 16 << 20, "slots": 16 << 20, "columns": 4 << 20}
+"""Bytes of the entries of a wave. Of columns, few enough for memory that is used again and not asked for."""
+LEAST_MESSAGE: Final = 26
+"""Bytes of the smallest message: §2.1."""
 
 
 @frozen
@@ -30,9 +36,11 @@ class Wave:
         clean: whether the kernels answer for an entry; the reference is to be asked for the others.
         records: how many records each clean entry holds; 0 for the others.
         unpacked: bytes that the compressed region of each gave.
-        slots: the records of the clean ones in order, rows of `SLOT`; empty if only a verdict was wanted.
-        arena: what was unpacked, where slots were wanted. A position in a slot from the buffer's size on is
-            one of the arena.
+        slots: the records of the clean ones in order, rows of `SLOT`; empty unless they were wanted.
+        arena: what was unpacked, unless only a verdict was wanted. A position in a slot, or of headers on the
+            shelf, from the buffer's size on is one of the arena.
+        shelf: the records of the clean ones as columns; None unless they were wanted. It holds until the next
+            wave is asked for.
     """
 
     entries: Entries
@@ -42,6 +50,7 @@ class Wave:
     unpacked: Array
     slots: Array
     arena: Octets
+    shelf: Shelf | None = None
 
 
 @frozen
@@ -53,26 +62,26 @@ class Places:
     step: int
 
 
-def judge(entries: Entries, most: int, *, keep: bool) -> Iterator[Wave]:
+def judge(entries: Entries, most: int, *, keep: Keep) -> Iterator[Wave]:
     """Judge entries; where records are kept in waves of what they unpack to, else in one.
 
     Args:
         entries: one or more.
         most: bytes that one entry may unpack to.
-        keep: whether slots are wanted.
+        keep: what is wanted of the records.
     """
     heads = np.zeros(entries.magic.size, HEAD)
     kernels.read_heads(entries.wire, entries.position, entries.magic, heads)
     clean = sealed(entries, heads)
     kernels.clean_heads(heads, entries.magic, clean)
-    if not keep:
+    if keep is None:
         yield _judged(entries, heads, clean, most)
         return
-    first = 0
+    first, make = 0, _walked if keep == "slots" else _shelved
     while first < clean.size:
         unpacked = packed.unpack(entries.part(first, clean.size), heads[first:], clean[first:], most)
         rows = slice(first, first + unpacked.stop)
-        yield _walked(entries.part(first, rows.stop), heads[rows], clean[rows], unpacked)
+        yield make(entries.part(first, rows.stop), heads[rows], clean[rows], unpacked)
         first = rows.stop
 
 
@@ -116,6 +125,26 @@ def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked) ->
     message_kernels.read_sets(arena, start, end, these, heads, magic, slots, first, 1, clean)
     slots = _kept(slots, counts, clean, ~plain, entries.wire.size)
     return Wave(entries, heads, clean, np.where(clean, counts, 0), size, slots, arena)
+
+
+def _shelved(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked) -> Wave:
+    """The records of every entry that is clean so far, as columns."""
+    arena, which, batch = unpacked.arena, unpacked.which, entries.magic == 2
+    start, end, size = (np.full(clean.size, fill, np.uint64) for fill in (BAD, BAD, 0))
+    start[which], end[which], size[which] = unpacked.start, unpacked.end, unpacked.end - unpacked.start
+    plain = start == BAD
+    room = np.where(plain, entries.length - np.uint64(BATCH_HEADER), size)
+    _fit(entries, heads, clean, room)
+    inner = (size // np.uint64(LEAST_MESSAGE)).astype(np.int64)
+    most = np.where(batch, heads["count"], np.where(plain, 1, inner))
+    shelf = Shelf.of(int(most[clean].sum()), int(entries.length.sum() + size.sum()))
+    message_kernels.read_columns(
+        entries.wire, entries.position, entries.length, entries.magic, arena, start, end, heads,
+        np.empty(1, SLOT), clean, shelf.numbers, shelf.headers_at, shelf.ends, shelf.absent, shelf.keys,
+        shelf.values, shelf.taken,
+    )  # fmt: skip
+    records = np.where(clean, heads["count"], 0).astype(np.int64)
+    return Wave(entries, heads, clean, records, size, np.empty(0, SLOT), arena, shelf)
 
 
 def _read_plain(entries: Entries, heads: Array, wanted: Array, clean: Array, places: Places) -> None:

@@ -68,7 +68,7 @@ def items(stored: Stored, start: int, end: int, options: Options) -> Iterator[It
             return
         block = stored.read(at, min(size, end - at))  # of its own: who takes an item reads its bytes
         begun, base, odd = at, at, False
-        for run in runs(block, options, keep=True):
+        for run in runs(block, options, keep="slots"):
             if run.wave is None:
                 odd = run.answers[0].kind != "tail" or base + len(block) >= end
                 break

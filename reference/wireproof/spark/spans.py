@@ -81,7 +81,10 @@ def split(framing: Framing, options: Options, one: Range, grain: int) -> list[Sp
 def cuts(
     framing: Framing, stored: Stored, options: Options, start: int, end: int, grain: int
 ) -> Iterator[int]:
-    """Edges within a range, at least `grain` bytes apart and from its beginning."""
+    """Edges within a range, at least `grain` bytes apart and from its beginning.
+
+    The pass ends where what is left is one span: of a short object it looks at the beginning only.
+    """
     last = start
     for edge in edges(framing, stored, options, start):
         if edge.at >= end:
@@ -89,6 +92,8 @@ def cuts(
         if edge.at - last >= grain:
             last = edge.at
             yield last
+            if end - last <= grain + grain // LITTLE:
+                return
 
 
 def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
