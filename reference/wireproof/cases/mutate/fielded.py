@@ -11,12 +11,10 @@ from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
 from wireproof.cases.mutate.respelled import respelled
 from wireproof.wire.trace import Span
 
-VARINTS: Final = ("varint", "varlong", "uvarint")
-
 BEYOND: Final = (1 << 8, 1 << 16, 1 << 32)
 """The same length to a reader that keeps so few bits of it."""
 
-WIDEST: Final = (5, 6, 10, 11)
+WIDEST: Final = (5, 6, 6, 10, 11)
 """Bytes that a varint of 32 bits has at most, and one of 64, and one more than these: kafka.md §4."""
 
 CODES: Final = 32
@@ -25,18 +23,15 @@ CODES: Final = 32
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths)
-    kinds = [kind for kind, some in zip((number, text, element, element, hollow), held, strict=True) if some]
+    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths, parent.varints)
+    kinds = [kind for kind, some in zip(KINDS, held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
 
 def number(parent: Parsed, rng: Random) -> list[Splice]:
-    """An integer at an edge of its type or of the structure, or in more bytes than it needs."""
+    """An integer at an edge of its type or of the structure."""
     speaking = [span for span in parent.integers if span.cover is not None]
     span = early(rng, speaking if speaking and not below(rng, 4) else parent.integers)
-    if span.type in VARINTS and not below(rng, 8):
-        old = parent.spaces[span.space][span.start : span.end]
-        return [Splice(span.space, span.start, span.end, longer(old, rng), span.path)]
     left = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
         new = encoded(span, _other(span, rng, left))
@@ -45,11 +40,14 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
 
 
-def longer(old: bytes, rng: Random) -> bytes:
-    """A varint in more bytes: one or a few more, or one more than its type has, or two."""
-    size = pick(rng, (*(len(old) + more for more in (1, 2, 3)), *WIDEST))
-    last = pick(rng, (b"\0", b"\0", b"\1"))
-    return old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
+def longer(parent: Parsed, rng: Random) -> list[Splice]:
+    """A varint in more bytes: one or a few more, all that its type has, or one more than that."""
+    span = early(rng, parent.varints)
+    old = parent.spaces[span.space][span.start : span.end]
+    size = pick(rng, WIDEST) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
+    last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
+    new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
+    return [Splice(span.space, span.start, span.end, new, span.path)]
 
 
 def _other(span: Span, rng: Random, left: int) -> int:
@@ -97,6 +95,10 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),
     ]
+
+
+KINDS: Final = (number, text, element, element, hollow, longer)
+"""What is edited, in the order in which `edit` asks whether there is such."""
 
 
 def respelling(parent: Parsed, rng: Random) -> list[Splice]:

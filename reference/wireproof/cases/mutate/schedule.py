@@ -47,6 +47,9 @@ UNSEALED: Final = 8
 """Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
 
 
+REFRAMED: Final = 6
+"""Of edits of bytes of which some are packed, one in so many packs them otherwise."""
+
 DRAWN: Final = 8
 """Of children, one in so many has no parent but the fullest encoding, and many edits."""
 
@@ -159,7 +162,7 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     if parent.fields and not below(rng, 3):
         splices = fielded.respelling(parent, rng)
     else:
-        splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)
+        splices = _in_stream(parent, rng) if regions and not below(rng, 3) else fielded.edit(parent, rng)
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
         return raw.edited(rng, parent.data)
@@ -216,7 +219,17 @@ def _inside(made: Parsed, rng: Random) -> Splice:
 
 
 def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
-    """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
+    """Edits of bytes, on the wire or inside, with what speaks of them made right again.
+
+    What is packed is put in another frame now and then, which no edit of bytes would find.
+    """
+    regions = [span for span in parent.spans if span.type in FRAMES]
+    if regions and not below(rng, REFRAMED):
+        region = pick(rng, regions)
+        other = _in_another_frame(parent, region, rng)
+        if other is not None:
+            edits.append(f"frame of {region.type}")
+            return drafted(parent, [Splice(region.space, region.start, region.end, other)])
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
     data = parent.spaces[space]

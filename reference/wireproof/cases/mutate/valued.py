@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import eq
 from random import Random
+from struct import pack
 from typing import Any, Final, get_type_hints
 
 from attrs import evolve
@@ -39,6 +40,9 @@ SPECIAL: Final = 5
 
 MOST: Final = 48
 """Elements that a list may grow to."""
+
+VERSIONS: Final = (0, 0, 0, 1, -1)
+"""Of the key and of the value of a marker; those below 0 are none."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """What is flipped in attributes: a bit, or two that are strange together or belong together."""
@@ -196,9 +200,10 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """A control batch of one marker: kafka.md §1.9."""
-    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99))))
-    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
+    """A control batch of one marker, of this version or another one, which may be longer: kafka.md §1.9."""
+    key = pack(">hh", pick(rng, VERSIONS), pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99)))
+    key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
+    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", pack(">hi", pick(rng, VERSIONS), 1), rng.randbytes(12)))
     marker = Record(0, 0, 0, key, value, ())
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
