@@ -30,20 +30,20 @@ def read(codec: str, frame: bytes) -> tuple[bytes, bool]:
 @pytest.mark.parametrize("codec", sorted(FRAMES))
 def test_a_frame_without_an_odd_part_gives_what_was_packed(codec: str) -> None:
     for seed in range(200):
-        assert read(codec, FRAMES[codec](DATA, Random(seed), "")) == (DATA, True)
+        assert read(codec, FRAMES[codec](DATA, Random(seed), "", ())) == (DATA, True)
 
 
 @pytest.mark.parametrize(("codec", "odd"), [(codec, odd) for codec in REFUSED for odd in REFUSED[codec]])
 def test_a_part_that_kafka_refuses_is_refused(codec: str, odd: str) -> None:
     for seed in range(50):
-        assert not read(codec, FRAMES[codec](DATA, Random(seed), odd))[1]
+        assert not read(codec, FRAMES[codec](DATA, Random(seed), odd, ()))[1]
 
 
 @pytest.mark.parametrize(("codec", "odd"), EACH)
 def test_each_odd_part_is_made_of_any_data(codec: str, odd: str) -> None:
     for seed in range(100):
         rng = Random(seed)
-        read(codec, FRAMES[codec](DATA[: seed % 25], rng, odd))
+        read(codec, FRAMES[codec](DATA[: seed % 25], rng, odd, ()))
 
 
 def test_every_codec_of_the_format_has_frames() -> None:
@@ -52,7 +52,7 @@ def test_every_codec_of_the_format_has_frames() -> None:
 
 def test_an_empty_stored_block_ends_the_frame_for_kafka_alone() -> None:
     """kafka.md §7 X10: what stands behind it is not read."""
-    found = {read("lz4", FRAMES["lz4"](DATA, Random(seed), "empty block")) for seed in range(50)}
+    found = {read("lz4", FRAMES["lz4"](DATA, Random(seed), "empty block", ())) for seed in range(50)}
     assert any(got != DATA and DATA.startswith(got) for got, _ in found)
 
 

@@ -32,6 +32,10 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
     """An integer at an edge of its type or of the structure."""
     speaking = [span for span in parent.integers if span.cover is not None]
     span = early(rng, speaking if speaking and not below(rng, 4) else parent.integers)
+    if span.cover is not None and not below(rng, 6):
+        new = encoded(span, _standing_still(parent, span))
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
     left = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
         new = encoded(span, _other(span, rng, left))
@@ -48,6 +52,15 @@ def longer(parent: Parsed, rng: Random) -> list[Splice]:
     last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
     new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
     return [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def _standing_still(parent: Parsed, span: Span) -> int:
+    """The length that leads a reader back to where its element begins: it goes on for ever, or never moves."""
+    assert span.cover is not None
+    begins = [
+        one.start for one in parent.elements if one.space == span.space and one.start <= span.start < one.end
+    ]
+    return max(begins, default=0) - span.cover.start
 
 
 def _other(span: Span, rng: Random, left: int) -> int:

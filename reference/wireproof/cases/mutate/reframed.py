@@ -5,7 +5,7 @@ in the frame is the same as before, so a reader that goes wrong goes wrong about
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from struct import pack
 from typing import Final
@@ -15,6 +15,9 @@ import zstandard
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.checksums import crc32, lz4_header_byte, xxh32
+
+_Frame = Callable[[bytes, Random, str, Sequence[int]], bytes]
+"""Packs data with one part as it should not be, some of the blocks ending where the elements do."""
 
 LATER: Final = (b"\0garbag", b"\0", b"abc", b"\0" * 8)
 """What stands behind a frame and is none."""
@@ -26,19 +29,26 @@ HEAD: Final = 7
 """Bytes of the plainest LZ4 frame before its first block: magic, FLG, BD and HC."""
 
 
-def reframed(codec: str, data: bytes, rng: Random) -> bytes:
-    """`data` packed by the codec `codec`: in any frame of it, of which at most one part is wrong."""
+def reframed(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> bytes:
+    """`data` packed by the codec `codec`: in any frame of it, of which at most one part is wrong.
+
+    `ends`: where elements of `data` end; a reader that loses what is behind a block then loses whole ones.
+    """
     frame = FRAMES[codec]
     match below(rng, 8):
         case 0:
-            cut = below(rng, len(data) + 1)
-            return frame(data[:cut], rng, "") + frame(data[cut:], rng, "")
+            cut = _cut(data, rng, ends)
+            return frame(data[:cut], rng, "", ()) + frame(data[cut:], rng, "", ())
         case 1:
-            return frame(data, rng, "") + pick(rng, (*LATER, SKIPPED, frame(b"", rng, "")))
+            return frame(data, rng, "", ends) + pick(rng, (*LATER, SKIPPED, frame(b"", rng, "", ())))
         case 2:
-            return pick(rng, (SKIPPED, frame(b"", rng, ""))) + frame(data, rng, "")
+            return pick(rng, (SKIPPED, frame(b"", rng, "", ()))) + frame(data, rng, "", ends)
         case _:
-            return frame(data, rng, pick(rng, ODD[codec]))
+            return frame(data, rng, pick(rng, ODD[codec]), ends)
+
+
+def _cut(data: bytes, rng: Random, ends: Sequence[int]) -> int:
+    return pick(rng, ends) if ends and below(rng, 2) else below(rng, len(data) + 1)
 
 
 def _but(odd: bool, value: int, rng: Random, bits: int = 32) -> int:
@@ -53,7 +63,7 @@ def _some(flags: tuple[int, ...], rng: Random) -> int:
 # --- RFC 1952; W06, N13, N14, X07 to X09, Z60 to Z66 ---
 
 
-def _gzip(data: bytes, rng: Random, odd: str) -> bytes:
+def _gzip(data: bytes, rng: Random, odd: str, _: Sequence[int]) -> bytes:
     flags = _some((gzip.FHCRC, gzip.FEXTRA, gzip.FNAME, gzip.FCOMMENT), rng)
     flags = _but(odd == "flags", flags | gzip.FHCRC if odd == "header crc" else flags, rng, 8)
     method = gzip.DEFLATE - (odd == "method")
@@ -72,7 +82,7 @@ def _gzip(data: bytes, rng: Random, odd: str) -> bytes:
 # --- section 3, column lz4; Z20 to Z44, X10, X14 ---
 
 
-def _lz4(data: bytes, rng: Random, odd: str) -> bytes:
+def _lz4(data: bytes, rng: Random, odd: str, ends: Sequence[int]) -> bytes:
     flags = lz4.VERSION_1 | lz4.INDEPENDENT * (odd != "linked")
     flags |= _some((lz4.BLOCK_CHECKSUM, lz4.CONTENT_SIZE, lz4.CONTENT_CHECKSUM), rng) | _ODD_FLAGS.get(odd, 0)
     flags = _but(odd == "flags", flags, rng, 8)
@@ -83,7 +93,7 @@ def _lz4(data: bytes, rng: Random, odd: str) -> bytes:
     magic = lz4.MAGIC.to_bytes(4, "little")
     summed = magic + descriptor if odd == "kip57" else descriptor
     seal = _but(odd == "header checksum", lz4_header_byte(summed), rng, 8)
-    pieces = _pieces(data, rng, empty=odd == "empty block")
+    pieces = _pieces(data, _cut(data, rng, ends), rng, empty=odd == "empty block")
     blocks = b"".join(_lz4_block(piece, flags, rng, odd) for piece in pieces)
     made = magic + descriptor + bytes((seal,)) + blocks + _ENDS.get(odd, lz4.END_MARK)
     if not flags & lz4.CONTENT_CHECKSUM:
@@ -111,9 +121,8 @@ _ODD_FLAGS: Final = {
 _ENDS: Final = {"stored end": pack("<I", lz4.STORED), "no end": b""}
 
 
-def _pieces(data: bytes, rng: Random, *, empty: bool) -> tuple[bytes, ...]:
+def _pieces(data: bytes, cut: int, rng: Random, *, empty: bool) -> tuple[bytes, ...]:
     """The data in one block or two, or in two with an empty one between them."""
-    cut = below(rng, len(data) + 1)
     if empty:
         return data[:cut], b"", data[cut:]
     return (data,) if not 0 < cut < len(data) else pick(rng, ((data,), (data[:cut], data[cut:])))
@@ -122,13 +131,13 @@ def _pieces(data: bytes, rng: Random, *, empty: bool) -> tuple[bytes, ...]:
 # --- section 3, column snappy; Z01 to Z13, X13 ---
 
 
-def _snappy(data: bytes, rng: Random, odd: str) -> bytes:
+def _snappy(data: bytes, rng: Random, odd: str, ends: Sequence[int]) -> bytes:
     if odd == "raw":
         return snappy.pack_block(data)
     versions = pack(">ii", *snappy.WRITTEN_VERSIONS)
     if odd == "versions":
         versions = pick(rng, (pack("<ii", 1, 1), pack(">ii", 2, 1), pack(">ii", 1, 2), bytes(8)))
-    pieces = _pieces(data, rng, empty=odd in ("empty block", "empty chunk"))
+    pieces = _pieces(data, _cut(data, rng, ends), rng, empty=odd in ("empty block", "empty chunk"))
     blocks = [snappy.pack_block(piece) if piece or odd != "empty chunk" else b"" for piece in pieces]
     made = b"".join(pack(">I", _but(odd == "length", len(block), rng)) + block for block in blocks)
     return snappy.MAGIC + versions + made
@@ -137,7 +146,7 @@ def _snappy(data: bytes, rng: Random, odd: str) -> bytes:
 # --- RFC 8878; Z50 to Z58, X04 to X06, X12, X15 ---
 
 
-def _zstd(data: bytes, rng: Random, odd: str) -> bytes:
+def _zstd(data: bytes, rng: Random, odd: str, _: Sequence[int]) -> bytes:
     if odd in ("window", "descriptor", "content size"):
         return _zstd_raw(data, rng, odd)
     size, checksum = bool(below(rng, 2)), odd == "checksum" or not below(rng, 3)
@@ -156,7 +165,7 @@ def _zstd_raw(data: bytes, rng: Random, odd: str) -> bytes:
     return pack("<I", zstd.MAGIC) + head + last + data
 
 
-FRAMES: Final[dict[str, Callable[[bytes, Random, str], bytes]]] = {
+FRAMES: Final[dict[str, _Frame]] = {
     "gzip": _gzip,
     "lz4": _lz4,
     "snappy": _snappy,

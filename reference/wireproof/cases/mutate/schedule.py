@@ -206,7 +206,11 @@ def _in_another_frame(made: Parsed, region: Span, rng: Random) -> bytes | None:
     if data is None or region.type not in FRAMES:
         return None
     other = repacked(made, region) if not below(rng, 4) else None
-    return reframed(region.type, data, rng) if other is None else other
+    if other is not None:
+        return other
+    space = f"{region.space}{region.start}>"
+    ends = [one.end for one in made.elements if one.space == space and one.end < len(data)]
+    return reframed(region.type, data, rng, ends)
 
 
 def _inside(made: Parsed, rng: Random) -> Splice:
