@@ -16,6 +16,9 @@ VARINTS: Final = ("varint", "varlong", "uvarint")
 BEYOND: Final = (1 << 8, 1 << 16, 1 << 32)
 """The same length to a reader that keeps so few bits of it."""
 
+WIDEST: Final = (5, 6, 10, 11)
+"""Bytes that a varint of 32 bits has at most, and one of 64, and one more than these: kafka.md §4."""
+
 CODES: Final = 32
 """Of kinds, states and flags, most formats know fewer."""
 
@@ -33,14 +36,20 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
     span = early(rng, speaking if speaking and not below(rng, 4) else parent.integers)
     if span.type in VARINTS and not below(rng, 8):
         old = parent.spaces[span.space][span.start : span.end]
-        longer = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * below(rng, 3) + pick(rng, (b"\0", b"\1"))
-        return [Splice(span.space, span.start, span.end, longer, span.path)]
+        return [Splice(span.space, span.start, span.end, longer(old, rng), span.path)]
     left = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
         new = encoded(span, _other(span, rng, left))
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+def longer(old: bytes, rng: Random) -> bytes:
+    """A varint in more bytes: one or a few more, or one more than its type has, or two."""
+    size = pick(rng, (*(len(old) + more for more in (1, 2, 3)), *WIDEST))
+    last = pick(rng, (b"\0", b"\0", b"\1"))
+    return old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
 
 
 def _other(span: Span, rng: Random, left: int) -> int:

@@ -15,8 +15,10 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
+from wireproof.cases.mutate.reframed import FRAMES, reframed
 from wireproof.cases.mutate.signing import Keys, nearly_signed, signed_again, signer_named
 from wireproof.formats import Format
+from wireproof.wire.trace import Span
 
 AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
@@ -189,10 +191,19 @@ def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
     if not regions:
         return [raw.edit(rng, made.data)]
     one = pick(rng, regions)
-    other = repacked(made, one) if not below(rng, 4) else None
+    other = _in_another_frame(made, one, rng) if below(rng, 2) else None
     if other is not None:
         return [Splice(one.space, one.start, one.end, other)]
     return [raw.edit(rng, made.spaces[one.space], one.space, one.start, one.end)]
+
+
+def _in_another_frame(made: Parsed, region: Span, rng: Random) -> bytes | None:
+    """What lies in a region, packed otherwise; None where it was not unpacked, or nothing packs it."""
+    data = made.spaces.get(f"{region.space}{region.start}>")
+    if data is None or region.type not in FRAMES:
+        return None
+    other = repacked(made, region) if not below(rng, 4) else None
+    return reframed(region.type, data, rng) if other is None else other
 
 
 def _inside(made: Parsed, rng: Random) -> Splice:
