@@ -55,12 +55,11 @@ def longer(parent: Parsed, rng: Random) -> list[Splice]:
 
 
 def _standing_still(parent: Parsed, span: Span) -> int:
-    """The length that leads a reader back to where its element begins: it goes on for ever, or never moves."""
+    """The length that leads a reader back to where its element begins, for ever."""
     assert span.cover is not None
-    begins = [
-        one.start for one in parent.elements if one.space == span.space and one.start <= span.start < one.end
-    ]
-    return max(begins, default=0) - span.cover.start
+    around = (one for one in parent.elements if one.space == span.space)
+    starts = [one.start for one in around if one.start <= span.start < one.end]
+    return max(starts, default=0) - span.cover.start
 
 
 def _other(span: Span, rng: Random, left: int) -> int:

@@ -47,8 +47,8 @@ UNSEALED: Final = 8
 """Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
 
 
-REFRAMED: Final = 6
-"""Of edits of bytes of which some are packed, one in so many packs them otherwise."""
+REFRAMED: Final = 16
+"""Of children of a format that packs, one in so many is sound but for the frame around what is packed."""
 
 DRAWN: Final = 8
 """Of children, one in so many has no parent but the fullest encoding, and many edits."""
@@ -80,6 +80,8 @@ def mutated(
     """
     edits: list[str] = []
     made = None if below(rng, DRAWN) else _drawn(row, rng, edits)
+    if made is None and not below(rng, REFRAMED):
+        made = _in_a_frame(row, data, rng, edits)
     if made is None:
         made = _child(_parent(row, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
@@ -97,6 +99,20 @@ def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
         return data
     made = read(row, data)
     return drafted(made, fielded.respelling(made, rng)) if made.fields else data
+
+
+def _in_a_frame(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
+    """What was accepted, or the fullest encoding, packed in any frame of any codec; None if nothing packs."""
+    given = parsed(row, data)
+    packed = valued.packed(parsed(row, sample(row)) if given.rejected else given, rng)
+    made = None if packed is None else read(row, packed)
+    regions = [span for span in made.spans if span.type in FRAMES] if made else []
+    if made is None or not regions:
+        return packed
+    region = pick(rng, regions)
+    other = _in_another_frame(made, region, rng)
+    edits.append(f"frame of {region.type}")
+    return packed if other is None else drafted(made, [Splice(region.space, region.start, region.end, other)])
 
 
 def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
@@ -223,17 +239,7 @@ def _inside(made: Parsed, rng: Random) -> Splice:
 
 
 def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
-    """Edits of bytes, on the wire or inside, with what speaks of them made right again.
-
-    What is packed is put in another frame now and then, which no edit of bytes would find.
-    """
-    regions = [span for span in parent.spans if span.type in FRAMES]
-    if regions and not below(rng, REFRAMED):
-        region = pick(rng, regions)
-        other = _in_another_frame(parent, region, rng)
-        if other is not None:
-            edits.append(f"frame of {region.type}")
-            return drafted(parent, [Splice(region.space, region.start, region.end, other)])
+    """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
     data = parent.spaces[space]

@@ -341,6 +341,25 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
 """By class: name and edit."""
 
 
+PACKING: Final[dict[type, Callable[[Any, Random], Any]]] = {RecordBatch: _compressed, Message: _wrapper}
+
+
+def packed(parent: Parsed, rng: Random) -> bytes | None:
+    """The value with what it can pack packed, in a log an entry; None where there is nothing of the sort."""
+    value = parent.value
+    entries = value.batches if isinstance(value, Log) else (value,)
+    at = below(rng, len(entries))
+    change = PACKING.get(type(entries[at])) if entries else None
+    if change is None:
+        return None
+    try:
+        one = change(entries[at], rng)
+        whole = Log((*entries[:at], one, *entries[at + 1 :])) if isinstance(value, Log) else one
+        return written(parent.row, mended(whole))
+    except Rejected:
+        return None
+
+
 def crossed(row: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
     """A part of `two` in the place of one of the same kind in `one`, or beside it; None if none fits."""
     places = [site for site in sites_of(one) if site.kind.holds in ("list", "pair", "value", "bytes", "int")]
