@@ -41,6 +41,9 @@ SPECIAL: Final = 5
 MOST: Final = 48
 """Elements that a list may grow to."""
 
+CODED: Final = (1, 2, 3, 3, 4)
+"""Codecs; the frame of LZ4 has twice as many parts as any other."""
+
 VERSIONS: Final = (0, 0, 0, 1, -1)
 """Of the key and of the value of a marker; those below 0 are none."""
 
@@ -234,8 +237,9 @@ def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Another codec, and a header to be packed: kafka.md §1.2, §1.3."""
     records = batch.records or (least(Record),)
     headed = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | pick(rng, (1, 2, 3, 4))
-    return evolve(batch, attributes=attributes, records=(headed, *records[1:]))
+    attributes = batch.attributes & ~7 | pick(rng, CODED)
+    rest = records[1:] or records * below(rng, 2)
+    return evolve(batch, attributes=attributes, records=(headed, *rest))
 
 
 def _counting(batch: RecordBatch, _: Random) -> RecordBatch:
