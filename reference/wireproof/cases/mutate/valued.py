@@ -10,6 +10,7 @@ from attrs import evolve
 
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.least import least, written
+from wireproof.cases.mutate.markers import marker
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import Parsed
@@ -39,6 +40,9 @@ SPECIAL: Final = 5
 
 MOST: Final = 48
 """Elements that a list may grow to."""
+
+CODED: Final = (1, 2, 3, 3, 4)
+"""Codecs; the frame of LZ4 has twice as many parts as any other."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """What is flipped in attributes: a bit, or two that are strange together or belong together."""
@@ -197,12 +201,9 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
     """A control batch of one marker: kafka.md §1.9."""
-    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99))))
-    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
-    marker = Record(0, 0, 0, key, value, ())
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
-        batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker,)
+        batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker(rng),)
     )
 
 
@@ -229,8 +230,9 @@ def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Another codec, and a header to be packed: kafka.md §1.2, §1.3."""
     records = batch.records or (least(Record),)
     headed = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | pick(rng, (1, 2, 3, 4))
-    return evolve(batch, attributes=attributes, records=(headed, *records[1:]))
+    attributes = batch.attributes & ~7 | pick(rng, CODED)
+    rest = records[1:] or records * below(rng, 2)
+    return evolve(batch, attributes=attributes, records=(headed, *rest))
 
 
 def _counting(batch: RecordBatch, _: Random) -> RecordBatch:
@@ -300,11 +302,11 @@ def _transaction(log: Log, rng: Random) -> Log:
     last = log.batches[-1] if log.batches else least(RecordBatch)
     after = (last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset) + 1
     ours, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    marker = _control(least(RecordBatch), rng)
+    closing = _control(least(RecordBatch), rng)
     data = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=ours, producer_epoch=0)
     theirs = evolve(data, producer_id=other)
-    marker = evolve(marker, producer_id=pick(rng, (ours, other)))
-    rows = (data, theirs, marker, *(data, theirs)[below(rng, 3) :])
+    closing = evolve(closing, producer_id=pick(rng, (ours, other)))
+    rows = (data, theirs, closing, *(data, theirs)[below(rng, 3) :])
     made = tuple(evolve(row, base_offset=after + at) for at, row in enumerate(rows))
     return Log((*log.batches[: MOST // 4], *made))
 
@@ -334,6 +336,25 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     Stream: (("signed header", _signed), ("message", _in_frame)),
 }
 """By class: name and edit."""
+
+
+PACKING: Final[dict[type, Callable[[Any, Random], Any]]] = {RecordBatch: _compressed, Message: _wrapper}
+
+
+def packed(parent: Parsed, rng: Random) -> bytes | None:
+    """The value with what it can pack packed, in a log an entry; None where there is nothing of the sort."""
+    value = parent.value
+    entries = value.batches if isinstance(value, Log) else (value,)
+    at = below(rng, len(entries))
+    change = PACKING.get(type(entries[at])) if entries else None
+    if change is None:
+        return None
+    try:
+        one = change(entries[at], rng)
+        whole = Log((*entries[:at], one, *entries[at + 1 :])) if isinstance(value, Log) else one
+        return written(parent.row, mended(whole))
+    except Rejected:
+        return None
 
 
 def crossed(row: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
