@@ -48,6 +48,10 @@ class Controller(Protocol):
         """The answers that are there, waiting at most `seconds` for the first; raises `Broken`."""
         ...
 
+    def fit(self) -> bool:
+        """Whether it may be asked something new: it lives, and owes no answer."""
+        ...
+
     def progress(self) -> str:
         """How far the reading got of an answer that is not complete, for the text of a timeout."""
         ...
@@ -84,6 +88,10 @@ class InProcess:
             return []
         request = self._waiting.popleft()
         return [(request.id, self._caller.answer(request))]
+
+    def fit(self) -> bool:
+        """See `Controller`."""
+        return not self._waiting
 
     def progress(self) -> str:
         """Nothing is read."""

@@ -23,6 +23,7 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.idle import Idle
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
@@ -103,9 +104,9 @@ class Plan:
         left = spanwise.left(self)
         return [left[start::count] for start in range(min(count, len(left)))]
 
-    def do(self, number: int) -> None:
+    def do(self, number: int, idle: Idle | None = None) -> None:
         """Generate, ask, judge and commit one span."""
-        found, together = judged(self, self.numbers(number))
+        found, together = judged(self, self.numbers(number), idle)
         tables.save(spanwise.committed(self.out, number), {"groups": found.dump(), **together.dump()})
 
 
@@ -141,11 +142,11 @@ def planned(
 # --- one span ---
 
 
-def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
-    """The groups of the cases of a span, and what the adapters say together."""
+def judged(plan: Plan, numbers: range, idle: Idle | None = None) -> tuple[Gathered, Vectors]:
+    """The groups of the cases of a span, and what the adapters say together; `idle`: some that run."""
     found, together = Gathered(plan.most), Vectors(plan.grain)
     with ExitStack() as stack:
-        benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
+        benches = [stack.enter_context(Bench(spec, idle)) for spec in plan.adapters]
         for some in blocks(numbers, ASKED):
             cases = [plan.numbered.case(number) for number in some]
             shown = [_shown(case, number) for case, number in zip(cases, some, strict=True)]
