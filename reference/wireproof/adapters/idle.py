@@ -1,14 +1,17 @@
 """Adapters that run and are asked nothing, kept for who asks next.
 
 To start a process and import a library takes as long as some hundred answers. One that died, broke the
-contract or owes an answer is never kept.
+contract or owes an answer is never kept, nor one that has been asked so much that what it leaks might add up.
 """
 
 from collections import defaultdict
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from wireproof.adapters.controller import Controller
+
+RENEWED: Final = 256 * 1024 * 1024
+"""Bytes of questions after which an adapter is started anew."""
 
 
 class Idle:
@@ -41,8 +44,8 @@ class Idle:
         return None
 
     def give(self, spec: str, controller: Controller) -> None:
-        """Keep one that owes no answer."""
-        if controller.fit():
+        """Keep one that owes no answer, or end it."""
+        if controller.asked < RENEWED and controller.fit():
             self._kept[spec].append(controller)
         else:
             controller.close()

@@ -89,6 +89,7 @@ class Process:
         self._pending = bytearray()
         self._packets: deque[Packet] = deque()
         self._open: set[str] = set()
+        self.asked = 0
         self._stderr = bytearray()
         self._ended = False
         self._closed = False
@@ -257,6 +258,7 @@ class Process:
         """See `Controller`."""
         frames = [self._out.pack(request_packet(request)) for request in requests]
         self._open.update([request.id for request in requests])
+        self.asked += sum(request.weight for request in requests)
         self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:

@@ -79,10 +79,6 @@ class _Asked:
     request: Request
     ms: int
 
-    @property
-    def weight(self) -> int:
-        return len(self.request.data) + sum(map(len, self.request.chunks))
-
 
 @frozen
 class _End:
@@ -291,13 +287,13 @@ class Engine:
         if len(self._flight) > window // 2:
             return
         batch: list[_Asked] = []
-        weight = sum(asked.weight for asked in self._flight.values())
+        weight = sum(asked.request.weight for asked in self._flight.values())
         while self._queue and len(self._flight) + len(batch) < window and weight < HEAVIEST:
             asked = self._queue.popleft()
             if why := self.deaths.verdict(asked.case):
                 self._keep(asked, NotRun(why), 0)
                 continue
-            weight += asked.weight
+            weight += asked.request.weight
             batch.append(asked)
         self._flight.update(self._sent(controller, batch))
 
