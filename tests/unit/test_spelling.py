@@ -12,7 +12,7 @@ from wireproof.cases.fixtures import load
 from wireproof.columnar.frames import runs
 from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
 from wireproof.kafka.scan import scan
-from wireproof.spark.judging import spelling
+from wireproof.spark.bench import spelling
 from wireproof.spark.segments import MIB, generate
 from wireproof.wire.items import Item
 from wireproof.wire.observe import project, tree_of

@@ -30,8 +30,8 @@ from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
 from wireproof.spark import spanwise, tables, vectors
+from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
-from wireproof.spark.judging import Bench
 from wireproof.spark.merging import Gathered, Shown, gathered
 from wireproof.spark.shipping import Where
 from wireproof.spark.vectors import Sum, Vectors

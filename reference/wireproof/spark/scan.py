@@ -20,9 +20,10 @@ from wireproof import __version__
 from wireproof.adapters.idle import Idle
 from wireproof.columnar.spelling import spelt
 from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
+from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
-from wireproof.spark.judging import Bench, Judged, Seen, by_reference, seen
+from wireproof.spark.judging import Judged, Seen, by_reference, seen
 from wireproof.spark.places import Place, expand, sized
 from wireproof.spark.settings import Settings
 from wireproof.spark.shipping import Where
@@ -188,16 +189,17 @@ def _verdicts(
     benches: list[Bench], asked: Settings, stored: Stored, start: int, end: int, part: Part
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a span. While items are made of the bytes, the adapters are at those before them."""
-    items: list[Seen] = []
+    items, held = list[Seen](), 0
     asking: deque[list[Seen]] = deque()
     ahead = AHEAD if benches else 0
     for one in reading.accounted(_parts(benches, asked, stored, start, end), stored, start, end):
         if isinstance(one, Item):
             items.append(_seen(asked, stored, one))
+            held += len(items[-1].data)
         fast_rows = not isinstance(one, Item)
-        if items and (fast_rows or _enough(items)):
+        if items and (fast_rows or len(items) >= ASKED or held >= HELD):
             _asked(items, benches, asking)
-            items = []
+            items, held = [], 0
         while len(asking) > (0 if fast_rows else ahead):
             yield _judged(asking.popleft(), benches, asked, stored, part)
         if fast_rows:
@@ -225,10 +227,6 @@ def _asked(items: list[Seen], benches: list[Bench], asking: deque[list[Seen]]) -
     for bench in benches:
         bench.put(items)
     asking.append(items)
-
-
-def _enough(items: list[Seen]) -> bool:
-    return len(items) >= ASKED or sum(len(one.data) for one in items) >= HELD
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
