@@ -452,6 +452,18 @@ def test_what_was_kept_is_ended() -> None:
     assert [name for name in _processes() - before if _is_ours(name)] == []
 
 
+def test_what_rests_is_ended_unless_it_is_taken() -> None:
+    before = _processes()
+    with Idle() as idle:
+        assert counts(idle, b"count") == [b"0"]
+        idle.rest(60)
+        assert counts(idle, b"count") == [b"1"]
+        idle.rest(0.2)
+        time.sleep(2)
+        assert [name for name in _processes() - before if _is_ours(name)] == []
+        assert counts(idle, b"count") == [b"0"]
+
+
 def test_no_process_is_left_behind() -> None:
     before = _processes()
     run(cases(b"hang", ms=300))

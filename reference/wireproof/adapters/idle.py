@@ -4,6 +4,7 @@ To start a process and import a library takes as long as some hundred answers. O
 contract or owes an answer is never kept, nor one that has been asked so much that what it leaks might add up.
 """
 
+import threading
 from collections import defaultdict
 from types import TracebackType
 from typing import Final, Self
@@ -20,6 +21,8 @@ class Idle:
     def __init__(self) -> None:
         """Keep nothing yet."""
         self._kept: defaultdict[str, list[Controller]] = defaultdict(list)
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Self:
         """Nothing is started."""
@@ -29,23 +32,48 @@ class Idle:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End all of them."""
-        for kept in self._kept.values():
-            while kept:
-                kept.pop().close()
+        self.close()
 
     def take(self, spec: str) -> Controller | None:
         """One that was started for `spec` and is still fit to be asked."""
-        kept = self._kept[spec]
-        while kept:
-            controller = kept.pop()
+        while (controller := self._next(spec)) is not None:
             if controller.fit():
                 return controller
             controller.close()
         return None
 
+    def _next(self, spec: str) -> Controller | None:
+        with self._lock:
+            self._stay()
+            kept = self._kept[spec]
+            return kept.pop() if kept else None
+
     def give(self, spec: str, controller: Controller) -> None:
         """Keep one that owes no answer, or end it."""
         if controller.asked < RENEWED and controller.fit():
-            self._kept[spec].append(controller)
+            with self._lock:
+                self._kept[spec].append(controller)
         else:
+            controller.close()
+
+    def rest(self, seconds: float) -> None:
+        """End what is kept, unless somebody takes of it within `seconds`; does not wait."""
+        with self._lock:
+            self._stay()
+            self._timer = threading.Timer(seconds, self.close)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _stay(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+
+    def close(self) -> None:
+        """End what is kept now; what is given later is kept as before."""
+        with self._lock:
+            self._stay()
+            ended = [one for kept in self._kept.values() for one in kept]
+            self._kept.clear()
+        for controller in ended:
             controller.close()

@@ -39,7 +39,7 @@ from wireproof.trial.plan import blocks
 from wireproof.wire.values import canonical
 
 GRAIN: Final = 10_000
-"""Cases of a span: what is lost when a campaign is killed, for each core; adapters start once for it."""
+"""Cases of a span: what is lost when a campaign is killed, for each core."""
 
 LEAST: Final = 500
 SPREAD: Final = 32

@@ -25,6 +25,12 @@ REPORT: Final = "span long"
 TOLD_EVERY: Final = 0.3
 """Seconds."""
 
+RESTING: Final = 5.0
+"""Seconds that the adapters of a task wait for the next one of the same job."""
+
+_IDLE: Final[dict[Path, Idle]] = {}
+"""By the folder of the job: of this process, which Spark gives one task after another."""
+
 
 @frozen
 class Tasks:
@@ -101,12 +107,22 @@ def work(
     plan: Plan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: task numbers in, numbers of the spans that were committed out."""
-    with Idle() as idle:
+    idle = _idle(plan.out)
+    try:
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 for number in tasks[task]:
                     plan.do(number, idle)
                     yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
+    finally:
+        idle.rest(RESTING)
+
+
+def _idle(out: Path) -> Idle:
+    """The adapters of the job in `out` that wait in this Python worker; those of another job are ended."""
+    for other in [job for job in _IDLE if job != out]:
+        _IDLE.pop(other).close()
+    return _IDLE.setdefault(out, Idle())
 
 
 def on_spark(plan: Plan, where: Where | str | None, progress: Progress, tasks: int | None = None) -> None:
