@@ -1,10 +1,13 @@
 """Fixture files as an author writes them: cases are collected, sorted and written in the one form.
 
+A case that no script makes stays: it is a finding that was promoted.
+
 An id that has landed keeps its bytes: a case whose input differs from the file's is refused.
 """
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +49,22 @@ class Book:
         for (form, revision, topic), cases in files.items():
             folder = FIXTURES / form / revision
             folder.mkdir(parents=True, exist_ok=True)
-            rows = sorted(cases, key=lambda case: str(case["id"]))
             path = folder / f"{topic}.json"
+            rows = sorted([*cases, *_promoted(path, self.cases)], key=lambda case: str(case["id"]))
             _keep_bytes(path, rows)
             for row in rows:
                 _spill(folder, row)
             _keep_witnesses(path, rows)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}
             path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _promoted(path: Path, made: Mapping[str, object]) -> list[dict[str, Any]]:
+    """The landed cases that no script makes: findings that were promoted."""
+    if not path.exists():
+        return []
+    landed = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    return [case for case in landed if case["id"] not in made]
 
 
 def _spill(folder: Path, row: dict[str, Any]) -> None:

@@ -7,7 +7,21 @@ from binascii import a2b_base64
 from book import Book
 from iggy_jsonsend import CAPTURE, TWIN
 from iggy_jsonsend import value as json_value
-from iggy_parts import PLACE, name, numeric, polled30, polled30_value, sent, sent_value, tagged, tlv, u32
+from iggy_parts import (
+    PLACE,
+    kind_value,
+    map_value,
+    name,
+    numeric,
+    polled30,
+    polled30_value,
+    polled40_value,
+    sent,
+    sent_value,
+    tagged,
+    tlv,
+    u32,
+)
 from iggy_send import send, value
 from iggy_shelf import Shelf
 
@@ -17,6 +31,8 @@ def write(book: Book) -> None:
     _limits(Shelf(book, "iggy.send", "0.0.30"))
     _poll(Shelf(book, "iggy.poll", "0.0.30"))
     _places(Shelf(book, "iggy.send", "0.0.30"))
+    _zero_bytes(Shelf(book, "iggy.headers", "0.0.30"), Shelf(book, "iggy.json.send", "0.0.30"))
+    _letters(Shelf(book, "iggy.json.send", "0.0.30"), Shelf(book, "iggy.json.poll", "0.0.60"))
 
 
 def _json(s: Shelf) -> None:
@@ -58,3 +74,26 @@ def _places(s: Shelf) -> None:
          why="Read as a name or a number, the messages go to another place.")
     s.no("place/topic-0-at-5", "Topic 0, behind a stream of five bytes", name(b"abc") + numeric(0) + rest, "invalid-value", at=7, also=("not-permitted", "other"), twin="messages/one", doc="iggy.md §2.2", rules=("iggy.send.place",),
          why="No topic has the number 0: up to 0.7.x the server refuses it.")
+
+
+def _zero_bytes(block: Shelf, json: Shelf) -> None:
+    """§2.4, §9: a length ends a key, and a zero byte is UTF-8 as any other."""
+    doc, rules, why = "iggy.md §2.4, §9", ("iggy.headers.layout", "iggy.headers.key-length"), "Read as a string of C, the key ends too soon, and two keys become one."
+    one, other = (b"k\0a", "raw", b"v"), (b"k\0b", "raw", b"w")
+    block.ok("bounds/key-zero-byte", "A key with a zero byte inside", tlv(one), {"headers": map_value(one)}, doc=doc, rules=rules, why=why)
+    block.ok("bounds/key-only-zero-byte", "A key of one zero byte", tlv((b"\0", "raw", b"v")), {"headers": map_value((b"\0", "raw", b"v"))}, doc=doc, rules=rules, why="It has one byte, and is not empty.")
+    block.ok("map/keys-alike-to-a-zero-byte", "Two keys that differ behind a zero byte", tlv(one, other), {"headers": map_value(one, other)}, doc=doc, rules=rules, why=why)
+    block.writes("encode/key-zero-byte", "A key with a zero byte inside, written", {"headers": map_value(one)}, tlv(one), doc=doc, rules=rules, why=why)
+    text = CAPTURE.replace(b'"payload"', b'"headers":{"k\\u0000a":{"kind":"raw","value":"dg=="}},"payload"', 1)
+    json.ok("headers/key-zero-byte", "A key with a zero byte inside, escaped", text, json_value(sent_value(0, b"hello", one)), doc="iggy.md §8.1; RFC 8259 §7", rules=("iggy.json.headers",), why=why)
+
+
+def _letters(sends: Shelf, polls: Shelf) -> None:
+    """§8: standard base64; RFC 4648 §4, letters 62 and 63, in which the alphabet for URLs differs."""
+    data, doc, why = a2b_base64("+/+/"), "iggy.md §8; RFC 4648 §4", "Written in the alphabet for URLs, the server refuses it."
+    rules = ("iggy.json.base64", "iggy.json.send.shape")
+    sends.writes("encode/base64-letters-payload", "A payload of letters 62 and 63, written", json_value(sent_value(0, data)), doc=doc, rules=rules, why=why)
+    sends.writes("encode/base64-letters-header", "A header value of letters 62 and 63, written", json_value(sent_value(0, b"hello", (b"k", "raw", data))), doc=doc, rules=rules, why=why)
+    sends.writes("encode/base64-letters-key", "A messages key of letters 62 and 63, written", json_value(sent_value(0, b"hello"), partitioning=kind_value("messages_key", data)), doc=doc, rules=rules, why=why)
+    page = {"partition_id": "1", "current_offset": "0", "messages": [polled40_value(0, data, (b"k", "raw", data))]}
+    polls.writes("encode/base64-letters", "A payload and a header value of letters 62 and 63, written", page, doc="iggy.md §8, §8.2; RFC 4648 §4", rules=("iggy.json.base64", "iggy.json.poll.shape"), why="Written in the alphabet for URLs, a client refuses it.")

@@ -112,6 +112,11 @@ def _lz4(s: Shelf) -> None:
     no("skippable-first", "A skippable frame first", b"\x50\x2a\x4d\x18\x03\0\0\0abc" + lz4(TWO), "Z41", "Java's reader knows no skippable frame.")
     no("two-frames", "A record in each of two frames", lz4(TWO[:9]) + lz4(TWO[9:]), "Z38", "Java's reader ends with the first frame: a record is missing.",
        ("decompress-failed", "truncated", "length-past-end", "trailing-data"), cls="count-mismatch")
+    def stored(piece: bytes) -> bytes:
+        return struct.pack("<I", len(piece) | 0x80000000) + piece
+    no("empty-stored-block-midway", "An empty stored block between two records", lz4(TWO[:9], end=stored(b"") + stored(TWO[9:]) + bytes(4)), "X10",
+       "Java's reader takes it for the EndMark; six clients read on and find the second record.",
+       ("decompress-failed", "truncated", "length-past-end", "trailing-data"), cls="count-mismatch")
 
 
 def _zstd(s: Shelf) -> None:

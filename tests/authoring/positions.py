@@ -102,7 +102,7 @@ PACKED: Table = (
     (XERIAL["length"], "compression/snappy-negative-block compression/snappy-truncated-block compression/snappy-zero-chunk"),
     (XERIAL["block"], "compression/snappy-bomb"),
     (inner(2 * RECORD_SIZE), "counts/gzip-int-max counts/gzip-three-of-two counts/gzip-trailing-zero"),
-    (inner(RECORD_SIZE), "counts/gzip-one-of-two lz4/two-frames"),
+    (inner(RECORD_SIZE), "counts/gzip-one-of-two lz4/empty-stored-block-midway lz4/two-frames"),
     (Back(), "lz4/content-checksum-missing lz4/no-end-mark"),
     (Back(8), "gzip/crc-wrong"),
     (Back(4), "gzip/isize-wrong zstd/checksum-wrong"),

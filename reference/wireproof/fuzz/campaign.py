@@ -46,6 +46,7 @@ class Campaign:
         fixtures: further folders of fixtures, for seeds.
         first: whether the first finding ends it.
         bare: whether it begins with the least encodings alone, and not with the fixtures.
+        held: the ids of fixtures with which it does not begin.
     """
 
     adapter: str
@@ -58,6 +59,7 @@ class Campaign:
     fixtures: tuple[str, ...] = ()
     first: bool = False
     bare: bool = False
+    held: tuple[str, ...] = ()
 
     @property
     def rooms(self) -> Rooms:
@@ -120,7 +122,7 @@ def _lanes(campaign: Campaign, rows: Sequence[str]) -> list[Lane]:
         Lane(
             campaign.adapter, (*rows[first:], *rows[:first]), str(campaign.root), f"w{number}",
             campaign.minutes * 60, campaign.seed + 100_000 * number, campaign.max_size, campaign.fixtures,
-            first=campaign.first, bare=campaign.bare,
+            first=campaign.first, bare=campaign.bare, held=campaign.held,
         )
         for number in range(campaign.workers)
         for first in [number * len(rows) // campaign.workers]

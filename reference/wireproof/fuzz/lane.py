@@ -77,6 +77,7 @@ class Lane:
         stuck: seconds by the clock on the wall after which an input is a hang.
         first: whether the first finding ends it.
         bare: whether it begins with the least encodings alone, and not with the fixtures.
+        held: the ids of fixtures with which it does not begin.
     """
 
     adapter: str
@@ -90,6 +91,7 @@ class Lane:
     stuck: float = 15.0
     first: bool = False
     bare: bool = False
+    held: tuple[str, ...] = ()
 
     @property
     def rooms(self) -> Rooms:
@@ -161,7 +163,7 @@ class Stand:
         work = lane.rooms.work(lane.worker)
         self.log = work / "log"
         self.words = write_dictionary(work / f"{slug(joined)}.dict", dictionary(self.row))
-        cases = () if lane.bare else bench.suite.cases
+        cases = () if lane.bare else [case for case in bench.suite.cases if case.id not in lane.held]
         seeds = write_seeds(work / "seeds" / slug(joined), self.row, cases, lane.max_size)
         corpus = lane.rooms.corpus(lane.adapter, joined)
         corpus.mkdir(parents=True, exist_ok=True)

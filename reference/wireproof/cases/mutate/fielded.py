@@ -11,10 +11,11 @@ from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
 from wireproof.cases.mutate.respelled import respelled
 from wireproof.wire.trace import Span
 
-VARINTS: Final = ("varint", "varlong", "uvarint")
-
 BEYOND: Final = (1 << 8, 1 << 16, 1 << 32)
 """The same length to a reader that keeps so few bits of it."""
+
+WIDEST: Final = (5, 6, 6, 10, 11)
+"""Bytes that a varint of 32 bits has at most, and one of 64, and one more than these: kafka.md §4."""
 
 CODES: Final = 32
 """Of kinds, states and flags, most formats know fewer."""
@@ -22,25 +23,43 @@ CODES: Final = 32
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths)
-    kinds = [kind for kind, some in zip((number, text, element, element, hollow), held, strict=True) if some]
+    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths, parent.varints)
+    kinds = [kind for kind, some in zip(KINDS, held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
 
 def number(parent: Parsed, rng: Random) -> list[Splice]:
-    """An integer at an edge of its type or of the structure, or in more bytes than it needs."""
+    """An integer at an edge of its type or of the structure."""
     speaking = [span for span in parent.integers if span.cover is not None]
     span = early(rng, speaking if speaking and not below(rng, 4) else parent.integers)
-    if span.type in VARINTS and not below(rng, 8):
-        old = parent.spaces[span.space][span.start : span.end]
-        longer = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * below(rng, 3) + pick(rng, (b"\0", b"\1"))
-        return [Splice(span.space, span.start, span.end, longer, span.path)]
+    if span.cover is not None and not below(rng, 6):
+        new = encoded(span, _standing_still(parent, span))
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
     left = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
         new = encoded(span, _other(span, rng, left))
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+def longer(parent: Parsed, rng: Random) -> list[Splice]:
+    """A varint in more bytes: one or a few more, all that its type has, or one more than that."""
+    span = early(rng, parent.varints)
+    old = parent.spaces[span.space][span.start : span.end]
+    size = pick(rng, WIDEST) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
+    last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
+    new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
+    return [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def _standing_still(parent: Parsed, span: Span) -> int:
+    """The length that leads a reader back to where its element begins, for ever."""
+    assert span.cover is not None
+    around = (one for one in parent.elements if one.space == span.space)
+    starts = [one.start for one in around if one.start <= span.start < one.end]
+    return max(starts, default=0) - span.cover.start
 
 
 def _other(span: Span, rng: Random, left: int) -> int:
@@ -88,6 +107,10 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),
     ]
+
+
+KINDS: Final = (number, text, element, element, hollow, longer)
+"""What is edited, in the order in which `edit` asks whether there is such."""
 
 
 def respelling(parent: Parsed, rng: Random) -> list[Splice]:

@@ -16,7 +16,8 @@ NARROW: Final = (8, 16, 31, 32)
 """Bits that a reader keeps who keeps too few: beyond them the same number stands."""
 
 HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
-"""Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice."""
+"""Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice, or
+nothing but them; a reader that adds one to a length below 0 does not move at all."""
 
 SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
 """Lengths of bytes; a varint of them takes one more byte from 64 or 128 on."""
@@ -34,6 +35,7 @@ _INTEGERS: Final[tuple[Callable[[Random, int, int], int], ...]] = (
     lambda rng, *_: pick(rng, (-1, 0, 0, 1)) - (1 << pick(rng, POWERS)),
     lambda rng, now, left: left + pick(rng, (-1, 0, 1)) if left else now + pick(rng, (-2, 2)),
     lambda rng, now, _: now + pick(rng, (-1, 1)) * pick(rng, HEADERS),
+    lambda rng, *_: pick(rng, (-1, 1)) * pick(rng, HEADERS) + pick(rng, (-1, 0, 0, 1)),
     lambda rng, now, _: now + pick(rng, (-1, 1)) * (1 << pick(rng, NARROW)),
     lambda rng, *_: below(rng, 256),
 )

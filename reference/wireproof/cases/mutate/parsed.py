@@ -19,7 +19,9 @@ from wireproof.wire.reader import FIXED, TracingReader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover, Span
 
-INTEGERS: Final = frozenset((*FIXED, "uint128le", "varint", "varlong", "uvarint"))
+VARINTS: Final = ("varint", "varlong", "uvarint")
+
+INTEGERS: Final = frozenset((*FIXED, "uint128le", *VARINTS))
 """Types of a span that hold an integer."""
 
 KEPT: Final = 512
@@ -120,6 +122,11 @@ class Parsed:
     def integers(self) -> tuple[Span, ...]:
         """The spans that hold an integer."""
         return tuple(span for span in self.spans if span.type in INTEGERS)
+
+    @cached_property
+    def varints(self) -> tuple[Span, ...]:
+        """Those whose number of bytes is not that of their type."""
+        return tuple(span for span in self.integers if span.type in VARINTS)
 
     @cached_property
     def lengths(self) -> tuple[Span, ...]:

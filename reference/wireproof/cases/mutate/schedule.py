@@ -15,8 +15,10 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
+from wireproof.cases.mutate.reframed import FRAMES, reframed
 from wireproof.cases.mutate.signing import Keys, nearly_signed, signed_again, signer_named
 from wireproof.formats import Format
+from wireproof.wire.trace import Span
 
 AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
@@ -44,6 +46,9 @@ stream, a count, the finished frame."""
 UNSEALED: Final = 8
 """Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
 
+
+REFRAMED: Final = 16
+"""Of children of a format that packs, one in so many is sound but for the frame around what is packed."""
 
 DRAWN: Final = 8
 """Of children, one in so many has no parent but the fullest encoding, and many edits."""
@@ -75,6 +80,8 @@ def mutated(
     """
     edits: list[str] = []
     made = None if below(rng, DRAWN) else _drawn(row, rng, edits)
+    if made is None and not below(rng, REFRAMED):
+        made = _in_a_frame(row, data, rng, edits)
     if made is None:
         made = _child(_parent(row, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
@@ -92,6 +99,20 @@ def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
         return data
     made = read(row, data)
     return drafted(made, fielded.respelling(made, rng)) if made.fields else data
+
+
+def _in_a_frame(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
+    """What was accepted, or the fullest encoding, packed in any frame of any codec; None if nothing packs."""
+    given = parsed(row, data)
+    packed = valued.packed(parsed(row, sample(row)) if given.rejected else given, rng)
+    made = None if packed is None else read(row, packed)
+    regions = [span for span in made.spans if span.type in FRAMES] if made else []
+    if made is None or not regions:
+        return packed
+    region = pick(rng, regions)
+    other = _in_another_frame(made, region, rng)
+    edits.append(f"frame of {region.type}")
+    return packed if other is None else drafted(made, [Splice(region.space, region.start, region.end, other)])
 
 
 def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
@@ -157,7 +178,7 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     if parent.fields and not below(rng, 3):
         splices = fielded.respelling(parent, rng)
     else:
-        splices = _in_stream(parent, rng) if regions and not below(rng, 6) else fielded.edit(parent, rng)
+        splices = _in_stream(parent, rng) if regions and not below(rng, 3) else fielded.edit(parent, rng)
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
         return raw.edited(rng, parent.data)
@@ -189,10 +210,23 @@ def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
     if not regions:
         return [raw.edit(rng, made.data)]
     one = pick(rng, regions)
-    other = repacked(made, one) if not below(rng, 4) else None
+    other = _in_another_frame(made, one, rng) if below(rng, 2) else None
     if other is not None:
         return [Splice(one.space, one.start, one.end, other)]
     return [raw.edit(rng, made.spaces[one.space], one.space, one.start, one.end)]
+
+
+def _in_another_frame(made: Parsed, region: Span, rng: Random) -> bytes | None:
+    """What lies in a region, packed otherwise; None where it was not unpacked, or nothing packs it."""
+    data = made.spaces.get(f"{region.space}{region.start}>")
+    if data is None or region.type not in FRAMES:
+        return None
+    other = repacked(made, region) if not below(rng, 4) else None
+    if other is not None:
+        return other
+    space = f"{region.space}{region.start}>"
+    ends = [one.end for one in made.elements if one.space == space and one.end < len(data)]
+    return reframed(region.type, data, rng, ends)
 
 
 def _inside(made: Parsed, rng: Random) -> Splice:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import eq
 from random import Random
+from struct import pack
 from typing import Any, Final, get_type_hints
 
 from attrs import evolve
@@ -39,6 +40,12 @@ SPECIAL: Final = 5
 
 MOST: Final = 48
 """Elements that a list may grow to."""
+
+CODED: Final = (1, 2, 3, 3, 4)
+"""Codecs; the frame of LZ4 has twice as many parts as any other."""
+
+VERSIONS: Final = (0, 0, 0, 1, -1)
+"""Of the key and of the value of a marker; those below 0 are none."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """What is flipped in attributes: a bit, or two that are strange together or belong together."""
@@ -196,9 +203,10 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """A control batch of one marker: kafka.md §1.9."""
-    key = bytes((0, pick(rng, (0, 0, 1)), 0, pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99))))
-    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", rng.randbytes(12)))
+    """A control batch of one marker, of this version or another one, which may be longer: kafka.md §1.9."""
+    key = pack(">hh", pick(rng, VERSIONS), pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99)))
+    key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
+    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", pack(">hi", pick(rng, VERSIONS), 1), rng.randbytes(12)))
     marker = Record(0, 0, 0, key, value, ())
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
@@ -229,8 +237,9 @@ def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
     """Another codec, and a header to be packed: kafka.md §1.2, §1.3."""
     records = batch.records or (least(Record),)
     headed = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
-    attributes = batch.attributes & ~7 | pick(rng, (1, 2, 3, 4))
-    return evolve(batch, attributes=attributes, records=(headed, *records[1:]))
+    attributes = batch.attributes & ~7 | pick(rng, CODED)
+    rest = records[1:] or records * below(rng, 2)
+    return evolve(batch, attributes=attributes, records=(headed, *rest))
 
 
 def _counting(batch: RecordBatch, _: Random) -> RecordBatch:
@@ -334,6 +343,25 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     Stream: (("signed header", _signed), ("message", _in_frame)),
 }
 """By class: name and edit."""
+
+
+PACKING: Final[dict[type, Callable[[Any, Random], Any]]] = {RecordBatch: _compressed, Message: _wrapper}
+
+
+def packed(parent: Parsed, rng: Random) -> bytes | None:
+    """The value with what it can pack packed, in a log an entry; None where there is nothing of the sort."""
+    value = parent.value
+    entries = value.batches if isinstance(value, Log) else (value,)
+    at = below(rng, len(entries))
+    change = PACKING.get(type(entries[at])) if entries else None
+    if change is None:
+        return None
+    try:
+        one = change(entries[at], rng)
+        whole = Log((*entries[:at], one, *entries[at + 1 :])) if isinstance(value, Log) else one
+        return written(parent.row, mended(whole))
+    except Rejected:
+        return None
 
 
 def crossed(row: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
