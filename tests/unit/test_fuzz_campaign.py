@@ -77,7 +77,7 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
     folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
     guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
-    found = fuzzed("py:troubled:Segfault", tmp_path)
+    found = fuzzed("py:troubled:Segfault", tmp_path, 12.0)
     assert found
     assert not guilty.exists()
     assert int(str(last(tmp_path)["corpus"])) > 0

@@ -5,9 +5,11 @@ reads from stdin is empty. A start that fails is said in the hello.
 """
 
 import contextlib
+import ctypes
 import os
+import signal
 import sys
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.framing import Frames, Packet
@@ -19,6 +21,7 @@ from wireproof.adapters.serve import converse
 
 def main(arguments: list[str]) -> int:
     """Serve until stdin ends; gives the exit code."""
+    end_with_parent()
     *flags, spec = arguments
     stdin, stdout = _own_pipes()
     for flag in flags:
@@ -42,6 +45,18 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return stdin, stdout
+
+
+PR_SET_PDEATHSIG: Final = 1
+
+
+def end_with_parent() -> None:
+    """End when the thread ends that started this process; without effect where the system has no such signal.
+
+    A codec that hangs in C never comes to read that its questions ended, and would burn a core for ever.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def limit_memory(size: int) -> None:

@@ -38,6 +38,9 @@ OTHERS: Final[tuple[Any, ...]] = (
 )
 """What stands in place of something else."""
 
+MORE: Final = ("x", "_", " ", "\U0001f600")
+"""What stands behind a name; the last one takes two escapes."""
+
 
 def edited(rng: Random, data: bytes) -> bytes | None:
     """The text with one to three places of its tree changed; None if it is no JSON."""
@@ -79,7 +82,7 @@ def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[f"{key}{pick(rng, ('x', '_', ' '))}"] = holder.pop(key)
+            holder[key + pick(rng, MORE)] = holder.pop(key)
         case 2 if isinstance(holder, dict):
             holder["more"] = deepcopy(pick(rng, OTHERS))
         case 2:

@@ -18,7 +18,18 @@ from wireproof.cases.mutate.parsed import Parsed, parsed, read
 from wireproof.cases.mutate.reframed import FRAMES, reframed
 from wireproof.cases.mutate.signing import Keys, nearly_signed, signed_again, signer_named
 from wireproof.formats import Format
+from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
+from wireproof.wire import snappy
 from wireproof.wire.trace import Span
+
+WHOLE: Final = {"heka.message": snappy.pack_block}
+"""What is packed as a whole where a setting says so, of which the bytes tell nothing: heka.md, section 5."""
+
+HOLLOW: Final = {
+    "heka.stream": bytes((RECORD_SEPARATOR, 0, UNIT_SEPARATOR)),
+    "kafka.log": bytes(12),
+}
+"""Frames of nothing: heka.md, section 2, a header of no bytes; kafka.md §1.1, an entry of size 0."""
 
 AWARE: Final = 30
 """Per cent of edits that know the fields; the rest are edits of bytes."""
@@ -86,7 +97,11 @@ def mutated(
         made = _child(_parent(row, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
         edits.append("frame")
-        made = framed(made, rng)
+        made = (
+            WHOLE[row.name](made)
+            if row.name in WHOLE and below(rng, 2)
+            else framed(made, rng, HOLLOW.get(row.name, b"\0"))
+        )
     if keys:
         made = _signed(read(row, made), keys, rng, edits)
     return Mutated(made[:max_size], tuple(edits))
@@ -152,13 +167,15 @@ def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
     return parsed(row, pick(rng, (sample(row), seed(row))))
 
 
-def framed(data: bytes, rng: Random) -> bytes:
-    """A frame cut, followed by more, or twice."""
-    match below(rng, 3):
+def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
+    """A frame cut, followed by more, behind a hollow one, or twice."""
+    match below(rng, 4):
         case 0:
             return data[: below(rng, len(data) + 1)]
         case 1:
-            return data + pick(rng, (b"\0", b"\xff" * 4, data[:17], rng.randbytes(8)))
+            return data + pick(rng, (b"\0", b"\n", b"\xff" * 4, data[:17], rng.randbytes(8), hollow))
+        case 2:
+            return hollow + data
         case _:
             return data * 2
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import eq
 from random import Random
-from struct import pack
 from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.least import least, written
+from wireproof.cases.mutate.markers import marker
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import Parsed
@@ -43,9 +43,6 @@ MOST: Final = 48
 
 CODED: Final = (1, 2, 3, 3, 4)
 """Codecs; the frame of LZ4 has twice as many parts as any other."""
-
-VERSIONS: Final = (0, 0, 0, 1, -1)
-"""Of the key and of the value of a marker; those below 0 are none."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """What is flipped in attributes: a bit, or two that are strange together or belong together."""
@@ -203,14 +200,10 @@ def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance 
 
 
 def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """A control batch of one marker, of this version or another one, which may be longer: kafka.md §1.9."""
-    key = pack(">hh", pick(rng, VERSIONS), pick(rng, (0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 99)))
-    key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
-    value = pick(rng, (b"\0\0\0\0\0\1", b"\0\0", b"", pack(">hi", pick(rng, VERSIONS), 1), rng.randbytes(12)))
-    marker = Record(0, 0, 0, key, value, ())
+    """A control batch of one marker: kafka.md §1.9."""
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
-        batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker,)
+        batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker(rng),)
     )
 
 
@@ -309,11 +302,11 @@ def _transaction(log: Log, rng: Random) -> Log:
     last = log.batches[-1] if log.batches else least(RecordBatch)
     after = (last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset) + 1
     ours, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    marker = _control(least(RecordBatch), rng)
+    closing = _control(least(RecordBatch), rng)
     data = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=ours, producer_epoch=0)
     theirs = evolve(data, producer_id=other)
-    marker = evolve(marker, producer_id=pick(rng, (ours, other)))
-    rows = (data, theirs, marker, *(data, theirs)[below(rng, 3) :])
+    closing = evolve(closing, producer_id=pick(rng, (ours, other)))
+    rows = (data, theirs, closing, *(data, theirs)[below(rng, 3) :])
     made = tuple(evolve(row, base_offset=after + at) for at, row in enumerate(rows))
     return Log((*log.batches[: MOST // 4], *made))
 

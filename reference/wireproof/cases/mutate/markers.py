@@ -1,0 +1,57 @@
+"""Control records as brokers and controllers write them, and such as none would: kafka.md §1.9."""
+
+from collections.abc import Callable
+from random import Random
+from struct import pack
+from typing import Final
+
+from wireproof.cases.mutate.draws import below, pick
+from wireproof.kafka import control
+from wireproof.kafka.values import Record
+
+VERSIONS: Final = (0, 0, 0, 1, -1)
+"""Of the key and of the value of a marker; those below 0 are none."""
+
+TYPES: Final = (*(control.ABORT, control.COMMIT) * 3, *range(2, 7), 99)
+"""Markers of transactions are the commonest."""
+
+NO_TAGS: Final = b"\0"
+
+ONE: Final = b"\2"
+"""The count of a compact array of one element, and the length of a compact text of one byte."""
+
+
+def marker(rng: Random) -> Record:
+    """A control record of this version or another one, which may be longer, and now and then too short."""
+    kind = pick(rng, TYPES)
+    key = pack(">hh", pick(rng, VERSIONS), kind)
+    key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
+    sound = VALUES.get(kind, _end_of_transaction)(rng)
+    value = sound if below(rng, 4) else pick(rng, (b"\0\0", b"", rng.randbytes(12), sound + b"\0"))
+    return Record(0, 0, 0, key, value, ())
+
+
+def _end_of_transaction(rng: Random) -> bytes:
+    return pack(">hi", pick(rng, VERSIONS), 1)
+
+
+def _leader_change(rng: Random) -> bytes:
+    version = below(rng, 2)
+    voter = pack(">i", 1) + rng.randbytes(16) * version + NO_TAGS
+    return pack(">hi", version, 1) + (ONE + voter) * 2 + NO_TAGS
+
+
+def _voters(rng: Random) -> bytes:
+    endpoint = ONE + b"n" + ONE + b"h" + rng.randbytes(2) + NO_TAGS
+    voter = pack(">i", 1) + rng.randbytes(16) + ONE + endpoint + pack(">hh", 0, 1) + NO_TAGS * 2
+    return pack(">h", 0) + ONE + voter + NO_TAGS
+
+
+VALUES: Final[dict[int, Callable[[Random], bytes]]] = {
+    control.LEADER_CHANGE: _leader_change,
+    control.SNAPSHOT_HEADER: lambda rng: pack(">h", 0) + rng.randbytes(8) + NO_TAGS,
+    control.SNAPSHOT_FOOTER: lambda _: pack(">h", 0) + NO_TAGS,
+    control.KRAFT_VERSION: lambda rng: pack(">hh", 0, below(rng, 2)) + NO_TAGS,
+    control.KRAFT_VOTERS: _voters,
+}
+"""The content of a control record by its type, of a version that §1.9 describes."""

@@ -1,0 +1,38 @@
+"""Control records as the mutators write them: every type of kafka.md §1.9 is met, sound and not."""
+
+from random import Random
+
+from wireproof.cases.mutate.markers import VALUES, marker
+from wireproof.kafka import control
+from wireproof.kafka.values import Control, Record
+from wireproof.wire.reader import TracingReader
+from wireproof.wire.rejected import Rejected
+
+
+def typed(record: Record) -> tuple[Control | None, bool]:
+    """What a control record says, and whether something is strange about it."""
+    key, value = record.key or b"", record.value or b""
+    reader = TracingReader(key + value)
+    found = control.parse(reader, key, 0, value, len(key))
+    return found, bool(reader.remarks)
+
+
+def test_every_type_is_met_with_a_content_that_is_read_whole() -> None:
+    kinds: set[int] = set()
+    for seed in range(2000):
+        try:
+            found, strange = typed(marker(Random(seed)))
+        except Rejected:
+            continue
+        if found is not None and not strange:
+            kinds.add(found.type)
+    assert kinds >= {control.ABORT, control.COMMIT, *VALUES}
+
+
+def test_a_content_that_is_sound_leaves_no_byte() -> None:
+    for kind, write in VALUES.items():
+        for seed in range(50):
+            key = b"\0\0" + kind.to_bytes(2, "big")
+            found, strange = typed(Record(0, 0, 0, key, write(Random(seed)), ()))
+            assert found is not None
+            assert (found.type, found.version is None, strange) == (kind, False, False)
