@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.adapters.idle import Idle
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Value
 from wireproof.cases.outcome import (
     Accepted,
@@ -334,6 +335,133 @@ def test_a_case_too_large_for_a_message_is_not_run_and_holds_up_nobody() -> None
     assert outcomes[::2] == [good(b"a"), good(b"b")]
     assert isinstance(outcomes[1], NotRun)
     assert "over the limit" in outcomes[1].text
+
+
+# --- asked ahead ---
+
+
+def taken(*puts: list[bytes], fault: str = "obeys-bytes", ms: int = 700) -> list[list[Any]]:
+    """The outcomes of several puts, all of them sent before the first is taken."""
+    with Engine(spec(fault)) as engine:
+        for parts in puts:
+            engine.put(cases(*parts, ms=ms))
+        return [[ran.outcome for ran in engine.take()] for _ in puts]
+
+
+def test_what_is_put_ahead_is_taken_in_the_order_of_the_plan() -> None:
+    puts = [[b"%d" % (number * 1000 + n) for n in range(700)] for number in range(3)]
+    assert taken(*puts) == [[good(part) for part in parts] for parts in puts]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("segfault", Crashed), ("exit-0", Crashed), ("hang", TimedOut), ("noise", Faulty)]
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_of_many_in_flight_that_ends_the_adapter_costs_one_verdict(
+    fault: str, kind: type, place: int
+) -> None:
+    """Whether it was put with what is waited for, before or behind it."""
+    puts = [[b"%d" % n for n in range(40)] for _ in range(3)]
+    puts[place][17] = fault.encode()
+    for number, outcomes in enumerate(taken(*puts)):
+        bad = [
+            n for n, (one, data) in enumerate(zip(outcomes, puts[number], strict=True)) if one != good(data)
+        ]
+        assert bad == ([17] if number == place else [])
+        assert number != place or isinstance(outcomes[17], kind)
+
+
+def test_each_of_many_that_end_the_adapter_costs_its_own_verdict() -> None:
+    puts = [
+        [b"segfault" if n == 5 else b"exit-0" if n == 6 else b"%d" % n for n in range(9)] for _ in range(3)
+    ]
+    found = taken(*puts)
+    assert [[type(one) for one in outcomes[5:7]] for outcomes in found] == [[Crashed, Crashed]] * 3
+    assert [outcomes[:5] + outcomes[7:] for outcomes in found] == [
+        [good(b"%d" % n) for n in (0, 1, 2, 3, 4, 7, 8)]
+    ] * 3
+
+
+def test_a_case_measured_by_itself_waits_for_what_was_put_ahead() -> None:
+    with Engine(spec()) as engine:
+        engine.put([*cases(b"a"), case(b"needs-memory", limits=Limits(rss_mb=16))])
+        engine.put(cases(b"b", b"c"))
+        first, second = engine.take(), engine.take()
+    assert first[0].outcome == good(b"a")
+    assert isinstance(first[1].outcome, Exhausted)
+    assert [ran.outcome for ran in second] == [good(b"b"), good(b"c")]
+
+
+def test_an_adapter_that_does_not_start_again_leaves_no_put_waiting(tmp_path: Path) -> None:
+    log = tmp_path / "starts"
+    with Engine(spec(f"fails-to-start {log} 2 3 4 5 6 7")) as engine:
+        engine.put(cases(b"a", b"segfault"))
+        engine.put(cases(b"b"))
+        engine.put(cases(b"c"))
+        outcomes = [[ran.outcome for ran in engine.take()] for _ in range(3)]
+    assert {type(one) for some in outcomes for one in some} <= {Accepted, NotRun}
+    assert isinstance(outcomes[2][0], NotRun)
+    assert "did not start again" in outcomes[2][0].text
+
+
+# --- kept ---
+
+
+def counts(idle: Idle, *parts: bytes, fault: str = "obeys-bytes") -> list[Any]:
+    """What one engine after another hears; `count` is answered with the answers so far of a process."""
+    with Engine(spec(fault), idle=idle) as engine:
+        outcomes = [ran.outcome for ran in engine.run(cases(*parts))]
+    return [bytes.fromhex(one.value["hex"]) if isinstance(one, Accepted) else type(one) for one in outcomes]
+
+
+def test_who_asks_next_finds_the_adapter_running() -> None:
+    with Idle() as idle:
+        assert [counts(idle, b"count") for _ in range(3)] == [[b"0"], [b"1"], [b"2"]]
+        assert counts(idle, b"count", fault="other") == [b"0"]
+        assert counts(idle, b"count") == [b"3"]
+
+
+def test_an_adapter_that_a_case_ended_is_not_handed_on() -> None:
+    with Idle() as idle:
+        assert counts(idle, b"count") == [b"0"]
+        assert counts(idle, b"segfault") == [Crashed]
+        assert counts(idle, b"count") == [b"0"]
+
+
+def test_one_that_ended_while_nobody_asked_costs_no_verdict() -> None:
+    with Idle() as idle:
+        assert counts(idle, b"a", b"b", b"c", fault="exits-after-three") == [b"a", b"b", b"c"]
+        time.sleep(0.3)
+        assert counts(idle, b"a", fault="exits-after-three") == [b"a"]
+
+
+def test_one_that_owes_an_answer_or_was_asked_enough_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Idle() as idle:
+        with Engine(spec(), idle=idle) as engine:
+            engine.put(cases(b"hang"))
+        assert counts(idle, b"count") == [b"0"]
+        monkeypatch.setattr("wireproof.adapters.idle.RENEWED", 12)
+        assert [counts(idle, b"count") for _ in range(3)] == [[b"1"], [b"2"], [b"0"]]
+
+
+def test_what_was_kept_is_ended() -> None:
+    before = _processes()
+    with Idle() as idle:
+        counts(idle, b"a")
+        assert [name for name in _processes() - before if _is_ours(name)] != []
+    assert [name for name in _processes() - before if _is_ours(name)] == []
+
+
+def test_what_rests_is_ended_unless_it_is_taken() -> None:
+    before = _processes()
+    with Idle() as idle:
+        assert counts(idle, b"count") == [b"0"]
+        idle.rest(60)
+        assert counts(idle, b"count") == [b"1"]
+        idle.rest(0.2)
+        time.sleep(2)
+        assert [name for name in _processes() - before if _is_ours(name)] == []
+        assert counts(idle, b"count") == [b"0"]
 
 
 def test_no_process_is_left_behind() -> None:

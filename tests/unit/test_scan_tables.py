@@ -1,16 +1,19 @@
 """A scan span by span, without Spark: the tables that come of it, and that they come out the same."""
 
+import gzip
 import hashlib
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import kafka_bytes
 import logs
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
 
+from wireproof.columnar.trees import trees
 from wireproof.spark import jobs, scan, tables
 from wireproof.spark.errors import SourceError
 from wireproof.spark.scan import Plan
@@ -172,6 +175,63 @@ def test_a_frame_that_kills_an_adapter_costs_that_frame_one_verdict(
     assert labels == ["crash" if n in (3, 7) else "pass:canonical" for n in range(12)]
 
 
+TROUBLED = """
+import os, time
+from attrs import evolve
+from wireproof.adapters.reference import Reference
+from wireproof.cases.outcome import Refused
+class Troubled(Reference):
+    name = 'troubled'
+    seen = ['attributes', 'records[].headers']
+    revisions = {'kafka.batch/v2': {'ops': ['decode'], 'codecs': ['none'], 'observes': seen}}
+    def decode(self, request):
+        told = super().decode(request)
+        match int.from_bytes(request.data[:8]):
+            case 70 | 515: os.kill(os.getpid(), 11)
+            case 71: os._exit(0)
+            case 90: time.sleep(60)
+            case 99 | 520: return [bytes(1 << 40)]
+            case 11 | 610: return Refused('other')
+            case 12 | 611: raise ValueError('no')
+            case 20 | 620: return evolve(told, consumed=told.consumed - 1)
+            case 21 | 621: return evolve(told, consumed=told.consumed + 1)
+            case 22 | 622: return evolve(told, consumed=None)
+            case 23 | 623: return evolve(told, value={**told.value, 'attributes': '9'})
+            case 24 | 624: return evolve(told, value={**told.value, 'surplus': '9'})
+            case 25 | 625: return evolve(told, remarks=('unused-bits',))
+        return told
+"""
+
+
+def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they are: by a digest from columns where that does, or by a whole case each."""
+    (tmp_path / "troubled_scan.py").write_text(TROUBLED, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entries = [logs.batch(b"%d" % n, n) for n in range(700)]
+    entries[30] = kafka_bytes.batch(gzip.compress(kafka_bytes.PLAIN), base=30, attributes=1)
+    entries[31] = bytes([*entries[31][:-1], entries[31][-1] ^ 1])
+    folder, adapters = (
+        logs.write(tmp_path / "in", a=b"".join(entries)),
+        ("py:troubled_scan:Troubled", "reference"),
+    )
+    ahead = done(planned(folder, tmp_path / "ahead", *adapters))
+    monkeypatch.setattr(scan, "AHEAD", 0)
+    monkeypatch.setattr(scan, "ASKED", 1)
+    monkeypatch.setattr(scan, "spelt", lambda run, *_: trees(run))
+    alone = done(planned(folder, tmp_path / "alone", *adapters))
+    assert frames(ahead) == frames(alone)
+    for name in ("signatures", "samples", "matrix", "positions", "files"):
+        assert table(ahead, name) == table(alone, name)
+    labels = Counter(row["verdicts"][0]["verdict"] for row in frames(ahead))
+    assert {label: count for label, count in labels.items() if not label.startswith("pass:")} == {
+        "crash": 3, "timeout": 1, "resource:memory": 2, "fail:wrong-reject": 4, "fail:under-read": 2,
+        "fail:over-read": 2, "unsupported": 1, "fail:wrong-value": 2,
+    }  # fmt: skip
+    assert table(ahead, "samples")
+
+
 def test_a_folder_of_another_scan_and_an_object_that_changed_are_said_in_one_line(tmp_path: Path) -> None:
     folder = logs.write(tmp_path / "in", a=GOOD[0])
     planned(folder, tmp_path / "out")
@@ -185,8 +245,6 @@ def test_a_folder_of_another_scan_and_an_object_that_changed_are_said_in_one_lin
 
 
 def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> None:
-    import gzip  # noqa: PLC0415 - this test alone
-
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.log.gz").write_bytes(gzip.compress(b"".join(GOOD), 0)[:-9])
     plan = done(planned(tmp_path / "in", tmp_path / "out"))

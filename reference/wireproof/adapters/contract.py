@@ -69,6 +69,11 @@ class Request:
     answer: Literal["value", "digest"] = "value"
     limits: Limits = field(default=Limits())
 
+    @property
+    def weight(self) -> int:
+        """The bytes of its input."""
+        return len(self.data) + sum(map(len, self.chunks))
+
 
 @runtime_checkable
 class Adapter(Protocol):

@@ -215,9 +215,17 @@ def request_of(packet: Packet) -> Request:
         head.get("value"),
         packet.blobs or (),
     )
-    if len(head) == len(_COMPULSORY) + given:  # the common case: nothing beside what was read above
+    more = len(head) - len(_COMPULSORY) - given
+    if not more:  # the common case: nothing beside what was read above
         return Request(*parts)
+    if more == 1 and "answer" in head:  # the same of a bulk run
+        return Request(*parts, answer=_answer(head))
     return Request(*parts, *_asked(head))
+
+
+def _answer(head: Mapping[str, Any]) -> Literal["value", "digest"]:
+    answer: Literal["value", "digest"] = one_of(head, "answer", ("value", "digest"), "value")
+    return answer
 
 
 def _asked(head: Mapping[str, Any]) -> tuple[Options, Literal["value", "digest"], Limits]:
@@ -227,7 +235,7 @@ def _asked(head: Mapping[str, Any]) -> tuple[Options, Literal["value", "digest"]
     only(limits, frozenset({"ms", "max_output"}), "limits")
     return (
         _options(head, limits),
-        one_of(head, "answer", ("value", "digest"), "value"),
+        _answer(head),
         Limits(ms=count_of(limits, "ms", _NO_LIMITS.ms)),
     )
 

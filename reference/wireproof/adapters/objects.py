@@ -22,7 +22,7 @@ from wireproof.wire.values import Json, digest, to_json
 LONGEST_TEXT: Final = 300
 """Characters of a library's error that travel in an answer."""
 
-WINDOW: Final = 16
+WINDOW: Final = 256
 """Requests in flight to an object that names no window: it is called for one after the other in any case."""
 
 

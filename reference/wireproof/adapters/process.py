@@ -49,6 +49,9 @@ STDERR_SHOWN: Final = 400
 READ: Final = 256 * 1024
 """Bytes of one read."""
 
+PIPE: Final = MIB
+"""Bytes of requests that wait in the pipe, where the system can: what it grants to everybody."""
+
 MEMORY: Final = 2048 * MIB
 """Bytes that the process tree may hold resident."""
 
@@ -86,6 +89,7 @@ class Process:
         self._pending = bytearray()
         self._packets: deque[Packet] = deque()
         self._open: set[str] = set()
+        self.asked = 0
         self._stderr = bytearray()
         self._ended = False
         self._closed = False
@@ -254,6 +258,7 @@ class Process:
         """See `Controller`."""
         frames = [self._out.pack(request_packet(request)) for request in requests]
         self._open.update([request.id for request in requests])
+        self.asked += sum(request.weight for request in requests)
         self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:
@@ -283,6 +288,13 @@ class Process:
         if not answers and self._fault is not None:
             raise self._contract_broken(str(self._fault))
         return answers
+
+    def fit(self) -> bool:
+        """See `Controller`; what it wrote unasked shows here too, if it is there already."""
+        if self._closed or self._open or self._fault is not None:
+            return False
+        self._serve_pipes(0)
+        return not (self._packets or self._fault or self._ended or _has_ended(self._child))
 
     def progress(self) -> str:
         """See `Controller`."""
@@ -351,7 +363,18 @@ def _start(program: Program) -> "subprocess.Popen[bytes]":
         raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
     for pipe in (child.stdin, child.stdout, child.stderr):
         os.set_blocking(_pipe(pipe), False)
+    _widen(_pipe(child.stdin))
     return child
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more, where the system can: the child then has work while nobody serves its pipes."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+    except (ImportError, AttributeError, OSError):
+        return
 
 
 def _pipe(pipe: IO[bytes] | None) -> int:

@@ -23,14 +23,15 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.idle import Idle
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
 from wireproof.spark import spanwise, tables, vectors
+from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
-from wireproof.spark.judging import Bench
 from wireproof.spark.merging import Gathered, Shown, gathered
 from wireproof.spark.shipping import Where
 from wireproof.spark.vectors import Sum, Vectors
@@ -38,7 +39,7 @@ from wireproof.trial.plan import blocks
 from wireproof.wire.values import canonical
 
 GRAIN: Final = 10_000
-"""Cases of a span: what is lost when a campaign is killed, for each core; adapters start once for it."""
+"""Cases of a span: what is lost when a campaign is killed, for each core."""
 
 LEAST: Final = 500
 SPREAD: Final = 32
@@ -103,9 +104,9 @@ class Plan:
         left = spanwise.left(self)
         return [left[start::count] for start in range(min(count, len(left)))]
 
-    def do(self, number: int) -> None:
+    def do(self, number: int, idle: Idle | None = None) -> None:
         """Generate, ask, judge and commit one span."""
-        found, together = judged(self, self.numbers(number))
+        found, together = judged(self, self.numbers(number), idle)
         tables.save(spanwise.committed(self.out, number), {"groups": found.dump(), **together.dump()})
 
 
@@ -141,11 +142,11 @@ def planned(
 # --- one span ---
 
 
-def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
-    """The groups of the cases of a span, and what the adapters say together."""
+def judged(plan: Plan, numbers: range, idle: Idle | None = None) -> tuple[Gathered, Vectors]:
+    """The groups of the cases of a span, and what the adapters say together; `idle`: some that run."""
     found, together = Gathered(plan.most), Vectors(plan.grain)
     with ExitStack() as stack:
-        benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
+        benches = [stack.enter_context(Bench(spec, idle)) for spec in plan.adapters]
         for some in blocks(numbers, ASKED):
             cases = [plan.numbered.case(number) for number in some]
             shown = [_shown(case, number) for case, number in zip(cases, some, strict=True)]

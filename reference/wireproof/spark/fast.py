@@ -15,7 +15,7 @@ from attrs import evolve
 from wireproof import formats
 from wireproof.columnar import TAIL, Frames, heads
 from wireproof.columnar import scan as fast_scan
-from wireproof.columnar.frames import runs
+from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY
 from wireproof.columnar.trees import trees
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
@@ -58,8 +58,13 @@ def rows(
             size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
 
 
-def items(stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
-    """What `KAFKA.items` gives; the value of an entry that the kernels answer for is its JSON."""
+def items(
+    stored: Stored, start: int, end: int, options: Options, told: Callable[[Run], Iterator[Item]] = trees
+) -> Iterator[Item]:
+    """What `KAFKA.items` gives; the value of an entry that the kernels answer for is its JSON.
+
+    `told`: makes the items of a run, if another value is wanted.
+    """
     at, again = start, 0
     size = BLOCKS[0]
     while at < end:
@@ -72,7 +77,7 @@ def items(stored: Stored, start: int, end: int, options: Options) -> Iterator[It
             if run.wave is None:
                 odd = run.answers[0].kind != "tail" or base + len(block) >= end
                 break
-            for item in trees(run):
+            for item in told(run):
                 yield evolve(item, at=base + item.at)
                 at = base + item.at + item.length
         again += base + len(block) - at if odd else 0

@@ -5,10 +5,8 @@ asks the adapters in processes of their own, digests first, and the judge rules.
 fattens an adapter costs that frame one verdict.
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Final, Self
+from functools import lru_cache
+from typing import Final
 
 from attrs import evolve, frozen
 
@@ -16,32 +14,41 @@ from wireproof import formats
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.needs import FLAGS, needs_of
-from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.columnar.heads import CODECS
+from wireproof.columnar.spelling import Spelt, tree
 from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
-from wireproof.trial.bench import Bench as Sitting
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge, wants_value
-from wireproof.trial.reference import answer, expectation
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.trial.reference import expectation
+from wireproof.trial.signature import Signature
 from wireproof.wire.items import Item
-from wireproof.wire.options import Options
-from wireproof.wire.values import Json, digest
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.values import Json
 
 REFERENCE: Final = "reference"
-CLUSTER: Final = 16
-"""Characters of a digest that name a cluster."""
 
 
 @frozen
 class Seen:
-    """An item and its bytes; `case` is what adapters are asked, None where the bytes are no entry."""
+    """An item and its bytes.
+
+    Attributes:
+        item, data: both.
+        case: what adapters are asked; None where the bytes are no entry.
+        digests: of what each adapter must understand, where that alone is known and `case` does not say.
+    """
 
     item: Item
     data: bytes
     case: Case | None
+    digests: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> Case:
+        """The case with all that is expected."""
+        assert self.case is not None, "it is asked"
+        if not self.digests:
+            return self.case
+        return evolve(self.case, expect=Accept(tree(self.data, self.case.options), len(self.data)))
 
 
 @frozen
@@ -71,8 +78,22 @@ class Judged:
 
 def seen(framing: Framing, item: Item, data: bytes, options: Options) -> Seen:
     """The item as adapters are asked about it."""
+    if isinstance(item.value, Spelt):
+        return _spelt(item, item.value, data, options)
     case = None if item.kind == "tail" else _CASES[framing.row.name](framing, item, data, options)
     return Seen(item, data, case)
+
+
+def _spelt(item: Item, value: Spelt, data: bytes, options: Options) -> Seen:
+    needs = _needs(data[16], _attributes(data), headers=value.headers)
+    case = evolve(sort_of(data[16], needs), input=Data(data), expect=Accept(None, len(data)), options=options)
+    return Seen(item, data, case, value.digests)
+
+
+@lru_cache(maxsize=1024)
+def sort_of(magic: int, needs: tuple[str, ...] = ()) -> Case:
+    """What the cases of entries that need the same have in common."""
+    return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT), needs=needs)
 
 
 def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
@@ -81,26 +102,33 @@ def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None
     if len(data) < 17 or data[16] > 2 or size != len(data):
         return None
     expect: Accept | Reject = Reject(item.cls or "other")
-    tree = json_of(item.value)
+    value = json_of(item.value)
     if item.kind == "frame":
         classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
-        expect = Accept(tree, len(data), classes)
+        expect = Accept(value, len(data), classes)
     case = _case("kafka.batch", f"v{data[16]}", data, expect, options)
-    return evolve(case, needs=_needs(tree, data))
+    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_with_headers(value)))
 
 
-def _needs(tree: Json, data: bytes) -> tuple[str, ...]:
+def _with_headers(value: Json) -> bool:
+    records = value.get("records") if isinstance(value, dict) else None
+    return isinstance(records, list) and any(isinstance(one, dict) and one["headers"] for one in records)
+
+
+def _attributes(data: bytes) -> int:
+    return int.from_bytes(data[21:23]) if data[16] == 2 else data[17]
+
+
+@lru_cache(maxsize=1024)
+def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
     """As `needs.needs_of`, from the attributes and the value: kafka.md §1.2, §2.1."""
-    newer = data[16] == 2
-    attributes = int.from_bytes(data[21:23]) if newer else data[17]
     found = {f"codec:{CODECS[attributes & 7]}"}
-    found |= {atom for bit, atom in FLAGS if newer and attributes & bit}
-    if not newer and attributes & 7:
+    found |= {atom for bit, atom in FLAGS if magic == 2 and attributes & bit}
+    if magic < 2 and attributes & 7:
         found.add("feature:wrapper")
-    records = tree.get("records") if isinstance(tree, dict) else None
-    if isinstance(records, list) and any(isinstance(one, dict) and one["headers"] for one in records):
+    if headers:
         found.add("feature:headers")
-    return tuple(atom for atom in formats.get("kafka.batch", f"v{data[16]}").atoms if atom in found)
+    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").atoms if atom in found)
 
 
 def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
@@ -143,72 +171,3 @@ def by_reference(row: str, item: Item) -> Judged:
     cluster = {"frame": "accepted", "garbage": "refused"}.get(kind, "")
     said = Signature(REFERENCE, row, "scan", kind, cls, "")
     return Judged(REFERENCE, kind, cls, cluster, said, kind == "garbage")
-
-
-class Bench:
-    """One adapter over the items of a span; a context manager that holds its processes."""
-
-    def __init__(self, spec: str) -> None:
-        """Start nothing yet."""
-        self.spec = spec
-        self._stack = ExitStack()
-        self._digests: Engine | None = None
-        self._values: Engine | None = None
-
-    def __enter__(self) -> Self:
-        """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self._digests = self._stack.enter_context(Engine(self.spec, digest=True))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        self._stack.close()
-
-    def ask(self, items: Sequence[Seen]) -> list[Judged | None]:
-        """What the adapter does with each item; None where there is nothing to ask."""
-        judged = iter(self.judge([one.case for one in items if one.case]))
-        return [next(judged) if one.case else None for one in items]
-
-    def judge(self, cases: Sequence[Case]) -> list[Judged]:
-        """What the adapter does with each case."""
-        assert self._digests is not None, "entered"
-        hello = self._digests.hello
-        ran = [(one, Sitting(one.case, hello, answer)) for one in self._digests.run(cases)]
-        open_ones = [
-            at for at, (one, bench) in enumerate(ran) if wants_value(one.case, one.outcome, bench=bench)
-        ]
-        full = dict(zip(open_ones, self._in_full([cases[number] for number in open_ones]), strict=True))
-        return [
-            _judged(self.spec, full.get(number, one.outcome), one.outcome, bench)
-            for number, (one, bench) in enumerate(ran)
-        ]
-
-    def _in_full(self, cases: list[Case]) -> list[Outcome]:
-        """The answers with their values, where a digest does not settle it."""
-        if not cases:
-            return []
-        if self._values is None:
-            self._values = self._stack.enter_context(Engine(self.spec))
-        return [ran.outcome for ran in self._values.run(cases)]
-
-
-def _judged(spec: str, outcome: Outcome, first: Outcome, bench: Sitting) -> Judged:
-    verdict = judge(bench.case, outcome, hello=bench.hello, bench=bench)
-    finding = not verdict.passing and verdict.name not in {"unsupported", "not-run"}
-    said = signature(spec, bench.case, verdict)
-    return Judged(spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first), said, finding)
-
-
-def _cluster(verdict: Verdict, outcome: Outcome, first: Outcome) -> str:
-    match outcome:
-        case Refused():
-            return "refused"
-        case Accepted() if verdict.name == "pass":
-            return "accepted"
-        case Accepted():
-            told = first.digest if isinstance(first, Accepted) and first.digest else digest(outcome.value)
-            return told[:CLUSTER]
-        case _:
-            return ""

@@ -5,6 +5,7 @@ the span alone, so that a scan which was killed goes on where it was, and the sa
 """
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,10 +17,13 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof import __version__
+from wireproof.adapters.idle import Idle
+from wireproof.columnar.spelling import spelt
 from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
+from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
-from wireproof.spark.judging import Bench, Judged, Seen, by_reference, seen
+from wireproof.spark.judging import Judged, Seen, by_reference, seen
 from wireproof.spark.places import Place, expand, sized
 from wireproof.spark.settings import Settings
 from wireproof.spark.shipping import Where
@@ -42,6 +46,9 @@ ASKED_BYTES: Final = 8 * 1024 * 1024
 
 HELD: Final = 1024 * 1024
 """Bytes of items, over which those that are held are asked: a value takes many times as much."""
+
+AHEAD: Final = 1
+"""Times as many items that the adapters have been sent while those before them are judged."""
 
 GROUP: Final = 65536
 """Rows of a row group, at least."""
@@ -91,9 +98,9 @@ class Plan:
         """The spans that are left, as about `count` tasks of about the same weight, in order."""
         return tasks_of(self, count)
 
-    def do(self, number: int) -> None:
+    def do(self, number: int, idle: Idle | None = None) -> None:
         """Read, judge and write one span."""
-        scan_span(self, number)
+        scan_span(self, number, idle)
 
 
 # --- the plan ---
@@ -146,8 +153,8 @@ def _span(row: list[Any]) -> Span:
 # --- one span ---
 
 
-def scan_span(plan: Plan, number: int) -> None:
-    """Read, judge and write one span."""
+def scan_span(plan: Plan, number: int, idle: Idle | None = None) -> None:
+    """Read, judge and write one span; `idle`: adapters that run already."""
     span, asked = plan.spans[number], plan.asked
     file = plan.out / "frames" / f"{number:06}.parquet"
     size = span.place.size * (PACKED if span.place.compression else 1)
@@ -158,7 +165,8 @@ def scan_span(plan: Plan, number: int) -> None:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=tables.COMPRESSION))
             opened = reading.opened(span, asked.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
-            for table in _grouped(_verdicts(plan, asked, stored, start, end, part, stack)):
+            benches = [stack.enter_context(Bench(spec, idle, at)) for at, spec in enumerate(plan.adapters)]
+            for table in _grouped(_verdicts(benches, asked, stored, start, end, part)):
                 writer.write_table(table)
 
     replace(file, write)
@@ -178,32 +186,47 @@ def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _verdicts(
-    plan: Plan, asked: Settings, stored: Stored, start: int, end: int, part: Part, stack: ExitStack
+    benches: list[Bench], asked: Settings, stored: Stored, start: int, end: int, part: Part
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a span."""
-    parts: Iterable[fast.Rows]
-    if asked.framing is not KAFKA:
-        parts = asked.framing.items(asked.framing, stored, start, end, asked.options)
-    else:
-        some = stored, start, end, asked.options
-        parts = fast.items(*some) if plan.adapters else fast.rows(*some, SHOWN)
-    benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
-    items: list[Seen] = []
-    for one in reading.accounted(parts, stored, start, end):
+    """The rows of a span. While items are made of the bytes, the adapters are at those before them."""
+    items, held = list[Seen](), 0
+    asking: deque[list[Seen]] = deque()
+    ahead = AHEAD if benches else 0
+    for one in reading.accounted(_parts(benches, asked, stored, start, end), stored, start, end):
         if isinstance(one, Item):
             items.append(_seen(asked, stored, one))
+            held += len(items[-1].data)
         fast_rows = not isinstance(one, Item)
-        if items and (fast_rows or _enough(items)):
-            yield _judged(items, benches, asked, stored, part)
-            items = []
+        if items and (fast_rows or len(items) >= ASKED or held >= HELD):
+            _asked(items, benches, asking)
+            items, held = [], 0
+        while len(asking) > (0 if fast_rows else ahead):
+            yield _judged(asking.popleft(), benches, asked, stored, part)
         if fast_rows:
             yield _fast(one, stored, asked, part)
     if items:
-        yield _judged(items, benches, asked, stored, part)
+        _asked(items, benches, asking)
+    while asking:
+        yield _judged(asking.popleft(), benches, asked, stored, part)
 
 
-def _enough(items: list[Seen]) -> bool:
-    return len(items) >= ASKED or sum(len(one.data) for one in items) >= HELD
+def _parts(
+    benches: list[Bench], asked: Settings, stored: Stored, start: int, end: int
+) -> Iterable[fast.Rows]:
+    """What a span holds: items where adapters are to be asked, else rows as far as that goes."""
+    if asked.framing is not KAFKA:
+        return asked.framing.items(asked.framing, stored, start, end, asked.options)
+    some = stored, start, end, asked.options
+    if not benches:
+        return fast.rows(*some, SHOWN)
+    spellings = [bench.spelling for bench in benches]
+    return fast.items(*some, lambda run: spelt(run, spellings, asked.options))
+
+
+def _asked(items: list[Seen], benches: list[Bench], asking: deque[list[Seen]]) -> None:
+    for bench in benches:
+        bench.put(items)
+    asking.append(items)
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
@@ -216,7 +239,7 @@ def _judged(
     items: list[Seen], benches: list[Bench], asked: Settings, stored: Stored, part: Part
 ) -> pa.RecordBatch:
     """Items as rows, counted and sampled."""
-    answers = [bench.ask(items) for bench in benches]
+    answers = [bench.take() for bench in benches]
     rows = []
     for number, one in enumerate(items):
         ours = by_reference(_format(one, asked), one.item)

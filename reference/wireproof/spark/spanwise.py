@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 from attrs import frozen
 
+from wireproof.adapters.idle import Idle
 from wireproof.spark import settings, tables
 from wireproof.spark.errors import SourceError
 from wireproof.spark.shipping import Where
@@ -23,6 +24,12 @@ REPORT: Final = "span long"
 
 TOLD_EVERY: Final = 0.3
 """Seconds."""
+
+RESTING: Final = 5.0
+"""Seconds that the adapters of a task wait for the next one of the same job."""
+
+_IDLE: Final[dict[Path, Idle]] = {}
+"""By the folder of the job: of this process, which Spark gives one task after another."""
 
 
 @frozen
@@ -53,8 +60,8 @@ class Plan(Protocol):
     def tasks(self, count: int) -> list[list[int]]:
         """The spans that are left, as about `count` tasks of about the same weight."""
 
-    def do(self, number: int) -> None:
-        """Do one span, and commit it."""
+    def do(self, number: int, idle: Idle | None = None) -> None:
+        """Do one span, and commit it; `idle`: adapters that were started for another."""
 
 
 def committed(out: Path, number: int) -> Path:
@@ -100,11 +107,22 @@ def work(
     plan: Plan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: task numbers in, numbers of the spans that were committed out."""
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            for number in tasks[task]:
-                plan.do(number)
-                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
+    idle = _idle(plan.out)
+    try:
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                for number in tasks[task]:
+                    plan.do(number, idle)
+                    yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
+    finally:
+        idle.rest(RESTING)
+
+
+def _idle(out: Path) -> Idle:
+    """The adapters of the job in `out` that wait in this Python worker; those of another job are ended."""
+    for other in [job for job in _IDLE if job != out]:
+        _IDLE.pop(other).close()
+    return _IDLE.setdefault(out, Idle())
 
 
 def on_spark(plan: Plan, where: Where | str | None, progress: Progress, tasks: int | None = None) -> None:

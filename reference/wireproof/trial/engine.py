@@ -7,20 +7,22 @@ A window of requests is in flight at a time. When the adapter dies, breaks the c
 for longer than any case in flight may take, each case in flight is asked again, alone, in a fresh
 process, until one of them does it again: that one is guilty, and the others are asked as if nothing
 had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
-Nothing is in flight while a result is handed out, so a slow reader of the results costs no case its time.
+Of `run`, nothing is in flight while a result is handed out, so a slow reader of the results costs no case its
+time. Who has other work meanwhile calls `put` and later `take`: an answer that is there by then is in time.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.idle import Idle
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case import Case
@@ -48,18 +50,34 @@ class Ran:
     ns: int
 
 
+@define
+class _Block:
+    """Cases that are shuffled among themselves, and what came of them so far.
+
+    Attributes:
+        cases: in the order of the plan.
+        results: by place.
+        open: the places of those that are queued or in flight.
+        measured: those that are asked with nothing else in flight.
+        last: whether `take` ends with this one.
+    """
+
+    cases: list[Case]
+    results: dict[int, Ran] = field(factory=dict)
+    open: set[int] = field(factory=set)
+    measured: "deque[_Asked]" = field(factory=deque)
+    last: bool = False
+
+
 @frozen
 class _Asked:
-    """A case on its way: its place in the block, its request, the milliseconds that it may take."""
+    """A case on its way: its place in its block, its request, the milliseconds that it may take."""
 
+    block: _Block
     place: int
     case: Case
     request: Request
     ms: int
-
-    @property
-    def weight(self) -> int:
-        return len(self.request.data) + sum(map(len, self.request.chunks))
 
 
 @frozen
@@ -81,7 +99,7 @@ class Engine:
 
     hello: Hello
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each may be left out, and is named
         self,
         spec: str,
         *,
@@ -91,6 +109,7 @@ class Engine:
         hello_seconds: float = HELLO_SECONDS,
         memory: int | None = MEMORY,
         digest: bool = False,
+        idle: Idle | None = None,
     ) -> None:
         """Remember what to start.
 
@@ -102,6 +121,7 @@ class Engine:
             hello_seconds: the wait for the hello, not scaled.
             memory: bytes, as `registry.open_adapter` has it.
             digest: ask for digests in place of values.
+            idle: where the adapter may be taken from, and is left; a case is never asked again of such a one.
         """
         self._spec = spec
         self._in_process = in_process
@@ -110,21 +130,27 @@ class Engine:
         self._hello_seconds = hello_seconds
         self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
+        self._idle = idle
         self._controller: Controller | None = None
-        self._results: dict[int, Ran] = {}
+        self._blocks: deque[_Block] = deque()
+        self._queue: deque[_Asked] = deque()
+        self._flight: dict[str, _Asked] = {}
         self.deaths = Deaths()
         self.notes: list[str] = []
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self._controller = self._opened()
+        self._controller = (self._idle.take(self._spec) if self._idle else None) or self._opened()
         self.hello = self._controller.hello
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """End it, or leave it to who asks next."""
+        if self._idle and self._controller and not (error or self.deaths.count):
+            self._idle.give(self._spec, self._controller)
+            self._controller = None
         self._drop()
 
     def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
@@ -137,11 +163,30 @@ class Engine:
         return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed))
 
     def _run(self, cases: Iterable[Case], hello: Hello) -> Iterator[Ran]:
-        size = SLOW_BLOCK if hello.cost == "slow" else BLOCK
-        for block in blocks(cases, size):
-            self._results = {}
-            self._run_block(block, hello)
-            yield from (self._results[place] for place in range(len(block)))
+        for block in blocks(cases, self._size):
+            self._put(block, hello)
+            yield from self._taken(self._blocks.popleft())
+
+    @property
+    def _size(self) -> int:
+        return SLOW_BLOCK if self.hello.cost == "slow" else BLOCK
+
+    def put(self, cases: Sequence[Case]) -> None:
+        """Have some cases asked, as far as that goes without waiting; `take` gives what came of them."""
+        assert cases, "what is taken was put"
+        for block in blocks(cases, self._size):
+            self._put(block, self.hello)
+        self._blocks[-1].last = True
+
+    def take(self) -> list[Ran]:
+        """What came of each case of the earliest `put`; raises nothing of the adapter's."""
+        ran: list[Ran] = []
+        last = False
+        while not last:
+            block = self._blocks.popleft()
+            last = block.last
+            ran += self._taken(block)
+        return ran
 
     # --- the running adapter ---
 
@@ -170,43 +215,60 @@ class Engine:
 
     # --- a block ---
 
-    def _run_block(self, block: list[Case], hello: Hello) -> None:
-        queue: deque[_Asked] = deque()
-        measured: deque[_Asked] = deque()
-        for place in self._draw.order(len(block)):
-            case = planned(block[place], hello)
+    def _put(self, cases: list[Case], hello: Hello) -> None:
+        """Queue a block, and send of it what there is room for."""
+        block = _Block(cases)
+        for place in self._draw.order(len(cases)):
+            case = planned(cases[place], hello)
             if not isinstance(case, Case):
-                self._results[place] = Ran(block[place], case, 0)
+                block.results[place] = Ran(cases[place], case, 0)
                 continue
             request = request_for(case, self._draw.name(), self._answer)
-            asked = _Asked(place, case, request, round(case.limits.ms * self._scale))
-            (queue if case.limits.rss_mb is None else measured).append(asked)
+            asked = _Asked(block, place, case, request, round(case.limits.ms * self._scale))
+            if case.limits.rss_mb is None:
+                block.open.add(place)
+                self._queue.append(asked)
+            else:
+                block.measured.append(asked)
+        self._blocks.append(block)
+        if self._controller is not None:
+            self._top_up(self._controller)
+
+    def _taken(self, block: _Block) -> list[Ran]:
+        """The results of a block, in its order."""
         try:
-            self._windowed(queue)
-            self._measured(measured)
+            self._windowed(block.open)
+            if block.measured:
+                for other in self._blocks:
+                    self._windowed(other.open)
+                self._measured(block.measured)
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}")
-        for place, case in enumerate(block):
-            if place not in self._results:
-                self._results[place] = Ran(case, NotRun(self.deaths.verdict(case)), 0)
+            self._queue.clear()
+            self._flight.clear()
+        for place, case in enumerate(block.cases):
+            if place not in block.results:
+                block.results[place] = Ran(case, NotRun(self.deaths.verdict(case)), 0)
+        return [block.results[place] for place in range(len(block.cases))]
 
-    def _windowed(self, queue: deque[_Asked]) -> None:
-        """Ask everything in `queue`, a window at a time."""
-        while queue:
-            flight: dict[str, _Asked] = {}
-            end = self._converse(queue, flight)
+    def _windowed(self, wanted: set[int]) -> None:
+        """Ask what is queued, a window at a time, until nothing that is `wanted` is open."""
+        while wanted and (self._queue or self._flight):
+            end = self._converse(wanted)
             if end is not None:
-                queue.extendleft(reversed(self._blame(list(flight.values()), end)))
+                suspects = list(self._flight.values())
+                self._flight.clear()
+                self._queue.extendleft(reversed(self._blame(suspects, end)))
 
-    def _converse(self, queue: deque[_Asked], flight: dict[str, _Asked]) -> _End | None:
-        """Ask until `queue` and `flight` are empty, or the adapter ends: then `flight` holds the suspects."""
+    def _converse(self, wanted: set[int]) -> _End | None:
+        """Ask until nothing `wanted` is open, or the adapter ends: then the suspects are in flight."""
         controller = self._running()
         before = time.perf_counter_ns()
-        while queue or flight:
-            self._top_up(controller, queue, flight)
-            if not flight:
+        while wanted and (self._queue or self._flight):
+            self._top_up(controller)
+            if not self._flight:
                 continue
-            ms = max(asked.ms for asked in flight.values())
+            ms = max(asked.ms for asked in self._flight.values())
             try:
                 answers = controller.receive(ms / 1000)
             except Broken as broken:
@@ -215,25 +277,25 @@ class Engine:
                 return _End(TimedOut(ms, controller.progress()), "timeout")
             now = time.perf_counter_ns()
             for name, outcome in answers:
-                self._keep(flight.pop(name), outcome, (now - before) // len(answers))
+                self._keep(self._flight.pop(name), outcome, (now - before) // len(answers))
             before = now
         return None
 
-    def _top_up(self, controller: Controller, queue: deque[_Asked], flight: dict[str, _Asked]) -> None:
+    def _top_up(self, controller: Controller) -> None:
         """Fill the window, once it is half empty: many requests go in one write."""
         window = min(self.hello.window, WIDEST)
-        if len(flight) > window // 2:
+        if len(self._flight) > window // 2:
             return
         batch: list[_Asked] = []
-        weight = sum(asked.weight for asked in flight.values())
-        while queue and len(flight) + len(batch) < window and weight < HEAVIEST:
-            asked = queue.popleft()
+        weight = sum(asked.request.weight for asked in self._flight.values())
+        while self._queue and len(self._flight) + len(batch) < window and weight < HEAVIEST:
+            asked = self._queue.popleft()
             if why := self.deaths.verdict(asked.case):
                 self._keep(asked, NotRun(why), 0)
                 continue
-            weight += asked.weight
+            weight += asked.request.weight
             batch.append(asked)
-        flight.update(self._sent(controller, batch))
+        self._flight.update(self._sent(controller, batch))
 
     def _sent(self, controller: Controller, batch: list[_Asked]) -> dict[str, _Asked]:
         """Send; what is too large to be sent is not run, and does not hold up the others."""
@@ -252,7 +314,8 @@ class Engine:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
             given = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{asked.case.op} was answered with {given}")
-        self._results[asked.place] = Ran(asked.case, outcome, ns)
+        asked.block.results[asked.place] = Ran(asked.case, outcome, ns)
+        asked.block.open.discard(asked.place)
 
     # --- deaths ---
 
@@ -319,6 +382,6 @@ class Engine:
     def _judge_memory(self, asked: _Asked) -> None:
         limit, grown = asked.case.limits.rss_mb, self._running().memory_grown()
         if limit is not None and grown is not None and grown > limit * MIB:
-            ran = self._results[asked.place]
+            results = asked.block.results
             text = f"{grown // MIB} MiB for one case, over its limit of {limit} MiB"
-            self._results[asked.place] = evolve(ran, outcome=Exhausted("memory", text))
+            results[asked.place] = evolve(results[asked.place], outcome=Exhausted("memory", text))

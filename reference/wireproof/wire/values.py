@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 DECIMAL: Final = r"-?(0|[1-9][0-9]*)"
 HEX: Final = r"([0-9a-f]{2})*"
+DIGEST: Final = 16
+"""Bytes of a digest."""
 MOST_DIGITS: Final = 64
 """Digits of an integer: 39 make 128 bits; more would cost time and mean nothing."""
 
@@ -120,7 +122,7 @@ def canonical(tree: Json) -> bytes:
 
 def digest(tree: Json) -> str:
     """The digest by which bulk runs compare: blake2b, 16 bytes, of the canonical spelling, in hex."""
-    return blake2b(canonical(tree), digest_size=16).hexdigest()
+    return blake2b(canonical(tree), digest_size=DIGEST).hexdigest()
 
 
 # --- JSON Schema ---

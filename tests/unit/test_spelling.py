@@ -1,0 +1,134 @@
+"""The digest that is spelled from columns is the digest of the reference's JSON, for every entry and view."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.objects import json_of
+from wireproof.cases.case import Chunks, Data
+from wireproof.cases.fixtures import load
+from wireproof.columnar.frames import runs
+from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
+from wireproof.kafka.scan import scan
+from wireproof.spark.bench import spelling
+from wireproof.spark.segments import MIB, generate
+from wireproof.wire.items import Item
+from wireproof.wire.observe import project, tree_of
+from wireproof.wire.options import DEFAULT
+from wireproof.wire.values import Json, digest
+
+SIGNS = (
+    "batches[].key",
+    "batches[].messages[].offset",
+    "batches[].records[].headers",
+    "batches[].baseOffset",
+)
+
+
+def fixtures() -> list[bytes]:
+    inputs = [case.input for case in load().cases if case.format.startswith("kafka")]
+    return [b"".join(one.chunks) if isinstance(one, Chunks) else one.data
+            for one in inputs if isinstance(one, Chunks | Data)]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def logs() -> list[bytes]:
+    """All fixtures, and a segment of all revisions, codecs and sizes, some damaged."""
+    with tempfile.TemporaryDirectory() as room:
+        generate(Path(room), 2 * MIB, 3, every=20)
+        return [*filter(None, fixtures()), *(path.read_bytes() for path in sorted(Path(room).iterdir()))]
+
+
+@pytest.fixture(scope="module")
+def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
+    """What the reference finds in each, and the JSON of it."""
+    return [[(item, json_of(item.value)) for item in scan([data], DEFAULT)] for data in logs]
+
+
+def expected(value: Json, view: View) -> str:
+    return digest(project({view.entries: [value]} if view.entries else value, view.wanted))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "entries"),
+    [
+        ((), ""),
+        ((), "batches"),
+        (SIGNS, "batches"),
+        (("batches[].records[].headers[][]", "batches[].records[].control"), "batches"),
+        (("batches[].records", "batches[].messages"), "batches"),
+        (("batches",), "batches"),
+        (("nothing",), "batches"),
+        (("nothing",), ""),
+        (("records", "offset", "messages"), ""),
+        (("records[].nothing", "messages[].nothing"), ""),
+        (("attributes.deeper", "key[]", "value"), ""),
+    ],
+)
+def test_whatever_is_observed_its_digest_is_that_of_the_value(
+    logs: list[bytes], told: list[list[tuple[Item, Json]]], patterns: tuple[str, ...], entries: str
+) -> None:
+    view = View(tree_of(patterns), entries)
+    one = Spelling.of(dict.fromkeys(range(3), view))
+    count = 0
+    for data, wanted in zip(logs, told, strict=True):
+        found = [item for run in runs(data, keep=True) for item in spelt(run, [one, one])]
+        for ours, (theirs, value) in zip(found, wanted, strict=True):
+            assert brief(ours) == brief(theirs)
+            if not isinstance(ours.value, Spelt):
+                assert json_of(ours.value) == value
+                continue
+            count += 1
+            assert ours.value.digests == (expected(value, view),) * 2
+            assert ours.value.headers == with_headers(value)
+    assert count > 100
+
+
+def brief(item: Item) -> tuple[object, ...]:
+    return item.kind, item.at, item.length, item.cls, item.remarks
+
+
+def with_headers(value: Json) -> bool:
+    records = value.get("records") if isinstance(value, dict) else None
+    return any(record["headers"] for record in records or ())
+
+
+def test_batches_of_markers_are_told_in_full(logs: list[bytes]) -> None:
+    one = Spelling.of({2: View({})})
+    found = [item.value for data in logs for run in runs(data, keep=True) for item in spelt(run, [one])]
+    markers = [value for value in found if isinstance(value, dict)]
+    assert markers
+    assert all(record["control"] for value in markers for record in value["records"])
+
+
+def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
+    """Of two adapters each reads one magic, and one has no digest where the other has."""
+    batches = Hello("a", "1", {"kafka.batch/v2": Claim(("decode",), observes=("baseOffset",))})
+    messages = Hello("b", "1", {"kafka.batch/v1": Claim(("decode",))})
+    both = [spelling(batches), spelling(messages)]
+    assert [sorted(one.views) for one in both] == [[2], [1]]
+    found = [item.value for data in logs for run in runs(data, keep=True) for item in spelt(run, both)]
+    shown = {tuple(map(bool, value.digests)) for value in found if isinstance(value, Spelt)}
+    assert shown == {(True, False), (False, True), (False, False)}
+
+
+def test_a_reader_of_logs_is_asked_for_a_log_of_one_entry() -> None:
+    claims = {"kafka.log/mixed": Claim(("decode",), observes=SIGNS), "kafka.batch/v2": Claim(("encode",))}
+    assert spelling(Hello("a", "1", claims)).views == dict.fromkeys(range(3), View(tree_of(SIGNS), "batches"))
+    assert spelling(Hello("a", "1")).views == dict.fromkeys(range(3), View({}))
+    assert not spelling(Hello("a", "1", {"heka.message/0.10": Claim()})).views
+
+
+def test_the_numbers_are_those_of_python() -> None:
+    """The least and the greatest of 64 bits, and all lengths between."""
+    import numpy as np  # noqa: PLC0415 - this test alone
+
+    from wireproof.columnar import spelling_kernels  # noqa: PLC0415 - as above
+
+    some = [sign * 10**digits + more for digits in range(19) for sign in (1, -1) for more in (-1, 0, 1)]
+    out = np.empty(32, np.uint8)
+    for number in (*some, -(2**63), 2**63 - 1):
+        end = int(spelling_kernels.number(np.int64(number), out, np.uint64(0)))
+        assert out[:end].tobytes() == str(number).encode()
