@@ -272,7 +272,7 @@ def spelt(run: Run, spellings: Sequence[Spelling], options: Options = DEFAULT) -
 
 def tree(data: bytes, options: Options = DEFAULT) -> Json:
     """The JSON of one entry that the kernels found clean."""
-    (item,) = (item for run in runs(data, options, keep=True) for item in trees(run))
+    (item,) = (item for run in runs(data, options, keep="slots") for item in trees(run))
     value: Json = item.value
     return value
 
@@ -332,7 +332,9 @@ def _records(wave: Wave) -> Records:
     total = int(ends[-1]) if ends.size else 0
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
     if total:
-        column_kernels.read_headers(wave.entries.wire, wave.arena, slots, at, length)
+        column_kernels.read_headers(
+            wave.entries.wire, wave.arena, slots["headers_at"], slots["headers"], at, length
+        )
     return Records(wave.entries.wire, wave.arena, slots, numbers, at, length, ends)
 
 
