@@ -74,7 +74,7 @@ def test_whatever_is_observed_its_digest_is_that_of_the_value(
     one = Spelling.of(dict.fromkeys(range(3), view))
     count = 0
     for data, wanted in zip(logs, told, strict=True):
-        found = [item for run in runs(data, keep=True) for item in spelt(run, [one, one])]
+        found = [item for run in runs(data, keep="slots") for item in spelt(run, [one, one])]
         for ours, (theirs, value) in zip(found, wanted, strict=True):
             assert brief(ours) == brief(theirs)
             if not isinstance(ours.value, Spelt):
@@ -97,7 +97,7 @@ def with_headers(value: Json) -> bool:
 
 def test_batches_of_markers_are_told_in_full(logs: list[bytes]) -> None:
     one = Spelling.of({2: View({})})
-    found = [item.value for data in logs for run in runs(data, keep=True) for item in spelt(run, [one])]
+    found = [item.value for data in logs for run in runs(data, keep="slots") for item in spelt(run, [one])]
     markers = [value for value in found if isinstance(value, dict)]
     assert markers
     assert all(record["control"] for value in markers for record in value["records"])
@@ -109,7 +109,7 @@ def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
     messages = Hello("b", "1", {"kafka.batch/v1": Claim(("decode",))})
     both = [spelling(batches), spelling(messages)]
     assert [sorted(one.views) for one in both] == [[2], [1]]
-    found = [item.value for data in logs for run in runs(data, keep=True) for item in spelt(run, both)]
+    found = [item.value for data in logs for run in runs(data, keep="slots") for item in spelt(run, both)]
     shown = {tuple(map(bool, value.digests)) for value in found if isinstance(value, Spelt)}
     assert shown == {(True, False), (False, True), (False, False)}
 
