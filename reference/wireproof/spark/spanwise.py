@@ -1,7 +1,9 @@
 """A job in spans, whichever it is: planned once, each span committed by a file, what is left done on Spark.
 
 What a span writes depends on the plan and its number alone, and it is there whole or not at all. So a job
-that was killed goes on where it was, and in however many tasks it is done, the same comes out.
+that was killed goes on where it was, and in however many tasks it is done, the same comes out. An adapter is
+kept from span to span (`idle`), for to start one takes as long as some hundred answers: where its answers
+depend on what it was asked before, so does what a span writes.
 """
 
 import threading
