@@ -8,6 +8,9 @@ from attrs import frozen
 from wireproof.cases.case import Case
 from wireproof.trial.verdicts import Verdict
 
+BEFORE: Final = "before"
+"""Where the path of a verdict begins that is about what was delivered before a refusal."""
+
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
@@ -34,15 +37,16 @@ def without_indices(path: str) -> str:
 
 
 def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
-    """The signature of a verdict of an implementation, named without its transport or arguments."""
-    return Signature(
-        implementation,
-        case.joined,
-        case.op,
-        _kind(verdict.name, verdict.kind),
-        verdict.cls,
-        without_indices(verdict.path),
-    )
+    """The signature of a verdict of an implementation, named without its transport or arguments.
+
+    A value that was wrong before the bytes went bad is wrong whatever they went bad by, and wherever.
+    """
+    path = without_indices(verdict.path)
+    early = path.partition(".")[0] == BEFORE
+    if early and verdict.kind == "wrong-value":
+        path = path.removeprefix(BEFORE).removeprefix(".")
+    kind, cls = _kind(verdict.name, verdict.kind), "" if early else verdict.cls
+    return Signature(implementation, case.joined, case.op, kind, cls, path)
 
 
 def _kind(name: str, kind: str) -> str:
