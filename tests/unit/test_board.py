@@ -195,6 +195,23 @@ def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: 
     assert list(charts.speed(scanned)) == [], "a folder that was copied bears no times"
 
 
+def test_throughput_of_a_task_stands_over_the_bytes_that_it_read(scanned: Path) -> None:
+    files = sorted((scanned / "spans").glob("*.json"))
+    for number, file in enumerate(files, 1):
+        began = (scanned / "begun" / file.stem).stat().st_mtime
+        os.utime(file, (began + number, began + number))
+    [chart] = charts.places(scanned)
+    [lane] = chart.lanes
+    assert len(lane.bars) == len(files)
+    read = sum(bar * number for number, bar in enumerate(lane.bars, 1))
+    assert read * charts.MIB == pytest.approx(len(LOG) + 97_000)
+    assert chart.end == f"{len(LOG) + 97_000:,}"
+    for file in files:
+        began = (scanned / "begun" / file.stem).stat().st_mtime
+        os.utime(file, (began, began))
+    assert list(charts.places(scanned)) == [], "a folder that was copied bears no times"
+
+
 # --- the bar ---
 
 

@@ -29,7 +29,11 @@ def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
         positions: the table.
     """
     shown = sorted({row["object"] for row in positions})
-    charts = [*speed(folder), *([_over(f"{unit}, over all of it", shown, positions)] if positions else [])]
+    charts = [
+        *speed(folder),
+        *places(folder),
+        *([_over(f"{unit}, over all of it", shown, positions)] if positions else []),
+    ]
     loud = _loudest(positions) if len(shown) > 1 else []
     charts += [_over(f"{unit}, over {name}", [name], positions) for name in loud]
     return [svg(chart) for chart in charts]
@@ -66,6 +70,32 @@ def speed(folder: Path) -> Iterator[Chart]:
     mean = sum(sizes) / max(ends) / (MIB if unit == "MiB" else 1)
     lane = Lane(f"{unit}/s", bars, "", f"up to {max(bars):,.0f}, {mean:,.0f} on the whole")
     yield Chart("throughput, from the plan to the last span", [lane], "0 s", f"{max(ends):,.1f} s")
+
+
+def places(folder: Path) -> Iterator[Chart]:
+    """How fast each span of a scan was done, over the bytes of all objects; what is slow lies there.
+
+    Spans are done side by side, so this is what one task did in a second, not what the scan did.
+    """
+    sizes, unit = weights(folder)
+    seconds = [_seconds(folder, number) for number in range(len(sizes))]
+    if unit != "MiB" or len(sizes) < 2 or min(seconds) <= 0:
+        return
+    total, count = sum(sizes), min(BARS, len(sizes))
+    done, spent = [0.0] * count, [0.0] * count
+    for size, end, time in zip(sizes, accumulate(sizes), seconds, strict=True):
+        bar = min(count - 1, (end - size // 2) * count // max(total, 1))
+        done[bar] += size / MIB
+        spent[bar] += time
+    bars = [size / time if time else 0.0 for size, time in zip(done, spent, strict=True)]
+    told = f"up to {max(bars):,.0f}, {sum(done) / sum(spent):,.0f} on the whole"
+    yield Chart("throughput of a task, over all of it", [Lane("MiB/s", bars, "", told)], "0", f"{total:,}")
+
+
+def _seconds(folder: Path, number: int) -> float:
+    """From the beginning of a span to its commit; 0 where the files do not bear it."""
+    began, ended = spanwise.begun(folder, number), spanwise.committed(folder, number)
+    return ended.stat().st_mtime - began.stat().st_mtime if began.exists() and ended.exists() else 0.0
 
 
 # --- which verdicts stand where ---

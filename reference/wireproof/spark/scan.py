@@ -155,6 +155,7 @@ def _span(row: list[Any]) -> Span:
 
 def scan_span(plan: Plan, number: int, idle: Idle | None = None) -> None:
     """Read, judge and write one span; `idle`: adapters that run already."""
+    spanwise.begin(plan.out, number)
     span, asked = plan.spans[number], plan.asked
     file = plan.out / "frames" / f"{number:06}.parquet"
     size = span.place.size * (PACKED if span.place.compression else 1)

@@ -71,6 +71,18 @@ def committed(out: Path, number: int) -> Path:
     return out / "spans" / f"{number:06}.json"
 
 
+def begun(out: Path, number: int) -> Path:
+    """The file that bears the time at which a span was begun, and nothing else."""
+    return out / "begun" / f"{number:06}"
+
+
+def begin(out: Path, number: int) -> None:
+    """Begin a span, perhaps anew."""
+    file = begun(out, number)
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+
+
 def left(plan: Plan) -> list[int]:
     """The spans that are not committed."""
     folder = committed(plan.out, 0).parent

@@ -91,7 +91,7 @@ def hollow(parent: Parsed, rng: Random) -> list[Splice]:
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = pick(rng, pick(rng, parent.lists))
+    many = pick(rng, early(rng, parent.lists))
     one = pick(rng, [found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
     match below(rng, 4):

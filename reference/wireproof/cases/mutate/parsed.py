@@ -125,8 +125,8 @@ class Parsed:
 
     @cached_property
     def varints(self) -> tuple[Span, ...]:
-        """Those whose number of bytes is not that of their type."""
-        return tuple(span for span in self.integers if span.type in VARINTS)
+        """Those whose number of bytes is not that of their type; protobuf's are spelled by their fields."""
+        return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)
 
     @cached_property
     def lengths(self) -> tuple[Span, ...]:

@@ -137,7 +137,7 @@ def _nans(one: Spelled, rng: Random) -> bytes:
 
 
 SPELLINGS: Final[dict[int, tuple[Callable[[Spelled, Random], bytes], ...]]] = {
-    VARINT: (_wide, _wide, _negative, _packed, _with_chunk, _renumbered, _gone),
+    VARINT: (_wide, _wide, _negative, _packed, _with_chunk, _renumbered, _renumbered, _gone),
     FIXED64: (_packed, _with_chunk, _nan),
     LENGTH: (_apart, _apart, _halves, _all_wide, _and_one, _nans, _renumbered, _gone),
 }

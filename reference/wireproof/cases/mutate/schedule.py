@@ -61,7 +61,7 @@ UNSEALED: Final = 8
 REFRAMED: Final = 16
 """Of children of a format that packs, one in so many is sound but for the frame around what is packed."""
 
-DRAWN: Final = 8
+DRAWN: Final = 16
 """Of children, one in so many has no parent but the fullest encoding, and many edits."""
 
 SIGNED, NEARLY = 8, 8

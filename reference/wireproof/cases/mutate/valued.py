@@ -12,7 +12,7 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.markers import marker
 from wireproof.cases.mutate.mended import mended
-from wireproof.cases.mutate.numbers import integer, octets
+from wireproof.cases.mutate.numbers import FILLS, integer, octets
 from wireproof.cases.mutate.parsed import Parsed
 from wireproof.cases.mutate.sites import Kind, Site, Step, kind_of, put, sites
 from wireproof.cases.mutate.widths import fitted
@@ -261,6 +261,14 @@ def _filled(message: HekaMessage, rng: Random) -> HekaMessage:
     return evolve(message, **given)
 
 
+def _lengthened(message: HekaMessage, rng: Random) -> HekaMessage:
+    """A text whose length takes two bytes: heka.md, section 4."""
+    texts = [site for site in sites(message) if site.kind.holds == "bytes" and len(site.steps) == 1]
+    site = pick(rng, [one for one in texts if one.name != "uuid"])
+    longer: dict[str, Any] = {site.name: pick(rng, FILLS) * pick(rng, (128, 129, 300))}
+    return evolve(message, **longer)
+
+
 def _typed(message: HekaMessage, rng: Random) -> HekaMessage:
     """A field of any type with none, one or more values: heka.md, section 4; more are packed."""
     at = below(rng, len(TYPES))
@@ -332,7 +340,7 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
     ),
     Message: (("wrapper", _wrapper),),
     Log: (("entry", _in_log), ("transaction", _transaction)),
-    HekaMessage: (("every scalar", _filled), ("field of a type", _typed)),
+    HekaMessage: (("every scalar", _filled), ("field of a type", _typed), ("long text", _lengthened)),
     Stream: (("signed header", _signed), ("message", _in_frame)),
 }
 """By class: name and edit."""
