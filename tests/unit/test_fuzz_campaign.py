@@ -23,7 +23,7 @@ from wireproof.fuzz.killed import killed_by_fuzz
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 6.0
+SECONDS = 12.0
 
 
 def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -> list[Finding]:
@@ -56,7 +56,7 @@ def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, cod
 
 
 def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:Segfault", tmp_path, 12.0)
+    found = fuzzed("py:troubled:Segfault", tmp_path)
     assert found[0].count > 1
     assert int(str(last(tmp_path)["deaths"])) >= found[0].count
     assert "SIGSEGV" in found[0].text
@@ -77,7 +77,7 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
     folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
     guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
-    found = fuzzed("py:troubled:Segfault", tmp_path, 12.0)
+    found = fuzzed("py:troubled:Segfault", tmp_path)
     assert found
     assert not guilty.exists()
     assert int(str(last(tmp_path)["corpus"])) > 0
