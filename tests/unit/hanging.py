@@ -6,7 +6,7 @@ import time
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.base import ReferenceCodec
-from wireproof.cases.outcome import Outcome
+from wireproof.cases.outcome import Outcome, Refused
 
 
 class Hangs(ReferenceCodec):
@@ -31,3 +31,15 @@ class Dies(ReferenceCodec):
         if b"\x7f" in request.data:
             os.kill(os.getpid(), signal.SIGSEGV)
         return super().decode(request)
+
+
+class Tires(ReferenceCodec):
+    """Refuses whatever it is asked to decode after ten questions."""
+
+    name = "tires"
+    system = "kafka"
+    asked = 0
+
+    def decode(self, request: Request) -> Outcome:
+        self.asked += 1
+        return super().decode(request) if self.asked <= 10 else Refused("other")

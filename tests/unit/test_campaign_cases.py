@@ -143,6 +143,12 @@ def test_one_two_and_five_tasks_give_the_same_bytes(tmp_path: Path) -> None:
     assert len(list((one.out / "spans").iterdir())) == 5
 
 
+def test_what_an_adapter_was_asked_in_another_span_does_not_show(tmp_path: Path) -> None:
+    one, five = (done_in(planned(tmp_path / str(n), adapters=("py:hanging:Tires",)), n) for n in (1, 5))
+    assert any(row["kind"] == "fail:wrong-reject" for row in table(one, "signatures"))
+    assert digests(one) == digests(five)
+
+
 def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     plan = done_in(planned(tmp_path / "out"), 1)
     found = {row["finding"]: row for row in table(plan, "signatures")}

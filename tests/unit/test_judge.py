@@ -491,10 +491,8 @@ def test_a_signature_forgets_which_element_it_was() -> None:
 
 def test_a_signature_forgets_what_ended_the_reading_behind_a_wrong_value() -> None:
     """One defect in a log whose end is damaged in many ways is one finding."""
-    wrong = [
-        Verdict("fail", "wrong-value", cls, f"{before}frames[0].body")
-        for cls, before in (("", ""), ("crc-mismatch", "before."), ("other", "before."))
-    ]
+    begins = (("", ""), ("crc-mismatch", "before."), ("other", "before."))
+    wrong = [Verdict("fail", "wrong-value", cls, f"{before}frames[0].body") for cls, before in begins]
     lost = [Verdict("fail", "prefix-lost", cls, "before.frames.length") for cls in ("other", "bad-length")]
     assert len({signature("x", STREAM_BAD, verdict) for verdict in wrong}) == 1
     assert len({signature("x", STREAM_BAD, verdict) for verdict in lost}) == 1
