@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.adapters.idle import Idle
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Value
 from wireproof.cases.outcome import (
     Accepted,
@@ -402,66 +401,6 @@ def test_an_adapter_that_does_not_start_again_leaves_no_put_waiting(tmp_path: Pa
     assert {type(one) for some in outcomes for one in some} <= {Accepted, NotRun}
     assert isinstance(outcomes[2][0], NotRun)
     assert "did not start again" in outcomes[2][0].text
-
-
-# --- kept ---
-
-
-def counts(idle: Idle, *parts: bytes, fault: str = "obeys-bytes") -> list[Any]:
-    """What one engine after another hears; `count` is answered with the answers so far of a process."""
-    with Engine(spec(fault), idle=idle) as engine:
-        outcomes = [ran.outcome for ran in engine.run(cases(*parts))]
-    return [bytes.fromhex(one.value["hex"]) if isinstance(one, Accepted) else type(one) for one in outcomes]
-
-
-def test_who_asks_next_finds_the_adapter_running() -> None:
-    with Idle() as idle:
-        assert [counts(idle, b"count") for _ in range(3)] == [[b"0"], [b"1"], [b"2"]]
-        assert counts(idle, b"count", fault="other") == [b"0"]
-        assert counts(idle, b"count") == [b"3"]
-
-
-def test_an_adapter_that_a_case_ended_is_not_handed_on() -> None:
-    with Idle() as idle:
-        assert counts(idle, b"count") == [b"0"]
-        assert counts(idle, b"segfault") == [Crashed]
-        assert counts(idle, b"count") == [b"0"]
-
-
-def test_one_that_ended_while_nobody_asked_costs_no_verdict() -> None:
-    with Idle() as idle:
-        assert counts(idle, b"a", b"b", b"c", fault="exits-after-three") == [b"a", b"b", b"c"]
-        time.sleep(0.3)
-        assert counts(idle, b"a", fault="exits-after-three") == [b"a"]
-
-
-def test_one_that_owes_an_answer_or_was_asked_enough_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Idle() as idle:
-        with Engine(spec(), idle=idle) as engine:
-            engine.put(cases(b"hang"))
-        assert counts(idle, b"count") == [b"0"]
-        monkeypatch.setattr("wireproof.adapters.idle.RENEWED", 12)
-        assert [counts(idle, b"count") for _ in range(3)] == [[b"1"], [b"2"], [b"0"]]
-
-
-def test_what_was_kept_is_ended() -> None:
-    before = _processes()
-    with Idle() as idle:
-        counts(idle, b"a")
-        assert [name for name in _processes() - before if _is_ours(name)] != []
-    assert [name for name in _processes() - before if _is_ours(name)] == []
-
-
-def test_what_rests_is_ended_unless_it_is_taken() -> None:
-    before = _processes()
-    with Idle() as idle:
-        assert counts(idle, b"count") == [b"0"]
-        idle.rest(60)
-        assert counts(idle, b"count") == [b"1"]
-        idle.rest(0.2)
-        time.sleep(2)
-        assert [name for name in _processes() - before if _is_ours(name)] == []
-        assert counts(idle, b"count") == [b"0"]
 
 
 def test_no_process_is_left_behind() -> None:

@@ -33,15 +33,9 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
 
 
 class Controller(Protocol):
-    """See the module.
-
-    Attributes:
-        hello: who it is and what it claims.
-        asked: bytes of input that were sent.
-    """
+    """See the module."""
 
     hello: Hello
-    asked: int
 
     def send(self, requests: Sequence[Request]) -> None:
         """Ask; never waits for the adapter to read.
@@ -52,10 +46,6 @@ class Controller(Protocol):
 
     def receive(self, seconds: float) -> list[Answer]:
         """The answers that are there, waiting at most `seconds` for the first; raises `Broken`."""
-        ...
-
-    def fit(self) -> bool:
-        """Whether it may be asked something new: it lives, and owes no answer."""
         ...
 
     def progress(self) -> str:
@@ -81,14 +71,12 @@ class InProcess:
     def __init__(self, caller: Caller) -> None:
         """Call through `caller`."""
         self.hello = caller.hello
-        self.asked = 0
         self._caller = caller
         self._waiting: deque[Request] = deque()
 
     def send(self, requests: Sequence[Request]) -> None:
         """Remember the requests; each is answered when its answer is asked for."""
         self._waiting.extend(requests)
-        self.asked += sum(request.weight for request in requests)
 
     def receive(self, seconds: float) -> list[Answer]:  # noqa: ARG002 - the call takes what it takes
         """One answer, so that its time is its own."""
@@ -96,10 +84,6 @@ class InProcess:
             return []
         request = self._waiting.popleft()
         return [(request.id, self._caller.answer(request))]
-
-    def fit(self) -> bool:
-        """See `Controller`."""
-        return not self._waiting
 
     def progress(self) -> str:
         """Nothing is read."""

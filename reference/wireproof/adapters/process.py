@@ -89,7 +89,6 @@ class Process:
         self._pending = bytearray()
         self._packets: deque[Packet] = deque()
         self._open: set[str] = set()
-        self.asked = 0
         self._stderr = bytearray()
         self._ended = False
         self._closed = False
@@ -258,7 +257,6 @@ class Process:
         """See `Controller`."""
         frames = [self._out.pack(request_packet(request)) for request in requests]
         self._open.update([request.id for request in requests])
-        self.asked += sum(request.weight for request in requests)
         self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:
@@ -288,13 +286,6 @@ class Process:
         if not answers and self._fault is not None:
             raise self._contract_broken(str(self._fault))
         return answers
-
-    def fit(self) -> bool:
-        """See `Controller`; what it wrote unasked shows here too, if it is there already."""
-        if self._closed or self._open or self._fault is not None:
-            return False
-        self._serve_pipes(0)
-        return not (self._packets or self._fault or self._ended or _has_ended(self._child))
 
     def progress(self) -> str:
         """See `Controller`."""

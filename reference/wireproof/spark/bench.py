@@ -14,7 +14,6 @@ from typing import Final, Self
 from attrs import evolve
 
 from wireproof.adapters.contract import Hello
-from wireproof.adapters.idle import Idle
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.columnar.spelling import Spelling, View
@@ -37,16 +36,14 @@ CLUSTER: Final = 16
 class Bench:
     """One adapter over the items of a span; a context manager that holds its processes."""
 
-    def __init__(self, spec: str, idle: Idle | None = None, number: int = 0) -> None:
+    def __init__(self, spec: str, number: int = 0) -> None:
         """Start nothing yet.
 
         Args:
             spec: of the adapter, as the registry reads it.
-            idle: where its processes come from and go to.
             number: of its digest among those of an item.
         """
         self.spec = spec
-        self._idle = idle
         self._number = number
         self._stack = ExitStack()
         self._digests: Engine | None = None
@@ -57,13 +54,13 @@ class Bench:
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self._digests = self._stack.enter_context(Engine(self.spec, digest=True, idle=self._idle))
+        self._digests = self._stack.enter_context(Engine(self.spec, digest=True))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it, or leave it idle."""
+        """End it."""
         self._stack.__exit__(kind, error, trace)
 
     @property
@@ -147,7 +144,7 @@ class Bench:
         if not cases:
             return []
         if self._values is None:
-            self._values = self._stack.enter_context(Engine(self.spec, idle=self._idle))
+            self._values = self._stack.enter_context(Engine(self.spec))
         return [ran.outcome for ran in self._values.run(cases)]
 
 

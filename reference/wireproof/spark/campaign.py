@@ -23,7 +23,6 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.adapters.idle import Idle
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
@@ -104,9 +103,8 @@ class Plan:
         left = spanwise.left(self)
         return [left[start::count] for start in range(min(count, len(left)))]
 
-    def do(self, number: int, idle: Idle | None = None) -> None:
+    def do(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
-        del idle  # what an adapter was asked before may not show in what a case comes to
         found, together = judged(self, self.numbers(number))
         tables.save(spanwise.committed(self.out, number), {"groups": found.dump(), **together.dump()})
 

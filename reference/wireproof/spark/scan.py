@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.idle import Idle
 from wireproof.columnar.spelling import spelt
 from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
 from wireproof.spark.bench import Bench
@@ -98,9 +97,9 @@ class Plan:
         """The spans that are left, as about `count` tasks of about the same weight, in order."""
         return tasks_of(self, count)
 
-    def do(self, number: int, idle: Idle | None = None) -> None:
+    def do(self, number: int) -> None:
         """Read, judge and write one span."""
-        scan_span(self, number, idle)
+        scan_span(self, number)
 
 
 # --- the plan ---
@@ -153,8 +152,8 @@ def _span(row: list[Any]) -> Span:
 # --- one span ---
 
 
-def scan_span(plan: Plan, number: int, idle: Idle | None = None) -> None:
-    """Read, judge and write one span; `idle`: adapters that run already."""
+def scan_span(plan: Plan, number: int) -> None:
+    """Read, judge and write one span."""
     spanwise.begin(plan.out, number)
     span, asked = plan.spans[number], plan.asked
     file = plan.out / "frames" / f"{number:06}.parquet"
@@ -166,7 +165,7 @@ def scan_span(plan: Plan, number: int, idle: Idle | None = None) -> None:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=tables.COMPRESSION))
             opened = reading.opened(span, asked.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
-            benches = [stack.enter_context(Bench(spec, idle, at)) for at, spec in enumerate(plan.adapters)]
+            benches = [stack.enter_context(Bench(spec, at)) for at, spec in enumerate(plan.adapters)]
             for table in _grouped(_verdicts(benches, asked, stored, start, end, part)):
                 writer.write_table(table)
 

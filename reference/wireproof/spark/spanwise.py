@@ -1,9 +1,8 @@
 """A job in spans, whichever it is: planned once, each span committed by a file, what is left done on Spark.
 
 What a span writes depends on the plan and its number alone, and it is there whole or not at all. So a job
-that was killed goes on where it was, and in however many tasks it is done, the same comes out. An adapter is
-kept from span to span (`idle`), for to start one takes as long as some hundred answers: where its answers
-depend on what it was asked before, so does what a span writes.
+that was killed goes on where it was, and in however many tasks it is done, the same comes out.
+Adapters are started anew for each span: what one was asked in another may not show.
 """
 
 import threading
@@ -16,7 +15,6 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.adapters.idle import Idle
 from wireproof.spark import settings, tables
 from wireproof.spark.errors import SourceError
 from wireproof.spark.shipping import Where
@@ -26,12 +24,6 @@ REPORT: Final = "span long"
 
 TOLD_EVERY: Final = 0.3
 """Seconds."""
-
-RESTING: Final = 5.0
-"""Seconds that the adapters of a task wait for the next one of the same job."""
-
-_IDLE: Final[dict[Path, Idle]] = {}
-"""By the folder of the job: of this process, which Spark gives one task after another."""
 
 
 @frozen
@@ -62,8 +54,8 @@ class Plan(Protocol):
     def tasks(self, count: int) -> list[list[int]]:
         """The spans that are left, as about `count` tasks of about the same weight."""
 
-    def do(self, number: int, idle: Idle | None = None) -> None:
-        """Do one span, and commit it; `idle`: adapters that were started for another."""
+    def do(self, number: int) -> None:
+        """Do one span, and commit it."""
 
 
 def committed(out: Path, number: int) -> Path:
@@ -121,22 +113,11 @@ def work(
     plan: Plan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: task numbers in, numbers of the spans that were committed out."""
-    idle = _idle(plan.out)
-    try:
-        for batch in batches:
-            for task in batch.column(0).to_pylist():
-                for number in tasks[task]:
-                    plan.do(number, idle)
-                    yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
-    finally:
-        idle.rest(RESTING)
-
-
-def _idle(out: Path) -> Idle:
-    """The adapters of the job in `out` that wait in this Python worker; those of another job are ended."""
-    for other in [job for job in _IDLE if job != out]:
-        _IDLE.pop(other).close()
-    return _IDLE.setdefault(out, Idle())
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            for number in tasks[task]:
+                plan.do(number)
+                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
 
 
 def on_spark(plan: Plan, where: Where | str | None, progress: Progress, tasks: int | None = None) -> None:

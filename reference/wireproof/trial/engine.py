@@ -22,7 +22,6 @@ from attrs import define, evolve, field, frozen
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.idle import Idle
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.case import Case
@@ -99,7 +98,7 @@ class Engine:
 
     hello: Hello
 
-    def __init__(  # noqa: PLR0913 - each may be left out, and is named
+    def __init__(
         self,
         spec: str,
         *,
@@ -109,7 +108,6 @@ class Engine:
         hello_seconds: float = HELLO_SECONDS,
         memory: int | None = MEMORY,
         digest: bool = False,
-        idle: Idle | None = None,
     ) -> None:
         """Remember what to start.
 
@@ -121,7 +119,6 @@ class Engine:
             hello_seconds: the wait for the hello, not scaled.
             memory: bytes, as `registry.open_adapter` has it.
             digest: ask for digests in place of values.
-            idle: where the adapter may be taken from, and is left; a case is never asked again of such a one.
         """
         self._spec = spec
         self._in_process = in_process
@@ -130,7 +127,6 @@ class Engine:
         self._hello_seconds = hello_seconds
         self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
-        self._idle = idle
         self._controller: Controller | None = None
         self._blocks: deque[_Block] = deque()
         self._queue: deque[_Asked] = deque()
@@ -140,17 +136,14 @@ class Engine:
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self._controller = (self._idle.take(self._spec) if self._idle else None) or self._opened()
+        self._controller = self._opened()
         self.hello = self._controller.hello
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it, or leave it to who asks next."""
-        if self._idle and self._controller and not (error or self.deaths.count):
-            self._idle.give(self._spec, self._controller)
-            self._controller = None
+        """End it."""
         self._drop()
 
     def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
