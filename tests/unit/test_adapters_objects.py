@@ -259,6 +259,19 @@ def test_a_driver_is_built_once_for_each_edition_of_its_source(
     assert build.built("toy-driver", row.prepare) != folder
 
 
+def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
+    shared = driver.parent / "shared-toy"
+    shared.mkdir()
+    (shared / "frames.py").write_text("FRAMES = 1")
+    row = Build("toy-driver", (STEP,), shared=("shared-toy",))
+    assert not build.is_built("toy-driver", row)
+    folder = build.built("toy-driver", row)
+    assert build.is_built("toy-driver", row)
+    assert (folder / "shared-toy" / "frames.py").read_text() == "FRAMES = 1"
+    (shared / "frames.py").write_text("FRAMES = 2")
+    assert not build.is_built("toy-driver", row)
+
+
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize(
     ("made", "text"),

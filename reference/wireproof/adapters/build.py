@@ -21,6 +21,8 @@ STEP_SECONDS: Final = 900
 """For one step; a first Maven or Cargo build fetches its dependencies."""
 
 _READY: Final = ".ready"
+_MADE: Final = frozenset({"target", "node_modules"})
+"""What a build leaves in a checkout; no source of the next one."""
 
 
 def cache_folder() -> Path:
@@ -39,23 +41,38 @@ def drivers_folder() -> Path:
 
 def built(name: str, build: Build) -> Path:
     """The folder in which every step has passed; raises `AdapterStartError` with the step that did not."""
-    source = drivers_folder() / build.source
-    if not source.is_dir():
-        raise AdapterStartError(f"{name}: its driver is not there: {source}")
-    target = cache_folder() / f"{build.source}-{_edition(source, build)}"
+    target = _target(name, build)
     if (target / _READY).exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
     with _locked(target.with_suffix(".lock")):
         if not (target / _READY).exists():
-            _build(name, build, source, target)
+            _build(name, build, target)
     return target
 
 
-def _build(name: str, build: Build, source: Path, target: Path) -> None:
-    shutil.copytree(
-        source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target", "node_modules")
-    )
+def is_built(name: str, build: Build) -> bool:
+    """Whether this edition of the driver stands ready in the cache; nothing is built."""
+    return (_target(name, build) / _READY).exists()
+
+
+def _target(name: str, build: Build) -> Path:
+    return cache_folder() / f"{build.source}-{_edition(_sources(name, build), build)}"
+
+
+def _sources(name: str, build: Build) -> list[Path]:
+    """The driver's folder, then those it shares; raises `AdapterStartError` where one is not there."""
+    folders = [drivers_folder() / part for part in (build.source, *build.shared)]
+    for folder in folders:
+        if not folder.is_dir():
+            raise AdapterStartError(f"{name}: its driver is not there: {folder}")
+    return folders
+
+
+def _build(name: str, build: Build, target: Path) -> None:
+    own, *shared = _sources(name, build)
+    for folder, to in [(own, target), *((folder, target / folder.name) for folder in shared)]:
+        shutil.copytree(folder, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_MADE))
     for step in build.steps:
         command = [part.replace("{build}", str(target)) for part in step]
         _run(name, command, target)
@@ -77,13 +94,14 @@ def _run(name: str, command: list[str], folder: Path) -> None:
         raise AdapterStartError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}: {lines[-1]}")
 
 
-def _edition(source: Path, build: Build) -> str:
+def _edition(sources: list[Path], build: Build) -> str:
     """A digest of the driver's files and steps."""
     state = blake2b(repr(build.steps).encode(), digest_size=6)
-    for path in sorted(source.rglob("*")):
-        inner = path.relative_to(source)
-        if path.is_file() and not {"target", "node_modules"} & set(inner.parts):
-            state.update(str(inner).encode() + b"\0" + path.read_bytes())
+    for source in sources:
+        for path in sorted(source.rglob("*")):
+            inner = path.relative_to(source)
+            if path.is_file() and not _MADE & set(inner.parts):
+                state.update(str(inner).encode() + b"\0" + path.read_bytes())
     return state.hexdigest()
 
 

@@ -15,10 +15,13 @@ class Build:
     Attributes:
         source: the folder of the driver under the peers' drivers.
         steps: commands, run in a copy of that folder; `{build}` stands for the copy's path.
+        shared: folders beside `source` that stand under their own names in the copy: what the drivers of
+            one language have in common.
     """
 
     source: str
     steps: tuple[tuple[str, ...], ...]
+    shared: tuple[str, ...] = ()
 
 
 @frozen
