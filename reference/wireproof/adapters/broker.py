@@ -5,15 +5,17 @@ exactly these bytes and every later one with none, and remembers the offset that
 was given none takes what Produce brings, as the request carried it, and answers that all is well.
 """
 
-from collections.abc import Callable
 from struct import Struct
 from threading import Condition
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from attrs import Factory, define, frozen
 
 from wireproof.adapters.kafka_wire import Fields, many, number, text
 from wireproof.adapters.loopback import Loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TOPIC: Final = "t"
 PARTITIONS: Final = 256
@@ -163,7 +165,10 @@ class Broker:
             ADD_PARTITIONS: self._added,
             END_TRANSACTION: lambda *_: _NO_DELAY + _WELL,
         }
-        return answers[api](version, fields)
+        try:
+            return answers[api](version, fields)
+        except EOFError as error:
+            raise ConnectionError(f"API {api} in version {version}: {error}") from None
 
     def _api_versions(self, version: int) -> bytes:
         """Version 3 is in compact form; a version that it does not know is answered in that of 0."""
@@ -256,18 +261,18 @@ class Broker:
 
     def _found(self, version: int, wanted: list[tuple[int, int]]) -> list[bytes]:
         with self._changed:
-            self._changed.wait_for(lambda: any(self._is_new(*one) for one in wanted), PATIENCE)
+            self._changed.wait_for(lambda: self._is_due(wanted), PATIENCE)
             return [_part(version, index, offset, self._next(index, offset)) for index, offset in wanted]
+
+    def _is_due(self, wanted: list[tuple[int, int]]) -> bool:
+        """What is served anywhere lets every Fetch go: its client may have to ask for another partition."""
+        served = any(known.serving is not None for known in self._partitions.values())
+        return served or any(self._is_new(*one) for one in wanted)
 
     def _is_new(self, index: int, offset: int) -> bool:
         """A second Fetch is answered at once, so that the client sees that it stands at the end."""
         known = self._partitions.get(index)
-        return (
-            known is None
-            or known.serving is not None
-            or known.fetched[-1:] != [offset]
-            or len(known.fetched) < 2
-        )
+        return known is not None and (known.fetched[-1:] != [offset] or len(known.fetched) < 2)
 
     def _next(self, index: int, offset: int) -> RecordSet:
         known = self._partitions.get(index)
