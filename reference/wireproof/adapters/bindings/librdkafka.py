@@ -29,7 +29,7 @@ PATIENCE: Final = 10
 A stall is no matter of time here: the client's second Fetch shows it.
 """
 
-CONNECT_SECONDS: Final = 5.0
+CONNECT_SECONDS: Final = 2.0
 
 SETTINGS: Final = {
     "group.id": "wireproof",

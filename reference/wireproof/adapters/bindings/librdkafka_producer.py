@@ -25,7 +25,7 @@ COMPRESSION: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 ROOMY: Final = 1_000_000_000
 MANY: Final = 1_000_000
 SETTINGS: Final = {
-    "linger.ms": 60_000,
+    "linger.ms": 50_000,
     "batch.num.messages": MANY,
     "batch.size": ROOMY,
     "message.max.bytes": ROOMY,
@@ -151,7 +151,7 @@ def _bytes(text: str | None) -> bytes | None:
 def _beyond(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The first field that a producer sets by itself, to something else than `value` asks for."""
     if revision != "v2":
-        return _beyond_legacy(value)
+        return _beyond_legacy(revision, value)
     records = value["records"]
     deltas = [record["offsetDelta"] for record in records]
     nobody = value["producerId"] == "-1"
@@ -169,11 +169,14 @@ def _beyond(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON v
     return next((name for name, can in rules if not can), None) or beyond_modern(value)
 
 
-def _beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+def _beyond_legacy(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The same of a v0 or v1 entry; a time of 0 is the time at which it is sent."""
-    messages = value["messages"] or [value]
-    if value["messages"] == []:
-        return "messages"
-    if value["magic"] == "1" and any(message["timestamp"] == "0" for message in messages):
-        return "timestamp"
-    return beyond_legacy(value)
+    stamps = {message["timestamp"] for message in value["messages"] or [value]}
+    rules: tuple[tuple[str, bool], ...] = (
+        ("magic", revision == f"v{value['magic']}"),
+        ("offset", value["offset"] == "0"),
+        ("messages", value["messages"] != []),
+        ("timestamp", revision == "v0" or "0" not in stamps),
+        ("attributes", int(value["attributes"]) < len(COMPRESSION) - 1),
+    )
+    return next((name for name, can in rules if not can), None) or beyond_legacy(value)
