@@ -142,6 +142,6 @@ def test_what_a_producer_has_no_say_over_is_refused(client: Librdkafka) -> None:
 
 def test_the_broker_remembers_each_offset_that_was_asked_for(client: Librdkafka) -> None:
     """What tells a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
-    seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)  # noqa: SLF001 - what a decode calls
+    seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
     assert seen.fetched[:2] == [3, 4]
     assert RecordSet(b"").aborted == ()

@@ -13,7 +13,7 @@ HOLD = 60_000
 
 def librdkafka(bootstrap: str, step: dict[str, Any], name: str) -> None:
     """A step, with confluent-kafka."""
-    from confluent_kafka import Producer
+    from confluent_kafka import Producer  # noqa: PLC0415 - the others are not loaded with it
 
     own = {"transactional.id": name} if _transactional(step) else {}
     settings = {"bootstrap.servers": bootstrap, "linger.ms": HOLD, "compression.type": step["codec"]}
@@ -44,7 +44,7 @@ def _told(record: dict[str, Any]) -> dict[str, Any]:
 
 def kafka_python(bootstrap: str, step: dict[str, Any], name: str) -> None:
     """A step, with kafka-python."""
-    from kafka import KafkaProducer
+    from kafka import KafkaProducer  # noqa: PLC0415 - the others are not loaded with it
 
     producer = KafkaProducer(
         bootstrap_servers=bootstrap,
@@ -76,7 +76,7 @@ def aiokafka(bootstrap: str, step: dict[str, Any], name: str) -> None:
 
 
 async def _aiokafka(bootstrap: str, step: dict[str, Any], name: str) -> None:
-    from aiokafka import AIOKafkaProducer
+    from aiokafka import AIOKafkaProducer  # noqa: PLC0415 - the others are not loaded with it
 
     producer = AIOKafkaProducer(
         bootstrap_servers=bootstrap,
@@ -121,7 +121,7 @@ def main(name: str, bootstrap: str, path: str) -> None:
     produce, package = CLIENTS[name]
     for number, step in enumerate(json.loads(Path(path).read_text())["steps"]):
         produce(bootstrap, step, f"wireproof-{name}-{number}")
-    print(version(package))
+    sys.stdout.write(f"{version(package)}\n")
 
 
 if __name__ == "__main__":

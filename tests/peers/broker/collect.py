@@ -76,7 +76,8 @@ def _produced(client: str, bootstrap: str, folder: Path) -> str:
         command(client, bootstrap, str(path)), stdout=subprocess.PIPE, timeout=CLIENT_SECONDS, check=True
     )
     version = done.stdout.decode().split()[-1]
-    print(f"{client} {version}: {time.monotonic() - began:.1f} s", flush=True)
+    sys.stdout.write(f"{client} {version}: {time.monotonic() - began:.1f} s\n")
+    sys.stdout.flush()
     return version
 
 

@@ -15,14 +15,15 @@ from typing import Any
 
 import dump
 import plan
-from attrs import define, field
+from attrs import define, evolve, field
+
 from wireproof import formats
 from wireproof.adapters.bindings.delivered import log_of
-from wireproof.cases.case import Case, Data, Source
+from wireproof.cases.case import Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
-from wireproof.trial.reference import answer, decoded, expectation
+from wireproof.trial.reference import decoded, expectation
 from wireproof.wire.options import DEFAULT
 
 LOG = formats.get("kafka.log", "mixed")
@@ -72,15 +73,14 @@ def _held(name: str, ours: Sequence[dump.Line], theirs: Sequence[dump.Line], cou
 
 
 def _told(name: str, value: Any, counts: Counts) -> None:
-    """The data records of a topic that keeps all, against the plan; kafkajs has no header without value."""
-    client, _, topic = name.split(".")[0].rpartition("-")
+    """The data records of a topic that keeps all, against the plan."""
+    client, _, topic = name.partition(".")[0].rpartition("-")
     if topic == "compacted":
         return
     wanted = [
-        (codec, step["codec"] if False else codec, record)
+        (step["codec"], record)
         for step in plan.steps(client)
         if step["topic"] == f"{client}-{topic}"
-        for codec in [step["codec"]]
         for batch in step["batches"]
         for record in batch
     ]
@@ -92,8 +92,8 @@ def _told(name: str, value: Any, counts: Counts) -> None:
     ]
     if len(wanted) != len(got):
         counts.differences.append(f"{name}: {len(got)} records, the plan has {len(wanted)}")
-    for place, ((codec, _, told), (batch, record)) in enumerate(zip(wanted, got, strict=False)):
-        pairs = _pairs(client, topic, codec, told, batch, record)
+    for place, (told, found) in enumerate(zip(wanted, got, strict=False)):
+        pairs = _pairs(client, topic, told, found)
         counts.told += len(pairs)
         counts.differences += [
             f"{name} record {place} {what}: reference {left}, the plan {right}"
@@ -102,18 +102,18 @@ def _told(name: str, value: Any, counts: Counts) -> None:
         ]
 
 
-def _pairs(
-    client: str, topic: str, codec: str, told: Any, batch: Any, record: Any
-) -> list[tuple[str, object, object]]:
-    headers = [[key, part] for key, part in told["headers"] if part is not None or client != "kafkajs"]
+def _pairs(client: str, topic: str, told: Any, found: Any) -> list[tuple[str, object, object]]:
+    """What a client was told and what the reference reads; kafkajs has no header without a value."""
+    (codec, wanted), (batch, record) = told, found
+    headers = [[key, part] for key, part in wanted["headers"] if part is not None or client != "kafkajs"]
     pairs: list[tuple[str, object, object]] = [
-        ("key", record["key"], _hex(told["key"])),
-        ("value", record["value"], _hex(told["value"])),
+        ("key", record["key"], _hex(wanted["key"])),
+        ("value", record["value"], _hex(wanted["value"])),
         ("headers", record["headers"], [[_hex(key), _hex(part)] for key, part in headers]),
         ("codec", dump.CODECS[int(batch["attributes"]) & 7], codec),
     ]
-    if topic == "kept":
-        pairs.append(("timestamp", record["timestamp"], str(told["timestamp"])))
+    if topic != "stamped":
+        pairs.append(("timestamp", record["timestamp"], str(wanted["timestamp"])))
     return pairs
 
 
@@ -126,11 +126,9 @@ def entries(folder: Path) -> Iterator[Case]:
     for segment in sorted(folder.glob("*.log")):
         at = 0
         for entry in log_of(segment.read_bytes()).entries:
-            source = Source("broker", segment.name)
-            case = Case(
-                f"broker/{segment.stem}/{at}", "decode", "kafka.log", "mixed", Data(entry.data), None, source
-            )
-            yield case
+            name = f"kafka.log/mixed/{segment.stem}/{at}"
+            case = Case(name, "kafka.log", "mixed", Data(entry.data), Reject("other"))
+            yield evolve(case, expect=expectation(case), source=Source("broker", segment.name))
             at += len(entry.data)
 
 
@@ -152,14 +150,13 @@ def main() -> int:
     arguments = parser.parse_args()
     counts = Counts()
     compare(arguments.folder, counts)
-    print(
-        f"{counts.segments} segments, {counts.batches} batches, {counts.records} records: {counts.fields} fields of "
-        f"DumpLogSegments and {counts.told} of the plan, {len(counts.differences)} differences"
-    )
+    read = f"{counts.segments} segments, {counts.batches} batches, {counts.records} records"
+    held = f"{counts.fields} fields of DumpLogSegments and {counts.told} of the plan"
+    sys.stdout.write(f"{read}: {held}, {len(counts.differences)} differences\n")
     for difference in counts.differences[:SHOWN]:
-        print("  " + difference)
+        sys.stdout.write(f"  {difference}\n")
     for adapter in arguments.adapter:
-        print(adapter, dict(judged(arguments.folder, adapter)))
+        sys.stdout.write(f"{adapter} {dict(judged(arguments.folder, adapter))}\n")
     return 1 if counts.differences or not counts.segments else 0
 
 

@@ -70,6 +70,7 @@ def _lines(data: bytes, value: Any) -> Iterator[Line]:
 
 def _batch(batch: Any, data: bytes, at: int, size: int) -> Line:
     bits, base = int(batch["attributes"]), int(batch["baseOffset"])
+    horizon = batch["baseTimestamp"]
     delta, sequence = int(batch["lastOffsetDelta"]), int(batch["baseSequence"])
     return {
         "baseOffset": str(base),
@@ -82,9 +83,7 @@ def _batch(batch: Any, data: bytes, at: int, size: int) -> Line:
         "partitionLeaderEpoch": batch["partitionLeaderEpoch"],
         "isTransactional": str(bool(bits & TRANSACTIONAL)).lower(),
         "isControl": str(bool(bits & CONTROL)).lower(),
-        "deleteHorizonMs": f"OptionalLong[{batch['baseTimestamp']}]"
-        if bits & HORIZON
-        else "OptionalLong.empty",
+        "deleteHorizonMs": f"OptionalLong[{horizon}]" if bits & HORIZON else "OptionalLong.empty",
         "position": str(at),
         _time(bits): batch["maxTimestamp"],
         "size": str(size),

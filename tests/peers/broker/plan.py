@@ -4,7 +4,7 @@ Text only, and no spaces: `DumpLogSegments` prints keys and values as text. The 
 plan, and so far apart that the segments of the compacted topic roll by them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -14,6 +14,7 @@ MODES = (("plain", 4), ("idempotent", 3), ("commit", 2), ("abort", 2))
 
 TOPICS: dict[str, dict[str, str]] = {
     "kept": {},
+    "brief": {},
     "stamped": {"message.timestamp.type": "LogAppendTime"},
     "compacted": {
         "cleanup.policy": "compact",
@@ -28,10 +29,11 @@ START = 1_750_000_000_000
 GAP = 1_000
 """Milliseconds between batches."""
 
-LONG = "0123456789" * 20
+LONG = "0123456789" * 8
 """Some clients send nothing compressed that would grow by it."""
 
 Step = dict[str, Any]
+Headers = Sequence[list[str | None]]
 
 
 def steps(client: str) -> list[Step]:
@@ -50,14 +52,20 @@ def _kept(topic: str, clock: Iterator[int]) -> Iterator[Step]:
             yield _step(topic, codec, mode, [_mixed(next(clock)) for _ in range(batches)])
 
 
+def _brief(topic: str, clock: Iterator[int]) -> Iterator[Step]:
+    """A batch of each mode and codec: what becomes a fixture."""
+    modes = ("plain", "idempotent", "commit", "abort", "plain")
+    for codec, mode in zip(CODECS, modes, strict=True):
+        yield _step(topic, codec, mode, [_mixed(next(clock))])
+
+
 def _stamped(topic: str, clock: Iterator[int]) -> Iterator[Step]:
     for codec in CODECS:
         yield _step(topic, codec, "plain", [_mixed(next(clock))])
 
 
-def _compacted(client: str, clock: Iterator[int]) -> Iterator[Step]:
+def _compacted(topic: str, clock: Iterator[int]) -> Iterator[Step]:
     """Each key is written again and again, one is deleted in the end, and a last segment is begun."""
-    topic = f"{client}-compacted"
     for codec in CODECS:
         yield _step(topic, codec, "plain", [_keyed(next(clock), (f"k{turn}", "k9")) for turn in range(4)])
         yield _step(topic, codec, "commit", [_keyed(next(clock), ("k5", f"only-{codec}"))])
@@ -81,7 +89,7 @@ def _mixed(time: int) -> list[Step]:
         record(time + 3, None, LONG, [["h", "1"], ["h", "2"], ["none", None], ["empty", ""]]),
         record(time - 5, "gone", None),
         record(time, "", "", [["", "x"]]),
-        record(time + 1, "key", "v" * 70),
+        record(time + 1, "key", "v" * 30),
     ]
 
 
@@ -89,8 +97,6 @@ def _keyed(time: int, keys: tuple[str, ...]) -> list[Step]:
     return [record(time + place, key, f"{key}-{LONG}", [["h", key]]) for place, key in enumerate(keys)]
 
 
-def record(
-    time: int, key: str | None, value: str | None, headers: list[list[str | None]] | None = None
-) -> Step:
+def record(time: int, key: str | None, value: str | None, headers: Headers = ()) -> Step:
     """A record of the plan; null is null, and not empty."""
-    return {"timestamp": time, "key": key, "value": value, "headers": headers or []}
+    return {"timestamp": time, "key": key, "value": value, "headers": list(headers)}

@@ -84,6 +84,8 @@ class Librdkafka:
     name = "librdkafka"
     version = f"{confluent_kafka.libversion()[0]} (confluent-kafka {confluent_kafka.version()})"
     documented = REFUSALS.documented
+    cost = "slow"
+    """Most cases take a millisecond, but where it aborts or hangs a new process is started."""
     revisions: Final = {
         "kafka.log/mixed": Claim(("decode",), CODECS, ("reader",), observes=OBSERVES, features=READS),
         **CLAIMS,

@@ -1,9 +1,12 @@
 package wireproof.broker;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.File;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,27 +17,27 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.utils.AppInfoParser;
+import org.apache.kafka.common.utils.internals.AppInfoParser;
 
 /** Carries out a plan with kafka-clients: a batch of the plan is a flush. Arguments: bootstrap, plan. */
 public final class Produce {
     private Produce() { }
 
     public static void main(String[] arguments) throws Exception {
-        JsonNode plan = new ObjectMapper().readTree(new File(arguments[1]));
+        JsonElement plan = JsonParser.parseString(Files.readString(Path.of(arguments[1])));
         int number = 0;
-        for (JsonNode step : plan.get("steps")) {
-            step(arguments[0], step, "wireproof-java-" + number++);
+        for (JsonElement step : plan.getAsJsonObject().getAsJsonArray("steps")) {
+            step(arguments[0], step.getAsJsonObject(), "wireproof-java-" + number++);
         }
         System.out.println(AppInfoParser.getVersion());
     }
 
-    private static void step(String bootstrap, JsonNode step, String id) throws Exception {
-        String mode = step.get("mode").asText();
+    private static void step(String bootstrap, JsonObject step, String id) throws Exception {
+        String mode = step.get("mode").getAsString();
         boolean transactional = mode.equals("commit") || mode.equals("abort");
         Map<String, Object> settings = new HashMap<>(Map.of(
             "bootstrap.servers", bootstrap,
-            "compression.type", step.get("codec").asText(),
+            "compression.type", step.get("codec").getAsString(),
             "linger.ms", 60_000,
             "batch.size", 1 << 20,
             "enable.idempotence", !mode.equals("plain")));
@@ -47,8 +50,8 @@ public final class Produce {
                 producer.initTransactions();
                 producer.beginTransaction();
             }
-            for (JsonNode batch : step.get("batches")) {
-                send(producer, step.get("topic").asText(), batch);
+            for (JsonElement batch : step.getAsJsonArray("batches")) {
+                send(producer, step.get("topic").getAsString(), batch.getAsJsonArray());
             }
             if (mode.equals("commit")) {
                 producer.commitTransaction();
@@ -58,15 +61,17 @@ public final class Produce {
         }
     }
 
-    private static void send(KafkaProducer<byte[], byte[]> producer, String topic, JsonNode batch)
+    private static void send(KafkaProducer<byte[], byte[]> producer, String topic, JsonArray batch)
             throws Exception {
         List<Future<?>> sent = new ArrayList<>();
-        for (JsonNode record : batch) {
+        for (JsonElement element : batch) {
+            JsonObject record = element.getAsJsonObject();
             List<Header> headers = new ArrayList<>();
-            for (JsonNode header : record.get("headers")) {
-                headers.add(new RecordHeader(header.get(0).asText(), bytes(header.get(1))));
+            for (JsonElement header : record.getAsJsonArray("headers")) {
+                JsonArray pair = header.getAsJsonArray();
+                headers.add(new RecordHeader(pair.get(0).getAsString(), bytes(pair.get(1))));
             }
-            sent.add(producer.send(new ProducerRecord<>(topic, 0, record.get("timestamp").asLong(),
+            sent.add(producer.send(new ProducerRecord<>(topic, 0, record.get("timestamp").getAsLong(),
                 bytes(record.get("key")), bytes(record.get("value")), headers)));
         }
         producer.flush();
@@ -75,7 +80,7 @@ public final class Produce {
         }
     }
 
-    private static byte[] bytes(JsonNode text) {
-        return text.isNull() ? null : text.asText().getBytes(StandardCharsets.UTF_8);
+    private static byte[] bytes(JsonElement text) {
+        return text.isJsonNull() ? null : text.getAsString().getBytes(StandardCharsets.UTF_8);
     }
 }
