@@ -39,11 +39,8 @@ Headers = Sequence[list[str | None]]
 def steps(client: str) -> list[Step]:
     """The steps for one client, in order."""
     clock = count(START, GAP)
-    return [
-        *_kept(f"{client}-kept", clock),
-        *_stamped(f"{client}-stamped", clock),
-        *_compacted(client, clock),
-    ]
+    makers = {"kept": _kept, "brief": _brief, "stamped": _stamped, "compacted": _compacted}
+    return [step for name in TOPICS for step in makers[name](f"{client}-{name}", clock)]
 
 
 def _kept(topic: str, clock: Iterator[int]) -> Iterator[Step]:
