@@ -38,6 +38,7 @@ transaction.state.log.num.partitions=1
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 log.retention.ms=-1
+broker.session.timeout.ms=600000
 log.cleaner.backoff.ms=300
 log.cleaner.dedupe.buffer.size=4194304
 """
