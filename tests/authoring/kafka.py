@@ -17,6 +17,8 @@ import kafka_legacy
 import kafka_log
 import kafka_packed
 import kafka_v2
+import kafka_vectors
+import kafka_vectors_old
 import kafka_worked
 from book import Book
 
@@ -32,6 +34,8 @@ if __name__ == "__main__":
         kafka_edges,
         kafka_brink,
         kafka_corners,
+        kafka_vectors,
+        kafka_vectors_old,
     ):
         chapter.write(book)
     book.write()
