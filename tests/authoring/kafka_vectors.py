@@ -60,6 +60,10 @@ def _control(s: Shelf) -> None:
          batch_value([record_value(key, value, base=9, control=control(type="7"))], **fields), doc="kafka.md §7 W46", rules=("kafka.control.type",), needs=["feature:control-batch"],
          why="A type of a later broker is passed over, not taken for the nearest one that is known.")
     key, value = marker(1)
+    second = marker(0)
+    s.ok("control/two-markers", "A COMMIT marker and an ABORT marker in one batch", batch(record(key, value) + record(*second, off=1), 2, **fields),
+         batch_value([record_value(key, value, base=9, control=control_value(key, value)), record_value(*second, off=1, base=9, control=control_value(*second))], **fields),
+         doc="kafka.md §7 K09", rules=("kafka.control.key", "kafka.control.first"), needs=["feature:control-batch"], remarks=("control-record-count",), why="One batch ends one transaction: what stands behind the first record ends none.")
     packed = {**fields, "attributes": 0x31}
     s.ok("control/gzip", "A COMMIT marker in gzip", batch(gzip(record(key, value)), 1, **packed),
          batch_value([record_value(key, value, base=9, control=control_value(key, value))], **packed), doc="kafka.md §7 K11", rules=("kafka.control.key", "kafka.control.value"),
