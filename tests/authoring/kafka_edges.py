@@ -65,9 +65,9 @@ def _committed(s: Shelf) -> None:
              options={"isolation": "read_committed", "aborted": [[str(pid), str(first)] for pid, first in aborted]})
     txn = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000)]
     ok("aborted-at-last-offset", "The aborted transaction begins at the batch's last offset", txn, [], [(1000, 1)],
-       "librdkafka 35d091327 was off by one here: an aborted record was delivered.", "kafka.md §8 no. 39")
+       "librdkafka 35d091327 was off by one here: an aborted record was delivered.", "kafka.md §9 no. 39")
     ok("aborted-behind-last-offset", "The aborted transaction begins one behind the batch", txn, [txn[0][1]], [(1000, 2)],
-       "What came before the aborted transaction is committed data.", "kafka.md §8 no. 39")
+       "What came before the aborted transaction is committed data.", "kafka.md §9 no. 39")
     ok("aborted-by-another", "Another producer's transaction is aborted", txn, [txn[0][1]], [(1001, 0)], "The set holds producer ids.")
     ok("not-transactional", "Data outside of transactions by a producer with an aborted one", [data(0, (b"a",), 1000, 0)], [data(0, (b"a",), 1000, 0)[1]],
        [(1000, 0)], "Only transactional batches are skipped.")
@@ -78,18 +78,18 @@ def _committed(s: Shelf) -> None:
        "A marker ends its own producer's transaction.")
     twice = [data(0, (b"a",), 1000), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000), data(4, (b"c",), 1000), ctl(5, 0, 1000)]
     ok("aborted-unsorted", "Two aborted transactions of a producer, the later one listed first", twice, [twice[2][1]], [(1000, 4), (1000, 0)],
-       "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §8 no. 23")
+       "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23")
     kept = data(0, (b"a",), 1000, last=4)
     ok("aborted-within-compacted", "The transaction begins behind the last record, within lastOffsetDelta", [kept, ctl(5, 0, 1000)], [], [(1000, 4)],
        "The last offset is that of the header: compaction takes records, not offsets.", "kafka.md §1.9")
     ok("old-messages", "Messages of v0 and v1 know no transactions", [old(0, 0), old(1, 1)], [old(0, 0)[1], old(1, 1)[1]], [(-1, 0)], "They have no producer id at all.")
     gz = (batch(gzip(record(b"a", b"v")), 1, attributes=0x11, pid=1000, pepoch=0, seq=0), None)
-    ok("aborted-gzip", "An aborted batch in gzip", [gz, ctl(1, 0, 1000)], [], [(1000, 0)], "librdkafka b1dbb53fc did not filter compressed batches.", "kafka.md §8 no. 37")
+    ok("aborted-gzip", "An aborted batch in gzip", [gz, ctl(1, 0, 1000)], [], [(1000, 0)], "librdkafka b1dbb53fc did not filter compressed batches.", "kafka.md §9 no. 37")
 
 
 def _from(s: Shelf) -> None:
     """A fetch begins at an offset; what lies below it in the first entry is not delivered."""
-    def ok(name, title, entries, left, offset, why, doc="kafka.md §8 no. 95", needs=()):
+    def ok(name, title, entries, left, offset, why, doc="kafka.md §9 no. 95", needs=()):
         s.ok(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=("kafka.log.fetch-offset",),
              needs=["feature:fetch-offset", *needs], options={"fetch_offset": offset})
     two = data(5, (b"a", b"b"), -1, 0, pepoch=-1, seq=-1)
@@ -105,8 +105,8 @@ def _from(s: Shelf) -> None:
     seek = "dpkp/kafka-python #1239: a seek into a compressed set returned earlier records."
     wrapper = ("codec:gzip", "feature:wrapper")
     for offset, name, kept in ((10, "first", pair_value(1)), (11, "second", pair_value(1)[1:])):
-        ok(f"from-{name}-inner", f"A fetch from the {name} message of a wrapper", [(raw, None)], [left(kept)], offset, seek, "kafka.md §8 no. 59", wrapper)
-    ok("from-behind-inner", "A fetch from behind a wrapper", [(raw, None), one(12)], [one(12)[1]], 12, seek, "kafka.md §8 no. 59", (*wrapper, "feature:mixed-magic"))
+        ok(f"from-{name}-inner", f"A fetch from the {name} message of a wrapper", [(raw, None)], [left(kept)], offset, seek, "kafka.md §9 no. 59", wrapper)
+    ok("from-behind-inner", "A fetch from behind a wrapper", [(raw, None), one(12)], [one(12)[1]], 12, seek, "kafka.md §9 no. 59", (*wrapper, "feature:mixed-magic"))
     ok("from-hides-control", "A control batch is never delivered", [one(0), ctl(1, 1, 1000), one(2)], [one(0)[1], one(2)[1]], 0,
        "segmentio/kafka-go #1332: control records reached the application.", "kafka.md §1.9", ("feature:control-batch",))
 

@@ -354,7 +354,7 @@ def _headers(s: Shelf) -> None:
          "length-past-end", twin=twin, doc="kafka.md §7 R25", rules=("kafka.v2.field.bounds",), also=("truncated", "count-mismatch"),
          why="kafkajs and librdkafka deliver whatever lies there.")
     s.no("headers/count-as-int32", "headerCount as a fixed int32", with_headers(i32(0)), "length-mismatch", twin=twin,
-         doc="kafka.md §7 R36", rules=("kafka.v2.varint",), also=("trailing-data",), why="optiopay/kafka #128 wrote it so.")
+         doc="kafka.md §7 R36", rules=("kafka.v2.varint",), also=("trailing-data",), why="optiopay/kafka #108 wrote it so.")
     bad = ((b"\xff\xfe", b"1"),)
     s.ok("headers/key-invalid-utf8", "A header key that is no UTF-8", batch(record(b"k", b"v", bad), 1),
          batch_value([record_value(b"k", b"v", bad)]), doc="kafka.md §7 R24", rules=("kafka.v2.headers.utf8",),

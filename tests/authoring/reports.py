@@ -18,5 +18,7 @@ def links(fixtures: Path) -> Mapping[str, Sequence[str]]:
 def told(why: str, reports: Sequence[str]) -> str:
     """The why, with the links that it does not bear yet at its end."""
     said = why.replace(" #", "#")
-    missing = [link for link in dict.fromkeys(reports) if link not in said and link.replace("@", " ") not in said]
+    missing = [
+        link for link in dict.fromkeys(reports) if link not in said and link.replace("@", " ") not in said
+    ]
     return f"{why} Reports: {', '.join(missing)}." if missing else why

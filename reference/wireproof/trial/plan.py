@@ -121,7 +121,9 @@ def lacking(case: Case, claim: Claim) -> str:
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
     """The question: bytes and options of the case, nothing of what is expected."""
     profile = DEFAULT.profile if case.op == "encode" else case.profile
-    options = evolve(case.options, profile=profile)
+    options = case.options
+    if options.profile != profile:
+        options = evolve(options, profile=profile)
     data, value, chunks = _parts(case.input)
     return Request(
         name,
