@@ -16,6 +16,7 @@ import kafka_edges
 import kafka_encode
 import kafka_legacy
 import kafka_log
+import kafka_order
 import kafka_packed
 import kafka_produce
 import kafka_reports
@@ -42,6 +43,7 @@ if __name__ == "__main__":
         kafka_produce,
         kafka_delivered,
         kafka_reports,
+        kafka_order,
     ):
         chapter.write(book)
     book.write()
