@@ -104,6 +104,7 @@ _V2: Final = (
 _LOG: Final = (
     *_V2,
     "feature:fetch-offset",
+    "feature:max-message",
     "feature:mixed-magic",
     "feature:partial-tail",
     "feature:read-committed",
