@@ -64,10 +64,15 @@ class Draw:
 
 
 def planned(case: Case, hello: Hello) -> Case | Unsupported:
-    """The case as it is asked of this adapter, or why it is not."""
+    """The case as it is asked of this adapter, or why it is not.
+
+    A claim without any op says that its reader of logs does not know that revision: nothing is lifted.
+    """
     if not hello.revisions:
         return case
     claim = hello.revisions.get(case.joined)
+    if claim is not None and claim.ops == ():
+        return Unsupported(f"claims nothing of {case.joined}")
     if claim is None or not _does(claim, case.op):
         lifted = _lifted(case, hello)
         if lifted is None:

@@ -42,13 +42,15 @@ const header = context => ({
 async function legacy(bytes, messages) {
   const found = []
   const decoder = new Decoder(bytes)
-  for (let used = 0; used < messages.length; used += found.at(-1).list.length) {
+  for (let used = 0; used < messages.length; ) {
     const start = decoder.offset
     const outer = decodeMessage(decoder.readInt64().toString(), decoder.readInt32(), decoder)
     const wraps = lookupCodecByAttributes(outer.attributes) !== null
     const count = wraps ? (await fetched(bytes.subarray(start, decoder.offset))).length : 1
     const list = messages.slice(used, used + count)
-    if (list.length) found.push({ head: wraps ? { ...message(outer), value: null } : {}, list, name: wraps && 'messages', show: message })
+    const wrapper = wraps && { head: { ...message(outer), value: null }, name: 'messages' }
+    used += count
+    if (count) found.push({ head: {}, name: '', ...wrapper, list, show: message })
   }
   return found
 }
@@ -78,7 +80,8 @@ const record = shown => ({
 function delivered(messages, { fetch_offset: offset = OLDEST, isolation, aborted = [] }) {
   const abortedTransactions = isolation === 'read_committed' ? aborted.map(
     ([producerId, firstOffset]) => ({ producerId: String(producerId), firstOffset: String(firstOffset) })) : []
-  return new FetchedBatch('t', String(offset), { partition: 0, highWatermark: '0', abortedTransactions, messages }).messages
+  const fetch = { partition: 0, highWatermark: '0', abortedTransactions, messages }
+  return new FetchedBatch('t', String(offset), fetch).messages
 }
 
 const shown = ({ head, list, name, show }) => (name ? { ...head, [name]: list.map(show) } : show(list[0]))
@@ -86,8 +89,9 @@ const shown = ({ head, list, name, show }) => (name ? { ...head, [name]: list.ma
 async function decode(bytes, { options }) {
   const messages = await fetched(bytes)
   const kept = new Set(options ? delivered(messages, options) : messages)
-  const found = (await entries(bytes, messages)).map(entry => ({ ...entry, list: entry.list.filter(one => kept.has(one)) }))
-  return { value: { batches: found.filter(({ list }) => list.length).map(shown) } }
+  const left = (await entries(bytes, messages)).map(
+    entry => ({ ...entry, list: entry.list.filter(one => kept.has(one)) }))
+  return { value: { batches: left.filter(({ list }) => list.length).map(shown) } }
 }
 
 module.exports = { decode }

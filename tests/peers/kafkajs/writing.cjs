@@ -54,9 +54,12 @@ function headers(pairs) {
   return named
 }
 
-async function message(value) {
+/** The offset of a message is the broker's to give; it goes out as 0, that of a wrapper too. */
+async function message(value, magic) {
   const compression = Number(value.attributes) & CODEC
   expressible([
+    ['magic', value.magic === magic],
+    ['offset', value.offset === '0' || value.messages !== null],
     ['attributes', (Number(value.attributes) & ~CODEC) === 0],
     ['messages', Array.isArray(value.messages) === (compression !== 0)],
     ['messages[].magic', (value.messages ?? []).every(inner => inner.magic === value.magic)],
@@ -76,6 +79,6 @@ const entry = shown => ({
   value: unhex(shown.value)
 })
 
-const encode = (value, { revision }) => (revision === 'v2' ? batch(value) : message(value))
+const encode = (value, { revision }) => (revision === 'v2' ? batch(value) : message(value, revision.slice(1)))
 
 module.exports = { encode }

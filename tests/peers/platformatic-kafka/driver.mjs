@@ -64,7 +64,8 @@ function encode(value) {
     ['baseTimestamp', stamps[0] === BigInt(value.baseTimestamp)],
     ['maxTimestamp', stamps.reduce((most, stamp) => (stamp > most ? stamp : most)) === BigInt(value.maxTimestamp)]
   ])
-  const messages = records.map((record, at) => ({ topic: 't', partition: 0, timestamp: stamps[at], ...written(record) }))
+  const messages = records.map((record, at) =>
+    ({ topic: 't', partition: 0, timestamp: stamps[at], ...written(record) }))
   return createRecordsBatch(messages, {
     compression: compressionOf(attributes & CODEC),
     transactionalId: attributes & TRANSACTIONAL ? 't' : undefined,
@@ -90,6 +91,7 @@ const written = record => ({
 const RECORD = ['attributes', 'offset', 'timestamp', 'key', 'value', 'headers', 'timestampDelta', 'offsetDelta']
 const BATCH = ['baseOffset', 'partitionLeaderEpoch', 'magic', 'attributes', 'lastOffsetDelta', 'baseTimestamp',
   'maxTimestamp', 'producerId', 'producerEpoch', 'baseSequence', ...RECORD.map(name => `records[].${name}`)]
+const NOTHING = { ops: [] } // it knows no entries of v0 and v1
 const claim = (op, features, observes) => ({ ops: [op], codecs: CODECS, profiles: ['reader'], features, observes })
 
 serve({
@@ -99,6 +101,8 @@ serve({
     revisions: {
       'kafka.log/mixed': claim('decode', ['headers', 'empty-batch', 'log-append-time', 'delete-horizon', 'idempotent',
         'transactional', 'control-batch', 'partial-tail'], BATCH.map(name => `batches[].${name}`)),
+      'kafka.batch/v0': NOTHING,
+      'kafka.batch/v1': NOTHING,
       'kafka.batch/v2': claim('encode', ['headers', 'idempotent', 'transactional'], BATCH)
     }
   },
