@@ -122,9 +122,9 @@ def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
 
 
 @pytest.mark.usefixtures("row")
-def test_nothing_of_a_revision_is_lifted_for_a_reader_of_logs_that_claims_no_op_of_it() -> None:
+def test_a_reader_of_logs_that_knows_no_such_entry_is_not_asked() -> None:
     claims = hello(kafka__log_mixed=Claim(("decode",)), kafka__batch_v2=Claim(()))
-    assert planned(BATCH, claims) == Unsupported("claims nothing of kafka.batch/v2")
+    assert planned(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
 
 
 def test_a_sample_keeps_every_golden_case_and_the_same_derived_ones_each_time() -> None:
