@@ -126,8 +126,7 @@ final class Writing {
         }
         check("messages", !messages.isEmpty());
         check("key", value.get("key").isJsonNull());
-        check("offset", whole(value, "offset")
-                == whole(messages.get(messages.size() - 1).getAsJsonObject(), "offset"));
+        check("offset", whole(value, "offset") == whole(messages.get(messages.size() - 1).getAsJsonObject(), "offset"));
         check("timestamp", magic == 0 || whole(value, "timestamp") == most);
     }
 
