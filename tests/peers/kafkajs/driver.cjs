@@ -54,9 +54,18 @@ const revisions = {
   }
 }
 
+/** What a codec emits once it has answered ends this process, as it would an application: wait for it. */
+async function settled(bytes, request) {
+  try {
+    return await decode(bytes, request)
+  } finally {
+    await new Promise(setImmediate)
+  }
+}
+
 serve({
-  hello: { name: 'kafkajs', version, revisions },
-  decode,
+  hello: { name: 'kafkajs', version, revisions, window: 1 }, // a death is then of the one in flight
+  decode: settled,
   encode,
   nothing: { batches: [] },
   documented: error => error?.name?.startsWith('KafkaJS'),
