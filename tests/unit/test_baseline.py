@@ -127,7 +127,10 @@ def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes
     broad = TEXT.replace("sum/wrong", "**~flip:*")
     first = broad.split("[[debt]]")[1]
     other = f"[[debt]]{first}".replace("fail:wrong-accept", "timeout").replace("crc-mismatch", "")
-    flips = [evolve(FAIL, id=f"{FAIL.id}~flip:1"), evolve(FAIL, id="toy.frame/v1/x~flip:2", verdict="timeout")]
+    flips = [
+        evolve(FAIL, id=f"{FAIL.id}~flip:1"),
+        evolve(FAIL, id="toy.frame/v1/x~flip:2", verdict="timeout"),
+    ]
     flips[1] = evolve(flips[1], kind="", cls="")
     assert code(*flips, OTHER, text=broad + other) == 0
     assert code(flips[0], OTHER, text=broad + other) == 3
