@@ -23,6 +23,7 @@ VERBS: Final[Mapping[str, str]] = {
     "cases": "list the cases",
     "check": "judge codecs by the cases",
     "diff": "compare two runs",
+    "exchange": "give what every codec writes to every codec that reads",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
     "kill": "run every mutant, and name the case that it dies by",
