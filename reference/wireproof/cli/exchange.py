@@ -28,7 +28,7 @@ from wireproof.trial.understanding import groups, splits
 
 REFERENCE = "reference"
 
-COUNT = 48
+COUNT = 100
 """Values of each format; over all peers of the table this stays far below ten minutes on two cores."""
 
 

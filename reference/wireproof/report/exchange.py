@@ -19,9 +19,10 @@ from wireproof.report.matrix import matrix
 from wireproof.report.terminal import plain
 from wireproof.report.visible import visible
 from wireproof.trial.exchange import Exchanged, Written
-from wireproof.trial.laws import Loss
+from wireproof.trial.laws import Held, Loss
 from wireproof.trial.ledger import Ledger, Tally, Token
 from wireproof.trial.show import LINE, cut
+from wireproof.trial.signature import without_indices
 from wireproof.trial.understanding import Group, Heard
 from wireproof.trial.verdicts import gates
 
@@ -73,10 +74,15 @@ def _all(clusters: Sequence[Sequence[Heard]]) -> Iterator[Heard]:
 
 @frozen
 class Sheet:
-    """Producers × readers of one row; a cell is None where nothing was asked."""
+    """Producers × readers of one row; a cell is None where nothing was asked.
+
+    Attributes:
+        wrote: how many of the values each producer wrote.
+    """
 
     joined: str
     producers: tuple[str, ...]
+    wrote: tuple[str, ...]
     readers: tuple[str, ...]
     cells: tuple[tuple[Tally | None, ...], ...]
 
@@ -85,11 +91,18 @@ def sheets(shown: Shown) -> Iterator[Sheet]:
     """One of each row of the exchange."""
     tallies = shown.ledger.tallies
     specs = [party.spec for party in shown.exchanged.parties]
+    written = {party.spec: party.written for party in shown.exchanged.parties}
     for joined in shown.exchanged.parcels:
         producers = tuple(one for one in specs if any((joined, one, two) in tallies for two in specs))
         readers = tuple(two for two in specs if any((joined, one, two) in tallies for one in specs))
         cells = tuple(tuple(tallies.get((joined, one, two)) for two in readers) for one in producers)
-        yield Sheet(joined, producers, readers, cells)
+        wrote = tuple(_wrote_of(written[one][joined]) for one in producers)
+        yield Sheet(joined, producers, wrote, readers, cells)
+
+
+def _wrote_of(some: list[Written]) -> str:
+    done = sum(one.data is not None for one in some)
+    return str(done) if done == len(some) else f"{done}/{len(some)}"
 
 
 def _word(tally: Tally | None) -> tuple[str, str]:
@@ -120,12 +133,14 @@ def show(shown: Shown, console: Console) -> None:
 def _table(sheet: Sheet, specs: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
     table.add_column(f"{sheet.joined}, read by", no_wrap=True)
+    table.add_column("wrote", justify="right", no_wrap=True, style="dim")
     for reader in sheet.readers:
         table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
-    for producer, cells in zip(sheet.producers, sheet.cells, strict=True):
+    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
         words = [_word(cell) for cell in cells]
         table.add_row(
             plain(f"{specs.index(producer) + 1:>3}  {producer}"),
+            wrote,
             *(plain(text, _STYLES[style]) for text, style in words),
         )
     return table
@@ -194,15 +209,25 @@ def _laws(shown: Shown) -> Iterator[str]:
         for older, gone in loss.gone.items():
             what = ", ".join(f"{count} {name}" for name, count in gone.items())
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
-    for held in shown.ledger.broken[:MOST]:
-        verdict = held.verdict
-        path = f"{held.older} of {held.producer} otherwise: {verdict.path}"
-        yield f"DIFFER {held.reader} reads {path}"
-        yield f"  want    {verdict.want}"
-        yield f"  got     {held.older}: {verdict.got}"
-        yield f"  replay  {_replay(shown.token(held.parcels[0].case), held.reader)}"
-    if len(shown.ledger.broken) > MOST:
-        yield f"… and {len(shown.ledger.broken) - MOST} more readings differ"
+    found: dict[tuple[str, str, str], list[Held]] = {}
+    for held in shown.ledger.broken:
+        found.setdefault((held.reader, held.older, without_indices(held.verdict.path)), []).append(held)
+    for some in list(found.values())[:MOST]:
+        yield from _differ(some, shown.token)
+    if len(found) > MOST:
+        yield f"… and {len(found) - MOST} more ways to differ"
+
+
+def _differ(some: list[Held], token: Token) -> Iterator[str]:
+    """Readings of one adapter that differ in one field."""
+    first = some[0]
+    verdict, case = first.verdict, first.parcels[0].case
+    producers = _names(list(dict.fromkeys(held.producer for held in some)))
+    times = _number(len(some), "time")
+    yield f"DIFFER {first.reader} reads {first.older} of {producers} otherwise, {times}: {verdict.path}"
+    yield f"  want    {verdict.want}"
+    yield f"  got     {first.older}: {verdict.got}"
+    yield f"  replay  {_replay(token(case), first.reader)}"
 
 
 def _held(shown: Shown, loss: Loss) -> str:
@@ -226,11 +251,11 @@ def page(shown: Shown, page: Page) -> str:
 def _drawn(sheet: Sheet) -> str:
     heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
     rows = []
-    for producer, cells in zip(sheet.producers, sheet.cells, strict=True):
+    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
         words = (_word(cell) for cell in cells)
         parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
-        rows.append(f"<tr><th>{_safe(producer)}</th>{parts}</tr>")
-    head = f"<tr><th>{_safe(sheet.joined)}: writes ↓ reads →</th>{heads}</tr>"
+        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{wrote}</td>{parts}</tr>')
+    head = f"<tr><th>{_safe(sheet.joined)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 

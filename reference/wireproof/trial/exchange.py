@@ -37,7 +37,7 @@ TOPIC: Final = "exchange"
 WRITE: Final = "write"
 """Stands in an id where that of a read has the name of the writer."""
 
-SLOW_SHARE: Final = 4
+SLOW_SHARE: Final = 8
 """A slow adapter reads one parcel in so many."""
 
 DECLINED: Final = "invalid-value"
