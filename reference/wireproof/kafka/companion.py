@@ -14,7 +14,7 @@ from attrs import frozen
 from wireproof.kafka.segment import Head, Segment
 
 REBUILD: Final = "delete the segment's .index while the broker is down: it builds all three anew from the log"
-"""What heals every damage of a companion, as long as the log is whole: `LogLoader` recovers such a segment."""
+"""What heals every damage of a companion while the log is whole: `LogLoader` recovers such a segment."""
 
 
 @frozen
