@@ -83,4 +83,11 @@ TABLE: Final[tuple[Entry, ...]] = (
         formats=("heka",),
         instrument=("google.protobuf.internal",),
     ),
+    Entry(
+        "protobuf-java",
+        "Google's protobuf for Java (DynamicMessage) on Heka messages",
+        command=("java", "-Xmx512m", "-Dbuild={build}", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("java-protobuf", (("mvn", "-q", "-B", "package"),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
 )
