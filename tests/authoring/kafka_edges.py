@@ -178,8 +178,8 @@ def _sizes(s: Shelf) -> None:
 def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
     """§1.7: what a broker looks at before it takes a batch."""
     why = "The broker refuses the whole request: nothing of it is stored."
-    def ok(name, title, raw, value, rules):
-        s.ok(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, profile="produce")
+    def ok(name, title, raw, value, rules, remarks=()):
+        s.ok(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, remarks=remarks, profile="produce")
     def no(name, title, raw, at, rule, twin="produce/good", shelf=s, cls="not-permitted", also=("bad-offset", "count-mismatch")):
         shelf.no(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also)
     one_record = record(b"k", b"v")
@@ -195,21 +195,21 @@ def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
     fields = {"pid": 0, "pepoch": 0, "seq": 0}
     ok("producer-0", "producerId 0 with sequence 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v")], **fields), (sequence,))
     no("producer-0-no-sequence", "producerId 0 without sequence", batch(one_record, 1, pid=0, pepoch=0, seq=-1), 53, sequence)
-    fields = {"attributes": 8, "max_ts": T + 5}
-    ok("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), (append,))
+    fields, timed = {"attributes": 8, "max_ts": T + 5}, (append, "kafka.produce.timestamp-type")
+    ok("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), timed, ("produce-append-time",))
     fields = {"attributes": 8, "max_ts": 0}
-    ok("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), (append,))
+    ok("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), timed, ("produce-append-time",))
     no("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
     ok("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
     v1 = old_shelves[1]
     v1.ok("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
-          why="0 is a time.", rules=(append,), profile="produce")
+          why="0 is a time.", rules=timed, remarks=("produce-append-time",), profile="produce")
     v1.ok("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
     no("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=())
     raw = gzip(pair(1)[0])
     good = message(1, None, raw, offset=11, attributes=1, ts=T + 1)
     v1.ok("produce/wrapper", "A wrapper of two messages", good, message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=pair_value(1)), doc="kafka.md §1.7",
-          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc"), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc", "kafka.produce.inner-offsets"), remarks=("produce-inner-offsets",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
     no("inner-magic", "Messages of v0 in a wrapper of v1", message(1, None, gzip(pair(0)[0]), offset=11, attributes=1, ts=T + 1), 0, "kafka.produce.inner-magic", "produce/wrapper", v1, also=("bad-magic",))
     crc = int.from_bytes(good[12:16], "big") ^ 1
     no("wrapper-crc", "A wrong CRC of a wrapper", message(1, None, raw, offset=11, attributes=1, ts=T + 1, crc=crc), 12, "kafka.produce.wrapper-crc", "produce/wrapper", v1, "crc-mismatch", ())
