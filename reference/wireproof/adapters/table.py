@@ -4,6 +4,22 @@ from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
 
+
+def _go(source: str, package: str) -> Build:
+    """A driver in Go; a file is added to the vendored `package`, for what the driver calls is not exported."""
+    return Build(
+        source,
+        (
+            ("go", "mod", "vendor"),
+            ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
+            ("go", "build", "-mod=vendor", "-buildvcs=false", "-o", "driver", "."),
+        ),
+        shared=("shared-go",),
+    )
+
+
+KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -56,6 +72,34 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
         prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "sarama",
+        "Sarama (Go): the records of its fetch response, as its consumer makes messages of them",
+        command=("{build}/driver",),
+        prepare=_go("sarama", "github.com/IBM/sarama"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "franz-go",
+        "franz-go (Go): kgo.ProcessFetchPartition, and what its producer writes",
+        command=("{build}/driver",),
+        prepare=_go("franz-go", "github.com/twmb/franz-go/pkg/kgo"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go",
+        "segmentio/kafka-go (Go): protocol.RecordSet, of its Client and its Writer",
+        command=("{build}/driver",),
+        prepare=KAFKA_GO,
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go-reader",
+        "segmentio/kafka-go (Go): the codec behind its Conn, by which its Reader reads",
+        command=("{build}/driver", "reader"),
+        prepare=KAFKA_GO,
         formats=("kafka",),
     ),
     Entry(

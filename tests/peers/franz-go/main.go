@@ -55,6 +55,8 @@ func main() {
 	driver.Run()
 }
 
+var decompressor = kgo.PeerDecompressor()
+
 // fetch runs the library over a log, and counts the entries that it processed.
 func fetch(r *peer.Request, data []byte) (kgo.FetchPartition, int) {
 	partition := &kmsg.FetchResponseTopicPartition{RecordBatches: data}
@@ -70,7 +72,7 @@ func fetch(r *peer.Request, data []byte) (kgo.FetchPartition, int) {
 			kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: pair[0], FirstOffset: pair[1]})
 	}
 	entries := 0
-	found, _ := kgo.ProcessFetchPartition(options, partition, kgo.DefaultDecompressor(),
+	found, _ := kgo.ProcessFetchPartition(options, partition, decompressor,
 		func(kgo.FetchBatchMetrics) { entries++ })
 	return found, entries
 }
@@ -84,7 +86,10 @@ func decode(r *peer.Request, log *peer.Log) error {
 			break
 		}
 		end += len(frame)
-		upTo, _ := fetch(r, r.Data[:end])
+		upTo := whole
+		if i < entries-1 {
+			upTo, _ = fetch(r, r.Data[:end])
+		}
 		records := whole.Records[seen:len(upTo.Records)]
 		if upTo.Err != nil && len(records) == 0 {
 			break
@@ -140,7 +145,7 @@ func message(outer peer.Message, records []*kgo.Record) *peer.Message {
 	outer.Messages = []peer.Message{}
 	for _, record := range records {
 		inner := peer.Message{Offset: record.Offset, Key: record.Key, Value: record.Value,
-			Timestamp: peer.Millis(record.Timestamp), Magic: 1}
+			Timestamp: peer.Millis(record.Timestamp), Magic: 1, Attributes: outer.Attributes}
 		if record.Attrs.TimestampType() < 0 { // none: what it says of magic 0
 			inner.Magic = 0
 		}

@@ -1,6 +1,12 @@
-// Added to the vendored copy of the library by the build: what its producer writes is not exported.
+// Added to the vendored copy of the library by the build: what its producer writes and its
+// consumer's decompressor are not exported.
 
 package kgo
+
+// PeerDecompressor is the one of a client with its default limit.
+func PeerDecompressor() Decompressor {
+	return newDecompressor(defaultCfg().maxDecompressBatchBytes)
+}
 
 // PeerBatch writes records as the producer writes a batch for brokers that know record batches.
 func PeerBatch(
