@@ -6,13 +6,13 @@ from wireproof.adapters.entry import Build, Entry
 
 
 def _go(source: str, package: str) -> Build:
-    """A driver in Go; a file is added to the vendored `package`, for what the driver calls is not exported."""
+    """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
     return Build(
         source,
         (
             ("go", "mod", "vendor"),
             ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
-            ("go", "build", "-mod=vendor", "-buildvcs=false", "-o", "driver", "."),
+            ("go", "build", "-mod=vendor", "-trimpath", "-buildvcs=false", "-o", "driver", "."),
         ),
         shared=("shared-go",),
     )
