@@ -196,7 +196,7 @@ _HEKA: Final[tuple[Format, ...]] = (
             "feature:resync-c",
             "feature:resync-go",
             "feature:given-header",
-        ),  # fmt: skip
+        ),
     ),
 )
 

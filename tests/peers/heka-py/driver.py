@@ -10,9 +10,7 @@ import site
 import sys
 from struct import pack, unpack
 
-site.addsitedir(
-    os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
-)  # `google` is spread by a .pth
+site.addsitedir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))  # `google` is spread by a .pth
 
 from google.protobuf.message import DecodeError, EncodeError
 from heka.encoders import ProtobufEncoder
@@ -56,15 +54,8 @@ def real(bits):
     return unpack(">d", bits.decode("hex"))[0]
 
 
-TAKE = {
-    1: real,
-    3: int,
-    5: int,
-    8: bool,
-    9: lambda part: part.decode("hex").decode("utf-8"),
-    12: lambda part: part.decode("hex"),
-    14: TYPES.index,
-}
+TAKE = {1: real, 3: int, 5: int, 8: bool, 9: lambda part: part.decode("hex").decode("utf-8"),
+        12: lambda part: part.decode("hex"), 14: TYPES.index}
 
 
 def shown(message):
@@ -98,15 +89,9 @@ def signing(header, keys):
     signer = (header["hmac_signer"] or "").decode("hex")
     key = keys.get("%s_%s" % (signer, header["hmac_key_version"]))
     if header["hmac"] is not None or key is None:
-        raise Unsupported(
-            "the encoder has no say over " + ("hmac" if header["hmac"] is not None else "hmac_signer")
-        )
-    return {
-        "signer": signer,
-        "key_version": int(header["hmac_key_version"]),
-        "key": key.decode("hex"),
-        "hash_function": str(header["hmac_hash_function"] or "MD5"),
-    }
+        raise Unsupported("the encoder has no say over " + ("hmac" if header["hmac"] is not None else "hmac_signer"))
+    return {"signer": signer, "key_version": int(header["hmac_key_version"]), "key": key.decode("hex"),
+            "hash_function": str(header["hmac_hash_function"] or "MD5")}
 
 
 def encoded(request):
@@ -131,38 +116,18 @@ def answer(request, blob):
         line = ("%s: %s" % (type(error).__name__, error))[:300]
         found = [row[1] for row in CLASSES if row[0] in line]
         typed = isinstance(error, (DecodeError, EncodeError, InvalidMessage)) or found == ["invalid-value"]
-        reply.update(
-            {
-                "outcome": "refused",
-                "text": line,
-                "class": found[0] if found else "other",
-                "untyped": not typed,
-            }
-        )
+        reply.update({"outcome": "refused", "text": line, "class": found[0] if found else "other", "untyped": not typed})
         return reply, None
 
 
 def hello():
     both = {"ops": ["decode", "encode"], "codecs": ["none"], "profiles": ["reader"]}
     fields = [field.name for field in Message.DESCRIPTOR.fields if field.name != "fields"]
-    inner = [
-        "fields[]." + field.name for field in Message.DESCRIPTOR.fields_by_name["fields"].message_type.fields
-    ]
-    seen = ["frames[].header." + name for name in HEADER] + [
-        "frames[].message." + name for name in fields + inner
-    ]
+    inner = ["fields[]." + field.name for field in Message.DESCRIPTOR.fields_by_name["fields"].message_type.fields]
+    seen = ["frames[].header." + name for name in HEADER] + ["frames[].message." + name for name in fields + inner]
     frames = dict(both, ops=["encode"], features=["hmac"], observes=seen)  # it writes a hash function always
-    return {
-        "hello": {
-            "protocol": 1,
-            "name": "heka-py",
-            "version": VERSION,
-            "errors": "coarse",
-            "window": 64,
-            "cost": "fast",
-            "revisions": {"heka.message/0.10": both, "heka.stream/0.10": frames},
-        }
-    }
+    return {"hello": {"protocol": 1, "name": "heka-py", "version": VERSION, "errors": "coarse", "window": 64,
+                      "cost": "fast", "revisions": {"heka.message/0.10": both, "heka.stream/0.10": frames}}}
 
 
 def main():
@@ -172,9 +137,7 @@ def main():
         if len(length) < 4:
             return
         head = json.loads(sys.stdin.read(unpack(">I", length)[0]))
-        reply, blob = (
-            (hello(), None) if "hello" in head else answer(head, sys.stdin.read(head.get("blob", 0)))
-        )
+        reply, blob = (hello(), None) if "hello" in head else answer(head, sys.stdin.read(head.get("blob", 0)))
         if blob is not None:
             reply["blob"] = len(blob)
         header = json.dumps(reply).encode("utf-8")
