@@ -104,6 +104,7 @@ _V2: Final = (
 _LOG: Final = (
     *_V2,
     "feature:fetch-offset",
+    "feature:max-message",
     "feature:mixed-magic",
     "feature:partial-tail",
     "feature:read-committed",
@@ -189,7 +190,13 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go"),
+        atoms=(
+            "codec:snappy",
+            "feature:hmac",
+            "feature:resync-c",
+            "feature:resync-go",
+            "feature:given-header",
+        ),
     ),
 )
 

@@ -38,7 +38,9 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "offset-negative": RemarkClass("kafka.md section 1.5, C15, L40", refusable=True),
     "offset-overflow": RemarkClass("kafka.md section 1.10, C16", refusable=True),
     "offsets-not-monotonic": RemarkClass("kafka.md section 1.5, I31", refusable=True),
-    "max-timestamp": RemarkClass("kafka.md section 1.5, C19", refusable=True),
+    "max-timestamp": RemarkClass(
+        "kafka.md section 1.5, C19; in profile produce a wrapper's too, section 2.2", refusable=True
+    ),
     "producer-fields": RemarkClass("kafka.md section 1.5, C20 to C25", refusable=True),
     "negative-timestamp": RemarkClass("kafka.md sections 1.8, 2, C26, C27, R32, L11", refusable=True),
     "timestamp-overflow": RemarkClass("kafka.md section 1.10, R31", refusable=True),
@@ -58,6 +60,14 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "inner-truncated": RemarkClass("kafka.md section 2.2, L24, L25", refusable=True),
     "inner-offsets": RemarkClass("kafka.md section 2.2, L30, L31", refusable=True),
     "inner-ts-type": RemarkClass("kafka.md section 2.2, L29", refusable=True),
+    # Profile `produce`: what a broker stores, clears or packs again, and no producer should write.
+    "produce-append-time": RemarkClass(
+        "kafka.md section 1.7: cleared, or refused where the topic has append time", refusable=True
+    ),
+    "produce-delete-horizon": RemarkClass(
+        "kafka.md sections 1.2, 1.8: the cleaner's bit, not a producer's", refusable=True
+    ),
+    "produce-inner-offsets": RemarkClass("kafka.md sections 1.7, 2.2: packed again", refusable=True),
     # Section 3: what Kafka's reader takes though no conforming writer makes it; a strict reader refuses.
     "gzip-trailing-garbage": RemarkClass("kafka.md section 3, N13", refusable=True),
     "gzip-reserved-flags": RemarkClass("kafka.md section 3, X07", refusable=True),
