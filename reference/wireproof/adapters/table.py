@@ -81,6 +81,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.librdkafka:Librdkafka",
         environment={"MALLOC_ARENA_MAX": "1"},  # an arena a thread would eat up the worker's address space
         extra="peers",
+        requires=("confluent_kafka",),
         formats=("kafka",),
     ),
     Entry(
