@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-HOLD = 60_000
+HOLD = 30_000
 """Milliseconds for which records are held back: a flush ends it."""
 
 

@@ -7,6 +7,7 @@ judges. Exit code 1 if the reference differs anywhere.
 """
 
 import argparse
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import dump
 import plan
+import pyarrow.parquet as pq
 from attrs import define, evolve, field
 
 from wireproof import formats
@@ -24,9 +26,13 @@ from wireproof.cases.outcome import Accepted
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import decoded, expectation
+from wireproof.trial.signature import signature
 from wireproof.wire.options import DEFAULT
 
 LOG = formats.get("kafka.log", "mixed")
+SCANNED = (0, 1)
+"""The exit codes of a scan that came to its end."""
+
 SHOWN = 10
 """Differences that are printed."""
 
@@ -132,21 +138,57 @@ def entries(folder: Path) -> Iterator[Case]:
             at += len(entry.data)
 
 
-def judged(folder: Path, adapter: str) -> Counter[str]:
-    """How the adapter did on the entries: verdicts and signatures, as a check tells them."""
-    found: Counter[str] = Counter()
+Signatures = Counter[tuple[str, str, str]]
+"""Kind, class and path without indices, and how many entries show it."""
+
+
+def checked(folder: Path, adapter: str) -> Signatures:
+    """How the adapter did on the entries, judged as `check` judges."""
+    found: Signatures = Counter()
     with Engine(adapter) as engine:
         for ran in engine.run(entries(folder)):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello)
-            found[f"{verdict.label} {verdict.path}".strip()] += 1
+            said = signature(adapter, ran.case, verdict)
+            found[said.kind, said.cls, said.path] += 1
     return found
+
+
+def scanned(folder: Path, out: Path, adapters: Sequence[str]) -> dict[str, Signatures]:
+    """The same of `wireproof scan`, from its table of signatures."""
+    asked = [part for adapter in adapters for part in ("--adapter", adapter)]
+    command = [sys.executable, "-m", "wireproof", "scan", *map(str, sorted(folder.glob("*.log")))]
+    done = subprocess.run([*command, "--out", str(out), *asked], check=False)
+    if done.returncode not in SCANNED:
+        raise SystemExit(f"the scan ended with {done.returncode}")
+    found: dict[str, Signatures] = {adapter: Counter() for adapter in adapters}
+    for row in pq.read_table(out / "signatures.parquet").to_pylist():
+        if row["implementation"] in found:
+            key = row["kind"], row["class"], row["path"]
+            found[row["implementation"]][key] += row["count"]
+    return found
+
+
+def same(folder: Path, out: Path, adapters: Sequence[str]) -> bool:
+    """Whether a scan finds of each adapter what a check finds; both are printed."""
+    scan = scanned(folder, out, adapters)
+    alike = True
+    for adapter in adapters:
+        check = checked(folder, adapter)
+        agrees = dict(scan[adapter]) == dict(check)
+        word = "as its scan" if agrees else f"but its scan {dict(scan[adapter])}"
+        sys.stdout.write(f"{adapter}: {dict(check)}, {word}\n")
+        alike = alike and agrees
+    return alike
 
 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--adapter", action="append", default=[])
+    parser.add_argument(
+        "--adapter", action="append", default=[], help="held to the reference, entry by entry"
+    )
+    parser.add_argument("--scan", type=Path, metavar="OUT", help="and scanned, which has to find the same")
     arguments = parser.parse_args()
     counts = Counts()
     compare(arguments.folder, counts)
@@ -155,9 +197,13 @@ def main() -> int:
     sys.stdout.write(f"{read}: {held}, {len(counts.differences)} differences\n")
     for difference in counts.differences[:SHOWN]:
         sys.stdout.write(f"  {difference}\n")
-    for adapter in arguments.adapter:
-        sys.stdout.write(f"{adapter} {dict(judged(arguments.folder, adapter))}\n")
-    return 1 if counts.differences or not counts.segments else 0
+    alike = True
+    if arguments.scan:
+        alike = same(arguments.folder, arguments.scan, arguments.adapter)
+    else:
+        for adapter in arguments.adapter:
+            sys.stdout.write(f"{adapter}: {dict(checked(arguments.folder, adapter))}\n")
+    return 1 if counts.differences or not counts.segments or not alike else 0
 
 
 if __name__ == "__main__":
