@@ -21,8 +21,8 @@ import plan
 from kafka.admin import KafkaAdminClient, NewTopic
 
 HERE = Path(__file__).parent
-CLEAN_SECONDS = 120
-CLIENT_SECONDS = 600
+CLEAN_SECONDS = 900
+CLIENT_SECONDS = 1800
 KEPT = (".log", ".index", ".timeindex", ".txnindex")
 
 

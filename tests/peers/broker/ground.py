@@ -16,7 +16,7 @@ TOOLS: Final = Build("broker/tools", (("mvn", "-q", "-B", "package"),))
 GO: Final = Build("broker/go", (("go", "build", "-o", "produce", "."),))
 NODE: Final = Build("broker/node", (("npm", "ci", "--no-audit", "--no-fund"),))
 
-START_SECONDS: Final = 120
+START_SECONDS: Final = 900
 STOP_SECONDS: Final = 60
 CLUSTER: Final = "d2lyZXByb29mLWJyb2tlcg"
 """16 bytes in base64, as a cluster id has to be."""
