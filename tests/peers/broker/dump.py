@@ -32,9 +32,14 @@ def printed(segments: Sequence[Path]) -> dict[str, list[Line]]:
     files = ",".join(map(str, segments))
     command = ground.tool(TOOL, "--deep-iteration", "--print-data-log", "--files", files)
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return parsed(done.stdout.decode())
+
+
+def parsed(output: str) -> dict[str, list[Line]]:
+    """What the tool printed; a line that is none of its own stands as `unread`."""
     lines: dict[str, list[Line]] = {}
     found: list[Line] = []
-    for text in done.stdout.decode().splitlines():
+    for text in output.splitlines():
         if text.startswith("Dumping "):
             found = lines.setdefault(Path(text.removeprefix("Dumping ")).name, [])
         elif text.startswith("baseOffset: "):
