@@ -7,15 +7,12 @@ from wireproof.adapters.entry import Build, Entry
 
 def _go(source: str, package: str) -> Build:
     """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
-    return Build(
-        source,
-        (
-            ("go", "mod", "vendor"),
-            ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
-            ("go", "build", "-mod=vendor", "-trimpath", "-buildvcs=false", "-o", "driver", "."),
-        ),
-        shared=("shared-go",),
+    steps = (
+        "go mod vendor",
+        f"cp _shim/peer.go vendor/{package}/wireproof_peer.go",
+        "env CGO_ENABLED=0 go build -mod=vendor -trimpath -buildvcs=false -o driver .",
     )
+    return Build(source, tuple(tuple(step.split()) for step in steps), shared=("shared-go",))
 
 
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
