@@ -4,7 +4,7 @@ from typing import Any
 
 from book import Book
 from kafka_log import log, old, one
-from kafka_parts import T, batch, batch_value, gzip, message, record, record_value
+from kafka_parts import batch, batch_value, message, record, record_value
 from kafka_shelf import Shelf
 
 RULE = ("kafka.v2.precedence",)
