@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from wireproof import formats
-from wireproof.cases.case import Case, Data
-from wireproof.cases.evidence import VERDICTS, Regression, Row, Table, Vector, tables
+from wireproof.cases.case import Accept, Case, Chunks, Data, Value
+from wireproof.cases.derived import derived
+from wireproof.cases.evidence import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.problem import Problem
 from wireproof.formats import FORMATS
@@ -70,10 +71,15 @@ def _texts(suite: Suite, row: Row) -> Iterator[str]:
     """What is wrong with a row."""
     if bool(row.fixtures) == bool(row.exclusion):
         yield "wants fixtures, or an exclusion with its reason"
-    missing = [name for name in row.fixtures if name not in suite.by_id]
-    yield from (f"the fixture {name} does not exist" for name in missing)
-    cases = [suite.by_id[name] for name in row.fixtures if name not in missing]
+    named = [name.partition("~") for name in row.fixtures]
+    yield from (f"the fixture {name} does not exist" for name, _, _ in named if name not in suite.by_id)
+    cases = [suite.by_id[name] for name, _, _ in named if name in suite.by_id]
+    for name, mark, family in named:
+        if mark and name in suite.by_id and not _has(suite.by_id[name], family):
+            yield f"{name} has no derived cases of {family or 'no family'}"
     match row:
+        case Sighting():
+            yield from _sighted(row, cases)
         case Regression():
             yield from _linked(row, cases)
         case Vector():
@@ -93,6 +99,31 @@ def _linked(row: Regression, cases: list[Case]) -> Iterator[str]:
 def _bears(why: str, link: str) -> bool:
     """`owner/name#7` may be written with a blank before the number, `owner/name@abc` with one for the @."""
     return link in why.replace(" #", "#") or link.replace("@", " ") in why
+
+
+def _has(case: Case, family: str) -> bool:
+    return any(one.id.startswith(f"{case.id}~{family}:") for one in derived(case))
+
+
+def _sighted(row: Sighting, cases: list[Case]) -> Iterator[str]:
+    """The bytes of the rule book are those of a case, and a case bears a link, where there are any."""
+    if not row.text:
+        yield "wants a text"
+    if row.bytes and not any(bytes.fromhex(row.bytes) in _inputs(case) for case in cases):
+        yield "none of its fixtures takes its bytes"
+    if row.links and cases and not any(_bears(case.why, link) for case in cases for link in row.links):
+        yield f"no why of its fixtures bears one of {', '.join(row.links)}"
+
+
+def _inputs(case: Case) -> tuple[bytes, ...]:
+    """What a case reads, or what an encoder may write for it."""
+    match case.input:
+        case Data(data):
+            return (data,)
+        case Chunks(chunks):
+            return (b"".join(chunks),)
+        case Value():
+            return case.expect.data if isinstance(case.expect, Accept) else ()
 
 
 def _meant(row: Vector, cases: list[Case]) -> Iterator[str]:
@@ -125,7 +156,7 @@ def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
     try:
         decoded = formats.decode(FORMATS[case.joined], data, case.options)
     except Rejected as rejected:
-        return "INVALID", (rejected.detail,)
+        return "INVALID", tuple(name for name in (rejected.detail, rejected.cls) if name)
     names = tuple(remark.cls.upper().replace("-", "_") for remark in decoded.remarks)
     if names:
         return "IMPL", names

@@ -1,8 +1,9 @@
 """What a rule book lists beside its rules, and the fixtures that answer it: measured bytes, field reports.
 
-`fixtures/<format>/vectors.toml` holds the vectors that the system's own reader was run on, and
-`regressions.toml` what went wrong in the field. Each says in `document`, `section` and `ids` what it
-answers; every id has one row, and every row fixtures or the reason why there is none.
+`fixtures/<format>/vectors.toml` holds the vectors that the system's own reader was run on,
+`regressions.toml` what went wrong in the field, and `sightings.toml` bytes and faults that a rule book
+shows without a verdict of one word. Each says in `document`, `section` and `ids` what it answers; every
+id has one row, and every row fixtures or the reason why there is none.
 """
 
 import re
@@ -69,7 +70,28 @@ class Regression:
     exclusion: str = ""
 
 
-Row = Vector | Regression
+@frozen
+class Sighting:
+    """Bytes that a rule book shows, or a fault that it lists, for which no one word is a verdict.
+
+    Attributes:
+        id: as in the rule book; a letter before the number tells its sections apart.
+        text: what it is.
+        bytes: hex of what the rule book spells out; one of the fixtures takes these very bytes, all of them.
+        links: as of a `Regression`, where there are any.
+        fixtures: the cases that answer it; `<id>~<family>` is a family of derived cases.
+        exclusion: why there is none.
+    """
+
+    id: str
+    text: str
+    bytes: str = ""
+    links: tuple[str, ...] = ()
+    fixtures: tuple[str, ...] = ()
+    exclusion: str = ""
+
+
+Row = Vector | Regression | Sighting
 
 
 @frozen
@@ -90,7 +112,7 @@ class Table:
     rows: tuple[Row, ...] = Factory(tuple)
 
 
-KINDS: Final[Mapping[str, type[Row]]] = {"vectors": Vector, "regressions": Regression}
+KINDS: Final[Mapping[str, type[Row]]] = {"vectors": Vector, "regressions": Regression, "sightings": Sighting}
 """By the name of the file, and of the list in it."""
 
 
