@@ -73,6 +73,15 @@ TABLE: Final[tuple[Entry, ...]] = (
         instrument=("kio.records", "kio.serial"),
     ),
     Entry(
+        "librdkafka",
+        "librdkafka (C) through confluent-kafka, behind a broker on the loopback",
+        object="wireproof.adapters.bindings.librdkafka:Librdkafka",
+        environment={"MALLOC_ARENA_MAX": "1"},  # an arena a thread would eat up the worker's address space
+        extra="peers",
+        requires=("confluent_kafka",),
+        formats=("kafka",),
+    ),
+    Entry(
         "kafka-clients",
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
