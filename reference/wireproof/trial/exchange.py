@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.derived import OPEN
 from wireproof.cases.needs import atoms_of
@@ -163,7 +164,13 @@ def exchange(
         for spec in dict.fromkeys(specs):
             tell(f"{spec} starts")
             try:
-                engines[spec] = stack.enter_context(Engine(spec, seed=ask.seed, timeout_scale=timeout_scale))
+                engine = Engine(
+                    spec,
+                    seed=ask.seed,
+                    timeout_scale=timeout_scale,
+                    hello_seconds=HELLO_SECONDS * max(timeout_scale, 1.0),
+                )
+                engines[spec] = stack.enter_context(engine)
             except AdapterError as error:
                 absent[spec] = error
         parties = {spec: Party(spec, engine.hello) for spec, engine in engines.items()}
