@@ -218,6 +218,20 @@ def test_the_law_of_the_same_messages_fails_for_the_reader_without_timestamps_al
     assert {held.reader for held in found} == {"reference", READER, WRITER, SEALER}
 
 
+def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_other_times_is() -> None:
+    lazy, late = "mutant:encode-codec-ignored", "mutant:encode-timestamps-absolute"
+    rows = frozenset({"kafka.batch/v1", "kafka.batch/v2"})
+    found = exchange(["reference", lazy, late], Ask(10, 3, rows), timeout_scale=10)
+    written = {party.spec: party.written["kafka.batch/v2"] for party in found.parties}
+    labels = {one.verdict.label for one in written[lazy]}
+    assert "info:uncompressed" in labels
+    assert labels <= {"info:uncompressed", "pass:canonical", "pass:semantic"}
+    assert all(one.data for one in written[lazy])
+    broken = [held for held in laws(found) if not held.verdict.passing]
+    assert {(held.producer, held.reader, held.older) for held in broken} == {(late, "", "v1")}
+    assert all("timestamp" in held.verdict.path for held in broken)
+
+
 def test_the_losses_are_those_of_the_bytes() -> None:
     by_producer = {loss.producer: loss for loss in losses(exchanged())}
     ours, theirs = by_producer["reference"], by_producer[WRITER]

@@ -33,6 +33,9 @@ MOST: Final = 12
 NAMED: Final = 12
 """Names in one line."""
 
+REFERENCE: Final = "reference"
+"""Whoever wrote some bytes, the reference shows what they say."""
+
 WIDEST: Final = 1000
 """Columns of a terminal that a matrix may want: it is not cut."""
 
@@ -135,7 +138,7 @@ def show(shown: Shown, console: Console) -> None:
         whole = console.options.update(max_width=WIDEST)
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
-    console.print(plain(LEGEND, "dim"))
+    console.print(plain(LEGEND, "dim"), soft_wrap=True)
     for line in told(shown):
         console.print(plain(line), soft_wrap=True)
 
@@ -221,7 +224,8 @@ def _laws(shown: Shown) -> Iterator[str]:
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
     found: dict[tuple[str, str, str], list[Held]] = {}
     for held in shown.ledger.broken:
-        found.setdefault((held.reader, held.older, without_indices(held.verdict.path)), []).append(held)
+        who = held.reader or f"{held.producer} writes"
+        found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
     for some in list(found.values())[:MOST]:
         yield from _differ(some, shown.token)
     if len(found) > MOST:
@@ -234,10 +238,12 @@ def _differ(some: list[Held], token: Token) -> Iterator[str]:
     verdict, case = first.verdict, first.parcels[0].case
     producers = _names(list(dict.fromkeys(held.producer for held in some)))
     times = _number(len(some), "time")
-    yield f"DIFFER {first.reader} reads {first.older} of {producers} otherwise, {times}: {verdict.path}"
+    reads = f"{first.reader} reads {first.older} of {producers} otherwise"
+    writes = f"{producers} writes other messages as {first.older} than as {first.newer}"
+    yield f"DIFFER {reads if first.reader else writes}, {times}: {verdict.path}"
     yield f"  want    {verdict.want}"
     yield f"  got     {first.older}: {verdict.got}"
-    yield f"  replay  {_replay(token(case), first.reader)}"
+    yield f"  replay  {_replay(token(case), first.reader or REFERENCE)}"
 
 
 def _held(shown: Shown, loss: Loss) -> str:
