@@ -1,7 +1,7 @@
 """The peers in Go on the rule book's own bytes: what Kafka reads (kafka.md §6), and where each departs.
 
-The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes. Each driver is
-built with Go into the user's cache, once for each edition of it.
+The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes. Drivers that
+are not built are left out: `wireproof adapters prepare sarama franz-go kafka-go`.
 """
 
 import json
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from hostile_kafka import STAMP, batch
+from prepared import prepared
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
@@ -77,7 +77,7 @@ def reading(outcome: Outcome) -> list[str]:
 
 @pytest.fixture(scope="module", params=PEERS)
 def peer(request: pytest.FixtureRequest) -> Iterator[Controller]:
-    controller = open_adapter(request.param)
+    controller = prepared(request.param)
     try:
         yield controller
     finally:
