@@ -1,7 +1,7 @@
 """Every peer with a baseline fails what stands there and nothing else, on the golden cases.
 
-Java's classes are built where they are not; of the others those that are ready are run, and the rest are named
-with the command that brings them in. `.ci/full` builds all of them and derives the families too.
+Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
+named with the command that brings them in. `.ci/full` builds all of them and derives the families too.
 """
 
 import sys
@@ -23,8 +23,9 @@ def baselines() -> dict[str, Path]:
     found = {}
     for name, entry in entries().items():
         folders = [name, *([entry.prepare.source] if entry.prepare else [])]
-        files = [drivers_folder() / folder / "baseline.toml" for folder in folders]
-        found.update({name: file for file in reversed(files) if file.exists()})
+        files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
+        if file := next(filter(Path.exists, files), None):
+            found[name] = file
     return found
 
 

@@ -1,4 +1,4 @@
-"""Peers that are built before they are asked: a test run builds none but Java's, and names those it leaves out."""
+"""Peers that are built before they are asked: a test run builds Java's alone, and names those it leaves out."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from wireproof.adapters.registry import open_adapter, resolve
 
 
 def prepared(name: str) -> Controller:
-    """The running peer; the test is left out, with the one command that brings it in, where it is not built."""
+    """The running peer; where it is not built the test is left out, with the command that brings it in."""
     stands = ready(resolve(name))
     if stands.state != "ready":
         pytest.skip(f"{name} is left out: {stands.remedy}")

@@ -129,7 +129,7 @@ def test_a_wrong_checksum_is_refused_but_by_the_reader_of_kafka_go(peer: Control
 
 def test_a_panic_is_a_refusal_that_the_library_does_not_document() -> None:
     """I12, N01: kafka-go's record sets make a slice of -1 records."""
-    controller = open_adapter("kafka-go")
+    controller = prepared("kafka-go")
     try:
         outcome = ask(controller, batch(bytes.fromhex("10000000026b027600"), count=-1))
         assert isinstance(outcome, Refused)
@@ -166,7 +166,7 @@ def test_a_field_that_a_writer_sets_by_itself_is_not_asked_of_it(peer: Controlle
 def test_offsets_and_aborted_transactions_are_filtered_by_the_two_that_do_so() -> None:
     """X02: two transactions, of which the first is aborted and the second committed."""
     for name in ("sarama", "franz-go"):
-        controller = open_adapter(name)
+        controller = prepared(name)
         try:
             options = Options(isolation="read_committed", aborted=((1000, 0),), fetch_offset=1)
             outcome = ask(controller, bytes.fromhex(HEX["E32"]), options=options)
