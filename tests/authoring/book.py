@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from positions import placed
+from reports import links, told
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 INLINE = 512
@@ -37,12 +38,14 @@ class Book:
         if unknown or case["id"] in self.cases:
             raise ValueError(f"{case['id']}: {unknown or 'twice'}")
         placed(case)
+        _showing(case)
         self.cases[case["id"]] = {key: case[key] for key in KEYS if case.get(key) not in (None, [], ())}
         return str(case["id"])
 
     def write(self) -> None:
         """Write every file that the cases belong to."""
         files: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+        reports = links(FIXTURES)
         for case in self.cases.values():
             form, revision, topic, _ = case["id"].split("/")
             files.setdefault((form, revision, topic), []).append(case)
@@ -53,10 +56,17 @@ class Book:
             rows = sorted([*cases, *_promoted(path, self.cases)], key=lambda case: str(case["id"]))
             _keep_bytes(path, rows)
             for row in rows:
+                row["why"] = told(row["why"], reports.get(row["id"], ()))
                 _spill(folder, row)
             _keep_witnesses(path, rows)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}
             path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _showing(case: dict[str, Any]) -> None:
+    """Where a consumer's view is asked for, nobody has to show the control batches of a log."""
+    if {"fetch_offset", "isolation"} & set(case.get("options") or ()):
+        case["needs"] = [atom for atom in case.get("needs") or () if atom != "feature:control-batch"]
 
 
 def _promoted(path: Path, made: Mapping[str, object]) -> list[dict[str, Any]]:

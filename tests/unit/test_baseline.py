@@ -110,6 +110,40 @@ def test_one_debt_can_cover_a_family_of_one_fixture() -> None:
     assert code(*flips, OTHER, evolve(FAIL, id=f"{FAIL.id}~truncate:1"), text=text) == 1
 
 
+def test_a_broad_debt_covers_the_families_of_many_fixtures_that_fail_as_it_is_written() -> None:
+    text = TEXT.replace("toy.frame/v1/sum/wrong", "toy.*/**~flip:*")
+    flips = [evolve(row, id=f"{row.id}~flip:1") for row in (FAIL, evolve(FAIL, id="toy.stream/v2/a/b/c"))]
+    assert code(*flips, OTHER, text=text) == 0
+    for stranger in (
+        evolve(FAIL, id=f"{FAIL.id}~truncate:1"),
+        evolve(FAIL, id=f"{FAIL.id}~flip:2", cls="bad-magic"),
+        evolve(FAIL, id="other.frame/v1/a~flip:1"),
+        FAIL,
+    ):
+        assert code(*flips, OTHER, stranger, text=text) == 1
+
+
+def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes_first() -> None:
+    broad = TEXT.replace("sum/wrong", "**~flip:*")
+    first = broad.split("[[debt]]")[1]
+    other = f"[[debt]]{first}".replace("fail:wrong-accept", "timeout").replace("crc-mismatch", "")
+    flips = [
+        evolve(FAIL, id=f"{FAIL.id}~flip:1"),
+        evolve(FAIL, id="toy.frame/v1/x~flip:2", verdict="timeout"),
+    ]
+    flips[1] = evolve(flips[1], kind="", cls="")
+    assert code(*flips, OTHER, text=broad + other) == 0
+    assert code(flips[0], OTHER, text=broad + other) == 3
+    narrow = f"[[debt]]{first}".replace("**", "sum/wrong").replace("crc-mismatch", "bad-magic")
+    assert code(*flips, OTHER, text=broad + other + narrow) == 3
+
+
+def test_a_broad_debt_of_no_known_fixture_is_named() -> None:
+    debts = parse(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
+    assert baseline.check(debts, [FAIL.id, OTHER.id], TODAY) == ()
+    assert baseline.check(debts, [OTHER.id], TODAY) == ("toy.frame/v1/sum/*~flip:*: no such case",)
+
+
 def test_a_written_baseline_makes_the_next_run_green() -> None:
     text = write(stream(PASS, FAIL, OTHER, SKIP), "me", 'a "reason"\twith \\ signs', LATER)
     assert [debt.id for debt in parse(text)] == [OTHER.id, FAIL.id]
@@ -168,6 +202,7 @@ def test_check_names_unknown_cases_and_past_days() -> None:
         (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
         (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),
         (TEXT + TEXT, "written twice"),
+        (TEXT.replace("sum/wrong", "**~flip:*").replace("other/one", "*"), "named one by one"),
         ("[[debt", "baseline: "),
     ],
 )

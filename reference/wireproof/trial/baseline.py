@@ -12,7 +12,9 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     owner = "somebody"
     expires = 2027-06-30
 
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture.
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
+pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
+speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
 """
 
 import re
@@ -20,11 +22,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Any, Final, Literal
 
 from attrs import frozen
 
+from wireproof.cases.patterns import compiled
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.streams import Stream
@@ -38,7 +42,10 @@ class BaselineError(ValueError):
     """The baseline cannot be read or rewritten; one line says which entry and why."""
 
 
-@frozen
+_fixtures: Final = lru_cache(compiled)
+
+
+@frozen(cache_hash=True)
 class Debt:
     """One entry, as the file has it."""
 
@@ -50,12 +57,27 @@ class Debt:
     expires: date
 
     @property
+    def fixture(self) -> str:
+        """The id, or the pattern of ids, of the golden cases that it is about."""
+        return self.id.partition("~")[0]
+
+    @property
+    def broad(self) -> bool:
+        """Whether it is about the families of more than one fixture."""
+        return "*" in self.fixture
+
+    @property
     def prefix(self) -> str:
-        """What the ids of a family's debt begin with; empty for a debt of one case."""
-        return self.id[:-1] if self.id.endswith(":*") else ""
+        """What the ids of a family's debt begin with; empty for a debt of one case, and for a broad one."""
+        return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
         """Whether the debt is about this case."""
+        if self.broad:
+            parent, _, derived = event.id.partition("~")
+            family = self.id.removeprefix(self.fixture)[1:-1]
+            known = derived.startswith(family) and _fixtures(self.fixture).fullmatch(parent)
+            return bool(known) and self.is_as_written(event)
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
@@ -97,9 +119,10 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    most = Counter(debt.id for debt in debts).most_common(1)
-    if most and most[0][1] > 1:
-        raise BaselineError(f"{name}: {most[0][0]} is written twice")
+    written = Counter((debt.id, *((debt.kind, debt.cls) if debt.broad else ())) for debt in debts)
+    for words, times in written.most_common(1):
+        if times > 1:
+            raise BaselineError(f"{name}: {' '.join(words)} is written twice")
     return debts
 
 
@@ -115,6 +138,8 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
+        raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     return Debt(row["id"], row["kind"], row["class"], row["reason"], row["owner"], row["expires"])
 
 
@@ -129,23 +154,23 @@ def is_debt(event: CaseEvent) -> bool:
 def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
     """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[str, dict[str, list[CaseEvent]]] = {
-        debt.id: {"as": [], "other": [], "not": []} for debt in debts
+    found: dict[Debt, dict[str, list[CaseEvent]]] = {
+        debt: {"as": [], "other": [], "not": []} for debt in debts
     }
-    single = {debt.id: debt for debt in debts if not debt.prefix}
-    families = tuple(debt for debt in debts if debt.prefix)
+    single = {debt.id: debt for debt in debts if not debt.prefix and not debt.broad}
+    families = sorted((debt for debt in debts if debt.prefix or debt.broad), key=lambda debt: debt.broad)
     for event in stream.cases:
         debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
         if debt is None:
             continue
         how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
-        found[debt.id][how].append(event)
+        found[debt][how].append(event)
         if how != "not":
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
     return Applied(
         overlays,
-        tuple(debt for debt in debts if _is_stale(found[debt.id], stream)),
-        tuple(debt for debt in debts if found[debt.id]["other"]),
+        tuple(debt for debt in debts if _is_stale(found[debt], stream)),
+        tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
 
@@ -276,7 +301,7 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
     ids = set(known)
     problems = []
     for debt in debts:
-        if debt.id.partition("~")[0] not in ids:
+        if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
             problems.append(f"{debt.id}: no such case")
         if debt.expires < today:
             problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, owner {debt.owner}")

@@ -1,7 +1,8 @@
 """What is asked of an adapter, in which order, under which names. Design, section 4.
 
 Claims decide: a case outside them is not asked but `unsupported`; a case of an entry is lifted to the
-stream that the adapter claims instead. Without any claim, everything is asked. The order within a
+stream that the adapter claims instead, but for a revision of which it claims no op: a reader of logs says
+so that it knows no such entry. Without any claim, everything is asked. The order within a
 block and the ids are drawn from the seed, so that an adapter can tell nothing from either.
 """
 
@@ -18,6 +19,7 @@ from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.options import DEFAULT
 from wireproof.wire.values import Json
 
 BLOCK: Final = 512
@@ -69,7 +71,7 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
         return case
     claim = hello.revisions.get(case.joined)
     if claim is None or not _does(claim, case.op):
-        lifted = _lifted(case, hello)
+        lifted = None if claim is not None and claim.ops == () else _lifted(case, hello)
         if lifted is None:
             return Unsupported(f"claims no {case.op} of {case.joined}")
         case, claim = lifted
@@ -102,8 +104,11 @@ def _lifted(case: Case, hello: Hello) -> tuple[Case, Claim] | None:
 
 
 def lacking(case: Case, claim: Claim) -> str:
-    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked."""
-    if claim.profiles is not None and case.profile not in claim.profiles:
+    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked.
+
+    An encoder is asked for the same bytes in every profile, which only says how they are looked at.
+    """
+    if case.op != "encode" and claim.profiles is not None and case.profile not in claim.profiles:
         return f"profile:{case.profile}"
     claimed = {"codec": claim.codecs, "feature": claim.features}
     for atom in case.needs:
@@ -116,9 +121,10 @@ def lacking(case: Case, claim: Claim) -> str:
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
     """The question: bytes and options of the case, nothing of what is expected."""
+    profile = DEFAULT.profile if case.op == "encode" else case.profile
     options = case.options
-    if options.profile != case.profile:
-        options = evolve(options, profile=case.profile)
+    if options.profile != profile:
+        options = evolve(options, profile=profile)
     data, value, chunks = _parts(case.input)
     return Request(
         name,
