@@ -189,7 +189,13 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=("codec:snappy", "feature:hmac", "feature:resync-c", "feature:resync-go", "feature:given-header"),
+        atoms=(
+            "codec:snappy",
+            "feature:hmac",
+            "feature:resync-c",
+            "feature:resync-go",
+            "feature:given-header",
+        ),
     ),
 )
 

@@ -22,7 +22,16 @@ from heka_parts import witness
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode, heka_brink, heka_corners, heka_bugs):
+    for chapter in (
+        heka_message,
+        heka_stream,
+        heka_signed,
+        heka_scan,
+        heka_encode,
+        heka_brink,
+        heka_corners,
+        heka_bugs,
+    ):
         chapter.write(book)
     counts = witness(book)
     book.write()

@@ -8,8 +8,8 @@ from typing import Any
 from book import Book
 from heka_encode import _given
 from heka_parts import (
-    GIVEN,
     FV,
+    GIVEN,
     UUID,
     F,
     Heka,

@@ -4,7 +4,26 @@
 
 
 from book import Book
-from heka_parts import FV, F, Heka, M, dbl, field, fld, frame, frame_value, frames, garbage, msg, num, sub, tail, value, vi, whole
+from heka_parts import (
+    FV,
+    F,
+    Heka,
+    M,
+    dbl,
+    field,
+    fld,
+    frame,
+    frame_value,
+    frames,
+    garbage,
+    msg,
+    num,
+    sub,
+    tail,
+    value,
+    vi,
+    whole,
+)
 
 JUNK = bytes([0x78]) * 126
 """63 times field 15 with the value 120: bug 8 fills a header with it."""
