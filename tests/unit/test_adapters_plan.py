@@ -121,6 +121,12 @@ def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
     )
 
 
+@pytest.mark.usefixtures("row")
+def test_a_reader_of_logs_that_knows_no_such_entry_is_not_asked() -> None:
+    claims = hello(kafka__log_mixed=Claim(("decode",)), kafka__batch_v2=Claim(()))
+    assert planned(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
+
+
 def test_a_sample_keeps_every_golden_case_and_the_same_derived_ones_each_time() -> None:
     derived = [evolve(BATCH, id=f"{BATCH.id}~flip:{n}", parent=BATCH.id, family="flip") for n in range(1600)]
     sample = Sample(16)

@@ -24,7 +24,7 @@ class Claim:
     """What an adapter says of one format and revision; None leaves it to be probed.
 
     Attributes:
-        ops: `decode`, `encode`, `scan`.
+        ops: `decode`, `encode`, `scan`; none at all of an entry that its reader of streams does not know.
         codecs: `none`, `gzip`, `snappy`, `lz4`, `zstd`.
         profiles: `reader`, `produce`.
         observes: patterns of the fields it shows; empty shows all.

@@ -1,7 +1,8 @@
 """What is asked of an adapter, in which order, under which names. Design, section 4.
 
 Claims decide: a case outside them is not asked but `unsupported`; a case of an entry is lifted to the
-stream that the adapter claims instead. Without any claim, everything is asked. The order within a
+stream that the adapter claims instead, but for a revision of which it claims no op: a reader of logs says
+so that it knows no such entry. Without any claim, everything is asked. The order within a
 block and the ids are drawn from the seed, so that an adapter can tell nothing from either.
 """
 
@@ -69,7 +70,7 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
         return case
     claim = hello.revisions.get(case.joined)
     if claim is None or not _does(claim, case.op):
-        lifted = _lifted(case, hello)
+        lifted = None if claim is not None and claim.ops == () else _lifted(case, hello)
         if lifted is None:
             return Unsupported(f"claims no {case.op} of {case.joined}")
         case, claim = lifted
