@@ -5,6 +5,7 @@
 //! does not document.
 
 mod frames;
+mod heap;
 pub mod values;
 
 use std::io;
