@@ -40,6 +40,7 @@ from wireproof.wire.values import digest
 EXACT = Hello("exact", "1", errors="exact")
 BODY_ONLY = Hello("body", "1", {"toy.frame/v1": Claim(observes=("body",))})
 NO_ENCODE = Hello("none", "1", {"toy.frame/v1": Claim(ops=("decode",), codecs=("none",))})
+ANYTHING = Hello("any", "1", {"toy.frame/v1": Claim()})
 PASSED = Verdict("pass", "canonical")
 FRAME = {"kind": "frame", "at": 0, "length": 5, "value": GOOD_VALUE}
 TWO = [FRAME, {**FRAME, "at": 5}]
@@ -330,6 +331,8 @@ ROWS: tuple[Row, ...] = (
         "",
     ),
     ("claimed and skipped", GOOD_CASE, Unsupported("no"), NO_ENCODE, "fail:undeclared-skip", ""),
+    ("value beyond a writer", ENCODE, Unsupported("no say over kind"), ANYTHING, "unsupported", ""),
+    ("encode skipped without a word", ENCODE, Unsupported(), ANYTHING, "fail:undeclared-skip", ""),
     ("works unclaimed", ENCODE, Accepted(data=GOOD), NO_ENCODE, "pass:alternate", ""),
     ("fails unclaimed", ENCODE, Refused("other"), NO_ENCODE, "unsupported", ""),
     # --- no answer ---
