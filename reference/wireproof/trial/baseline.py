@@ -12,19 +12,24 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     owner = "somebody"
     expires = 2027-06-30
 
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture.
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture, or of every fixture that
+a pattern such as `kafka.log/**~truncated:*` matches. The cases of a family are refused for reasons of their own:
+their debt may have the class `*`. Of several debts for a case, one of its id comes first, then one that says
+how it fails.
 """
 
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
+from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Final, Literal
 
 from attrs import frozen
 
+from wireproof.cases.patterns import compiled
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.streams import Stream
@@ -38,7 +43,11 @@ class BaselineError(ValueError):
     """The baseline cannot be read or rewritten; one line says which entry and why."""
 
 
-@frozen
+ANY: Final = "*"
+"""The class of a family's debt whose cases have different ones."""
+
+
+@frozen(slots=False)  # its expression is kept
 class Debt:
     """One entry, as the file has it."""
 
@@ -49,18 +58,21 @@ class Debt:
     owner: str
     expires: date
 
-    @property
-    def prefix(self) -> str:
-        """What the ids of a family's debt begin with; empty for a debt of one case."""
-        return self.id[:-1] if self.id.endswith(":*") else ""
+    @cached_property
+    def expression(self) -> re.Pattern[str] | None:
+        """What the ids of a family's debt match; None for a debt of one case."""
+        head, mark, family = self.id.rpartition("~")
+        if not mark or not family.endswith(":*"):
+            return None
+        return re.compile(f"{compiled(head).pattern}~{re.escape(family[:-1])}.*")
 
     def covers(self, event: CaseEvent) -> bool:
         """Whether the debt is about this case."""
-        return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
+        return bool(self.expression.fullmatch(event.id)) if self.expression else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
         """Whether the case fails as the debt says."""
-        return (event.label, event.cls) == (self.kind, self.cls)
+        return event.label == self.kind and self.cls in (event.cls, ANY)
 
 
 @frozen
@@ -97,9 +109,9 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    most = Counter(debt.id for debt in debts).most_common(1)
+    most = Counter((debt.id, debt.kind if debt.expression else "") for debt in debts).most_common(1)
     if most and most[0][1] > 1:
-        raise BaselineError(f"{name}: {most[0][0]} is written twice")
+        raise BaselineError(f"{name}: {most[0][0][0]} is written twice")
     return debts
 
 
@@ -115,6 +127,8 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
+    if ("*" in row["id"] or row["class"] == ANY) and not row["id"].endswith(":*"):
+        raise BaselineError(f"{where}: `*` is for a family, an id that ends in ~<family>:*")
     return Debt(row["id"], row["kind"], row["class"], row["reason"], row["owner"], row["expires"])
 
 
@@ -129,25 +143,31 @@ def is_debt(event: CaseEvent) -> bool:
 def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
     """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[str, dict[str, list[CaseEvent]]] = {
-        debt.id: {"as": [], "other": [], "not": []} for debt in debts
-    }
-    single = {debt.id: debt for debt in debts if not debt.prefix}
-    families = tuple(debt for debt in debts if debt.prefix)
+    found: dict[Debt, dict[str, list[CaseEvent]]] = {debt: {"as": [], "other": [], "not": []} for debt in debts}
+    single = {debt.id: debt for debt in debts if not debt.expression}
+    families = tuple(debt for debt in debts if debt.expression)
     for event in stream.cases:
-        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
+        debt = single.get(event.id) or _of_family(families, event)
         if debt is None:
             continue
         how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
-        found[debt.id][how].append(event)
+        found[debt][how].append(event)
         if how != "not":
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
     return Applied(
         overlays,
-        tuple(debt for debt in debts if _is_stale(found[debt.id], stream)),
-        tuple(debt for debt in debts if found[debt.id]["other"]),
+        tuple(debt for debt in debts if _is_stale(found[debt], stream)),
+        tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
+
+
+def _of_family(families: Sequence[Debt], event: CaseEvent) -> Debt | None:
+    """The debt that says how the case fails, else the first that is about it."""
+    if "~" not in event.id:
+        return None
+    about = [debt for debt in families if debt.covers(event)]
+    return next((debt for debt in about if debt.is_as_written(event)), about[0] if about else None)
 
 
 def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
@@ -259,7 +279,7 @@ def _blocks(text: str) -> list[str]:
 def _fixed(debt: Debt, block: str, applied: Applied, stream: Stream) -> str:
     if debt in applied.stale:
         return ""
-    if debt not in applied.changed or debt.prefix:
+    if debt not in applied.changed or debt.expression:
         return block
     event = next(event for event in stream.cases if event.id == debt.id)
     return _with(_with(block, "kind", event.label), "class", event.cls)
@@ -276,8 +296,12 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
     ids = set(known)
     problems = []
     for debt in debts:
-        if debt.id.partition("~")[0] not in ids:
+        if not _known(debt.id.partition("~")[0], ids):
             problems.append(f"{debt.id}: no such case")
         if debt.expires < today:
             problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, owner {debt.owner}")
     return tuple(problems)
+
+
+def _known(pattern: str, ids: Collection[str]) -> bool:
+    return pattern in ids or ("*" in pattern and any(map(compiled(pattern).fullmatch, ids)))
