@@ -76,7 +76,7 @@ fn partitioning(fields: &Value) -> Result<Partitioning, Refusal> {
         Some("balanced") if value.is_empty() => Ok(Partitioning::balanced()),
         Some("partition_id") => Ok(Partitioning::partition_id(u32_of(&value)?)),
         Some("messages_key") => Partitioning::messages_key(&value).map_err(Refusal::of),
-        Some("balanced") => Err(Refusal::beyond("value")),
+        Some("balanced") => Err(Refusal::unasked("value")),
         _ => Err(Refusal::beyond("kind")),
     }
 }
@@ -105,7 +105,7 @@ fn map(fields: &Value) -> Result<Headers, Refusal> {
         let key = bytes(&pair[0], "key")?.ok_or_else(|| Refusal::beyond("key"))?;
         let key = HeaderKey::new(&text(key, "key")?).map_err(Refusal::of)?;
         if headers.insert(key, header(&pair[1])?).is_some() {
-            return Err(Refusal::beyond("headers"));
+            return Err(Refusal::unasked("headers"));
         }
     }
     Ok(headers)

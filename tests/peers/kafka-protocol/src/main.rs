@@ -105,7 +105,7 @@ fn shown(record: &Record) -> Value {
            "value": hex(record.value.as_deref()), "headers": headers.collect::<Vec<_>>()})
 }
 
-/// The encoder makes the header of its records: what it would make otherwise than asked for is refused.
+/// The encoder makes the header of its records: it is not asked for what it would make otherwise.
 fn encoded(value: &Value) -> Result<Answer, Refusal> {
     let attributes: i16 = whole(value, "attributes")?;
     let codec = CODECS.get((attributes & 7) as usize);
@@ -132,7 +132,7 @@ fn asked(batch: &Value, record: &Value, attributes: i16) -> Result<Record, Refus
     for pair in list(record, "headers") {
         let key = bytes(&pair[0], "headers")?.and_then(|key| StrBytes::try_from(Bytes::from(key)).ok());
         let value = bytes(&pair[1], "headers")?.map(Bytes::from);
-        let same = headers.insert(key.ok_or_else(|| Refusal::beyond("records[].headers"))?, value);
+        let same = headers.insert(key.ok_or_else(|| Refusal::unasked("records[].headers"))?, value);
         check("records[].headers", same.is_none())?;
     }
     Ok(Record {

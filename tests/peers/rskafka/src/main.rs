@@ -136,7 +136,7 @@ fn asked(record: &Value) -> Result<Record, Refusal> {
     for pair in list(record, "headers") {
         let key = bytes(&pair[0], "headers")?.and_then(|key| String::from_utf8(key).ok());
         let (Some(key), Some(value)) = (key, bytes(&pair[1], "headers")?) else {
-            return Err(Refusal::beyond("records[].headers"));
+            return Err(Refusal::unasked("records[].headers"));
         };
         headers.push(RecordHeader { key, value });
     }

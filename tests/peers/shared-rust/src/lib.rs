@@ -52,6 +52,7 @@ pub struct Refusal {
     class: Option<&'static str>,
     path: String,
     untyped: bool,
+    unasked: bool,
 }
 
 impl Refusal {
@@ -60,10 +61,15 @@ impl Refusal {
         Refusal { text: text.to_string(), ..Refusal::default() }
     }
 
-    /// A value that the library has no way to express: the field `path` of it.
+    /// A field that is beyond the type that the library has for it.
     pub fn beyond(path: &str) -> Self {
-        let text = format!("the library has no say over {path}");
+        let text = format!("the library's type does not hold this {path}");
         Refusal { text, class: Some("invalid-value"), path: path.to_string(), ..Refusal::default() }
+    }
+
+    /// A field over which the library's writer has no say: it cannot be asked for this value.
+    pub fn unasked(path: &str) -> Self {
+        Refusal { text: format!("no say over {path}"), unasked: true, ..Refusal::default() }
     }
 
     /// The same, after the library delivered `before`; without it nothing is said of that.
@@ -77,6 +83,9 @@ impl Refusal {
     }
 
     fn json(self, id: &Value, classes: &[(&str, &'static str)]) -> Value {
+        if self.unasked {
+            return json!({"id": id, "outcome": "unsupported", "text": self.text});
+        }
         let found = classes.iter().find(|(part, _)| self.text.contains(part)).map(|(_, class)| *class);
         let text: String = self.text.trim_end().chars().take(LONGEST).collect();
         json!({"id": id, "outcome": "refused", "class": self.class.or(found).unwrap_or("other"), "path": self.path,
@@ -92,6 +101,7 @@ pub fn serve(
     classes: &[(&str, &'static str)],
     answer: impl Fn(&Request) -> Result<Answer, Refusal>,
 ) -> io::Result<()> {
+    std::env::set_var("RUST_BACKTRACE", "0"); // an abort would spend seconds on names that `strip` took away
     set_hook(Box::new(|info| {
         if let Ok(mut text) = PANIC.lock() {
             *text = info.to_string().replace('\n', " ");

@@ -42,7 +42,7 @@ pub fn list<'a>(fields: &'a Value, name: &str) -> &'a [Value] {
     fields[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Refuses where the library decides the field `name` by itself, to something else than was asked for.
+/// Does not ask where the library decides the field `name` by itself, to something else than is wanted.
 pub fn check(name: &str, possible: bool) -> Result<(), Refusal> {
-    possible.then_some(()).ok_or_else(|| Refusal::beyond(name))
+    possible.then_some(()).ok_or_else(|| Refusal::unasked(name))
 }
