@@ -109,7 +109,7 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    most = Counter((debt.id, debt.kind if debt.expression else "") for debt in debts).most_common(1)
+    most = Counter((debt.id, (debt.kind, debt.cls) if debt.expression else ()) for debt in debts).most_common(1)
     if most and most[0][1] > 1:
         raise BaselineError(f"{name}: {most[0][0][0]} is written twice")
     return debts
