@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from positions import placed
+from reports import links, told
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 INLINE = 512
@@ -43,6 +44,7 @@ class Book:
     def write(self) -> None:
         """Write every file that the cases belong to."""
         files: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+        reports = links(FIXTURES)
         for case in self.cases.values():
             form, revision, topic, _ = case["id"].split("/")
             files.setdefault((form, revision, topic), []).append(case)
@@ -53,6 +55,7 @@ class Book:
             rows = sorted([*cases, *_promoted(path, self.cases)], key=lambda case: str(case["id"]))
             _keep_bytes(path, rows)
             for row in rows:
+                row["why"] = told(row["why"], reports.get(row["id"], ()))
                 _spill(folder, row)
             _keep_witnesses(path, rows)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}

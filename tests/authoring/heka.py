@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import heka_brink
+import heka_bugs
 import heka_corners
 import heka_encode
 import heka_message
@@ -21,7 +22,16 @@ from heka_parts import witness
 
 if __name__ == "__main__":
     book = Book()
-    for chapter in (heka_message, heka_stream, heka_signed, heka_scan, heka_encode, heka_brink, heka_corners):
+    for chapter in (
+        heka_message,
+        heka_stream,
+        heka_signed,
+        heka_scan,
+        heka_encode,
+        heka_brink,
+        heka_corners,
+        heka_bugs,
+    ):
         chapter.write(book)
     counts = witness(book)
     book.write()

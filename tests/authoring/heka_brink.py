@@ -9,6 +9,7 @@ from book import Book
 from heka_encode import _given
 from heka_parts import (
     FV,
+    GIVEN,
     UUID,
     F,
     Heka,
@@ -45,7 +46,7 @@ def _keys(s: Heka) -> None:
          also=("bad-kind",), level="should")
     for size, number in ((2, 16), (3, 2048)):
         s.no(f"key/unknown-of-{size}-bytes", f"Field {number}, whose key takes {size} bytes", msg(num(number, 1)), "unknown-field", at=20, twin="message/minimal", doc="heka.md §4 M20", why="Its key is as short as it can be: what is wrong is the number.",
-             rules=("heka.message.unknown",))
+             rules=("heka.message.unknown",), level="may")
 
 
 def _int32(s: Heka) -> None:
@@ -126,9 +127,9 @@ def _written_headers(s: Heka) -> None:
     limit, sign = ("heka.encode.limit",), ("heka.encode.frame", "heka.encode.sign")
     def ok(name: str, title: str, why: str, rules: tuple[str, ...], head: bytes, **header: Any) -> None:
         made = frame_value(**header)
-        s.other(f"encode/{name}", title, "encode", {"value": frames(_given(made))}, {"accept": {"value": frames(made), "bytes": [frame(M, head).hex()]}}, doc="heka.md §1, §2", why=why, rules=rules)
+        s.other(f"encode/{name}", title, "encode", {"value": frames(_given(made))}, {"accept": {"value": frames(made), "bytes": [frame(M, head).hex()]}}, doc="heka.md §1, §2", why=why, rules=rules, needs=GIVEN)
     def no(name: str, title: str, twin: str, rules: tuple[str, ...], **header: Any) -> None:
-        s.unfit(f"encode/{name}", title, frames(_given(frame_value(**header))), f"encode/{twin}", doc="heka.md §1, §2", why="Written anyway it wraps.", rules=rules)
+        s.unfit(f"encode/{name}", title, frames(_given(frame_value(**header))), f"encode/{twin}", doc="heka.md §1, §2", why="Written anyway it wraps.", rules=rules, needs=GIVEN)
     fits = "A writer that is too careful refuses what fits."
     for name, number in (("0", 0), ("largest", 2**32 - 1)):
         ok(f"version-{name}", f"A key version of {number}", fits, sign, num(5, number), version=number)

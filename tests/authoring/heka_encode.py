@@ -7,6 +7,7 @@ from typing import Any
 
 from book import Book
 from heka_parts import (
+    GIVEN,
     KEYS,
     UUID,
     F,
@@ -104,5 +105,5 @@ def _stream_refused(s: Heka) -> None:
     payload = b"p" * (65537 - 20 - 4)
     _no(s, "message-65537", "A message of 65537 bytes", frames(_given(frame_value(value(payload=payload)))), "one", ("limit",), "mozilla-services/heka #1204: every reader refuses it.", doc="heka.md §7 bug 2")
     _no(s, "header-280", "A signer of 255 bytes", frames({"header": {k: v for k, v in header_value(0, signer=b"x" * 255, version=1, digest=bytes(16)).items() if k != "message_length"}, "message": value()}), "header-136", ("limit",),
-        "mozilla-services/heka #1204: the length byte wrapped to 24.", doc="heka.md §7 bug 2")
-    _no(s, "no-key", "A signer without key", frames(_given(frame_value(signer=b"nope", version=1))), "sign-md5", ("sign",), "An unsigned frame that names a signer is refused by every verifying reader.", doc="heka.md §3", options={"keys": KEYS}, needs=["feature:hmac"])
+        "mozilla-services/heka #1204: the length byte wrapped to 24.", doc="heka.md §7 bug 2", needs=GIVEN)
+    _no(s, "no-key", "A signer without key", frames(_given(frame_value(signer=b"nope", version=1))), "sign-md5", ("sign",), "An unsigned frame that names a signer is refused by every verifying reader.", doc="heka.md §3", options={"keys": KEYS}, needs=["feature:hmac", *GIVEN])

@@ -23,6 +23,8 @@ from kafka_shelf import Shelf
 UUID = bytes.fromhex("101112131415161718191a1b1c1d2e2f")
 F = bytes.fromhex(FRAME)
 M = bytes.fromhex(MINIMAL)
+GIVEN = ["feature:given-header"]
+"""What an encoder must take: the fields of a header as they are given, where those that it signs with are not."""
 KEYS = {"test_1": b"testkey".hex(), "test_0": b"zero".hex(), "_1": b"noname".hex()}
 """The keys of section 3's table."""
 

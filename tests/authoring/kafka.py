@@ -11,12 +11,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import kafka_brink
 import kafka_corners
+import kafka_delivered
 import kafka_edges
 import kafka_encode
 import kafka_legacy
 import kafka_log
+import kafka_order
 import kafka_packed
+import kafka_produce
+import kafka_reports
 import kafka_v2
+import kafka_vectors
+import kafka_vectors_old
 import kafka_worked
 from book import Book
 
@@ -32,6 +38,12 @@ if __name__ == "__main__":
         kafka_edges,
         kafka_brink,
         kafka_corners,
+        kafka_vectors,
+        kafka_vectors_old,
+        kafka_produce,
+        kafka_delivered,
+        kafka_reports,
+        kafka_order,
     ):
         chapter.write(book)
     book.write()

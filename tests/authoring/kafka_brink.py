@@ -76,7 +76,7 @@ def _frames(s: Shelf) -> None:
          needs=["codec:snappy"], rules=("kafka.snappy.frame",), also=("truncated",), why="Fewer than 16 bytes are taken for a raw block, which these are not.")
 
 
-def _sized(size: int) -> tuple[bytes, Any]:
+def sized(size: int) -> tuple[bytes, Any]:
     """One record that takes `size` bytes, 200 to 2^20 of them, and its value."""
     bare = len(record(b"k", b"v" * 8192)) - 8192
     text = b"v" * (size - bare - (size > 1 << 14))
@@ -100,7 +100,7 @@ def _blocks(s: Shelf) -> None:
     """§3: blocks of exactly the size that their frame allows, and one byte over it."""
     why = "The limit of a block is the frame's own: who allows less refuses good frames, who allows more gives room to bombs."
     def lz4_block(size: int, bd: int) -> tuple[bytes, Any]:
-        raw, row = _sized(size)
+        raw, row = sized(size)
         return batch(_lz4_run(raw, bd), 1, attributes=3), batch_value([row], attributes=3)
     for size, bd, name in ((65536, 0x40, "64k"), (65537, 0x50, "64k-and-1-of-256k")):
         raw, value = lz4_block(size, bd)
@@ -108,9 +108,9 @@ def _blocks(s: Shelf) -> None:
     s.no("lz4/block-of-64k-and-1", "A block that gives 65,537 bytes under BD 40", lz4_block(65537, 0x40)[0], "decompress-failed", at=72, twin="lz4/block-of-64k", doc="kafka.md §7 X14", needs=["codec:lz4"],
          rules=("kafka.lz4.frame",), also=("limit-exceeded",), why=why)
     def zstd_raw(size: int) -> bytes:
-        raw, _ = _sized(size)
+        raw, _ = sized(size)
         return batch(b"\x28\xb5\x2f\xfd\x00\x00" + (len(raw) << 3 | 1).to_bytes(3, "little") + raw, 1, attributes=4)
-    s.ok("zstd/block-of-the-window", "A raw block of 1,024 bytes in a window of 1 KiB", zstd_raw(1024), batch_value([_sized(1024)[1]], attributes=4), doc="kafka.md §3; RFC 8878 §3.1.1.2.4", needs=["codec:zstd"],
+    s.ok("zstd/block-of-the-window", "A raw block of 1,024 bytes in a window of 1 KiB", zstd_raw(1024), batch_value([sized(1024)[1]], attributes=4), doc="kafka.md §3; RFC 8878 §3.1.1.2.4", needs=["codec:zstd"],
          rules=("kafka.zstd.frame",), why=why)
     s.no("zstd/block-over-the-window", "A raw block of 1,025 bytes in a window of 1 KiB", zstd_raw(1025), "decompress-failed", at=67, twin="zstd/block-of-the-window", doc="kafka.md §3; RFC 8878 §3.1.1.2.4", needs=["codec:zstd"],
          rules=("kafka.zstd.frame",), why=why)

@@ -101,7 +101,7 @@ def _produce(s: Shelf) -> None:
     stamps = (-1, -1)
     s.ok("produce/wrapper-no-time", "A wrapper without a time", message(1, None, gzip(pair(1, stamps=stamps)[0]), offset=11, attributes=1, ts=-1),
          message_value(1, None, None, offset=11, attributes=1, ts=-1, messages=pair_value(1, stamps=stamps)), doc="kafka.md §1.7", why="What a producer without clock sends, packed.",
-         rules=("kafka.produce.append-time",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+         rules=("kafka.produce.append-time",), remarks=("produce-inner-offsets",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
 
 
 def _unwritten(book: Book) -> None:

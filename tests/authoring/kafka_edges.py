@@ -65,9 +65,9 @@ def _committed(s: Shelf) -> None:
              options={"isolation": "read_committed", "aborted": [[str(pid), str(first)] for pid, first in aborted]})
     txn = [data(0, (b"a", b"b"), 1000), ctl(2, 0, 1000)]
     ok("aborted-at-last-offset", "The aborted transaction begins at the batch's last offset", txn, [], [(1000, 1)],
-       "librdkafka 35d091327 was off by one here: an aborted record was delivered.", "kafka.md §8 no. 39")
+       "librdkafka 35d091327 was off by one here: an aborted record was delivered.", "kafka.md §9 no. 39")
     ok("aborted-behind-last-offset", "The aborted transaction begins one behind the batch", txn, [txn[0][1]], [(1000, 2)],
-       "What came before the aborted transaction is committed data.", "kafka.md §8 no. 39")
+       "What came before the aborted transaction is committed data.", "kafka.md §9 no. 39")
     ok("aborted-by-another", "Another producer's transaction is aborted", txn, [txn[0][1]], [(1001, 0)], "The set holds producer ids.")
     ok("not-transactional", "Data outside of transactions by a producer with an aborted one", [data(0, (b"a",), 1000, 0)], [data(0, (b"a",), 1000, 0)[1]],
        [(1000, 0)], "Only transactional batches are skipped.")
@@ -78,18 +78,18 @@ def _committed(s: Shelf) -> None:
        "A marker ends its own producer's transaction.")
     twice = [data(0, (b"a",), 1000), ctl(1, 0, 1000), data(2, (b"b",), 1000), ctl(3, 1, 1000), data(4, (b"c",), 1000), ctl(5, 0, 1000)]
     ok("aborted-unsorted", "Two aborted transactions of a producer, the later one listed first", twice, [twice[2][1]], [(1000, 4), (1000, 0)],
-       "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §8 no. 23")
+       "twmb/franz-go b9b50cce took the list for sorted.", "kafka.md §9 no. 23")
     kept = data(0, (b"a",), 1000, last=4)
     ok("aborted-within-compacted", "The transaction begins behind the last record, within lastOffsetDelta", [kept, ctl(5, 0, 1000)], [], [(1000, 4)],
        "The last offset is that of the header: compaction takes records, not offsets.", "kafka.md §1.9")
     ok("old-messages", "Messages of v0 and v1 know no transactions", [old(0, 0), old(1, 1)], [old(0, 0)[1], old(1, 1)[1]], [(-1, 0)], "They have no producer id at all.")
     gz = (batch(gzip(record(b"a", b"v")), 1, attributes=0x11, pid=1000, pepoch=0, seq=0), None)
-    ok("aborted-gzip", "An aborted batch in gzip", [gz, ctl(1, 0, 1000)], [], [(1000, 0)], "librdkafka b1dbb53fc did not filter compressed batches.", "kafka.md §8 no. 37")
+    ok("aborted-gzip", "An aborted batch in gzip", [gz, ctl(1, 0, 1000)], [], [(1000, 0)], "librdkafka b1dbb53fc did not filter compressed batches.", "kafka.md §9 no. 37")
 
 
 def _from(s: Shelf) -> None:
     """A fetch begins at an offset; what lies below it in the first entry is not delivered."""
-    def ok(name, title, entries, left, offset, why, doc="kafka.md §8 no. 95", needs=()):
+    def ok(name, title, entries, left, offset, why, doc="kafka.md §9 no. 95", needs=()):
         s.ok(f"delivered/{name}", title, b"".join(raw for raw, _ in entries), log(*left), doc=doc, why=why, rules=("kafka.log.fetch-offset",),
              needs=["feature:fetch-offset", *needs], options={"fetch_offset": offset})
     two = data(5, (b"a", b"b"), -1, 0, pepoch=-1, seq=-1)
@@ -105,8 +105,8 @@ def _from(s: Shelf) -> None:
     seek = "dpkp/kafka-python #1239: a seek into a compressed set returned earlier records."
     wrapper = ("codec:gzip", "feature:wrapper")
     for offset, name, kept in ((10, "first", pair_value(1)), (11, "second", pair_value(1)[1:])):
-        ok(f"from-{name}-inner", f"A fetch from the {name} message of a wrapper", [(raw, None)], [left(kept)], offset, seek, "kafka.md §8 no. 59", wrapper)
-    ok("from-behind-inner", "A fetch from behind a wrapper", [(raw, None), one(12)], [one(12)[1]], 12, seek, "kafka.md §8 no. 59", (*wrapper, "feature:mixed-magic"))
+        ok(f"from-{name}-inner", f"A fetch from the {name} message of a wrapper", [(raw, None)], [left(kept)], offset, seek, "kafka.md §9 no. 59", wrapper)
+    ok("from-behind-inner", "A fetch from behind a wrapper", [(raw, None), one(12)], [one(12)[1]], 12, seek, "kafka.md §9 no. 59", (*wrapper, "feature:mixed-magic"))
     ok("from-hides-control", "A control batch is never delivered", [one(0), ctl(1, 1, 1000), one(2)], [one(0)[1], one(2)[1]], 0,
        "segmentio/kafka-go #1332: control records reached the application.", "kafka.md §1.9", ("feature:control-batch",))
 
@@ -178,8 +178,8 @@ def _sizes(s: Shelf) -> None:
 def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
     """§1.7: what a broker looks at before it takes a batch."""
     why = "The broker refuses the whole request: nothing of it is stored."
-    def ok(name, title, raw, value, rules):
-        s.ok(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, profile="produce")
+    def ok(name, title, raw, value, rules, remarks=()):
+        s.ok(f"produce/{name}", title, raw, value, doc="kafka.md §1.7", why="A check that is too strict refuses what brokers take.", rules=rules, remarks=remarks, profile="produce")
     def no(name, title, raw, at, rule, twin="produce/good", shelf=s, cls="not-permitted", also=("bad-offset", "count-mismatch")):
         shelf.no(f"produce/{name}", title, raw, cls, at=at, twin=twin, doc="kafka.md §1.7", rules=(rule,), why=why, profile="produce", also=also)
     one_record = record(b"k", b"v")
@@ -195,21 +195,21 @@ def _produce(s: Shelf, old_shelves: dict[int, Shelf], logs: Shelf) -> None:
     fields = {"pid": 0, "pepoch": 0, "seq": 0}
     ok("producer-0", "producerId 0 with sequence 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v")], **fields), (sequence,))
     no("producer-0-no-sequence", "producerId 0 without sequence", batch(one_record, 1, pid=0, pepoch=0, seq=-1), 53, sequence)
-    fields = {"attributes": 8, "max_ts": T + 5}
-    ok("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), (append,))
+    fields, timed = {"attributes": 8, "max_ts": T + 5}, (append, "kafka.produce.timestamp-type")
+    ok("append-time", "LogAppendTime with a time", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=T + 5)], **fields), timed, ("produce-append-time",))
     fields = {"attributes": 8, "max_ts": 0}
-    ok("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), (append,))
+    ok("append-time-0", "LogAppendTime with the time 0", batch(one_record, 1, **fields), batch_value([record_value(b"k", b"v", append=0)], **fields), timed, ("produce-append-time",))
     no("append-time-none", "LogAppendTime without a time", batch(one_record, 1, attributes=8, max_ts=-1), 35, append, also=())
     ok("create-time-none", "No time at all", batch(one_record, 1, base_ts=-1, max_ts=-1), batch_value([record_value(b"k", b"v", base_ts=-1)], base_ts=-1, max_ts=-1), (append,))
     v1 = old_shelves[1]
     v1.ok("produce/append-time-0", "LogAppendTime with the time 0", message(1, b"k", b"v", attributes=8, ts=0), message_value(1, b"k", b"v", attributes=8, ts=0), doc="kafka.md §1.7",
-          why="0 is a time.", rules=(append,), profile="produce")
+          why="0 is a time.", rules=timed, remarks=("produce-append-time",), profile="produce")
     v1.ok("produce/create-time-none", "No time", message(1, b"k", b"v", ts=-1), message_value(1, b"k", b"v", ts=-1), doc="kafka.md §1.7", why="Without the bit there may be none.", rules=(append,), profile="produce")
     no("append-time-none", "LogAppendTime without a time", message(1, b"k", b"v", attributes=8, ts=-1), 18, append, "produce/append-time-0", v1, also=())
     raw = gzip(pair(1)[0])
     good = message(1, None, raw, offset=11, attributes=1, ts=T + 1)
     v1.ok("produce/wrapper", "A wrapper of two messages", good, message_value(1, None, None, offset=11, attributes=1, ts=T + 1, messages=pair_value(1)), doc="kafka.md §1.7",
-          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc"), profile="produce", needs=["codec:gzip", "feature:wrapper"])
+          why="What 0.10 producers sent.", rules=("kafka.produce.inner-magic", "kafka.produce.wrapper-crc", "kafka.produce.inner-offsets"), remarks=("produce-inner-offsets",), profile="produce", needs=["codec:gzip", "feature:wrapper"])
     no("inner-magic", "Messages of v0 in a wrapper of v1", message(1, None, gzip(pair(0)[0]), offset=11, attributes=1, ts=T + 1), 0, "kafka.produce.inner-magic", "produce/wrapper", v1, also=("bad-magic",))
     crc = int.from_bytes(good[12:16], "big") ^ 1
     no("wrapper-crc", "A wrong CRC of a wrapper", message(1, None, raw, offset=11, attributes=1, ts=T + 1, crc=crc), 12, "kafka.produce.wrapper-crc", "produce/wrapper", v1, "crc-mismatch", ())

@@ -89,7 +89,7 @@ def _batch(s: Shelf) -> None:
     s.ok("batch/sequence-wraps", "Sequences pass 2^31 − 1",
          batch(b"".join(record(None, bytes([48 + n]), off=n) for n in range(3)), 3, pid=1000, pepoch=0, seq=0x7FFFFFFE),
          batch_value([record_value(None, bytes([48 + n]), off=n) for n in range(3)], pid=1000, pepoch=0, seq=0x7FFFFFFE),
-         doc="kafka.md §6 E11 W15", rules=("kafka.v2.producer",), why="tulios/kafkajs #1310: the sequence overflowed.")
+         doc="kafka.md §6 E11 W15", rules=("kafka.v2.producer", "kafka.v2.sequence"), why="tulios/kafkajs #1310: the sequence overflowed.")
     s.ok("batch/transactional", "The transactional bit", batch(one, 1, attributes=0x10, pid=1000, pepoch=0, seq=0),
          batch_value(one_v, attributes=0x10, pid=1000, pepoch=0, seq=0), doc="kafka.md §7 W16",
          rules=("kafka.v2.attributes",), why="Read-committed readers decide by this bit.")
@@ -165,7 +165,7 @@ def _attributes(s: Shelf) -> None:
     for name, value, doc in (("high-byte", 0x0100, "C08"), ("bit-7", 0x80, "C09"), ("bits-7-to-15", -128, "C10")):
         s.ok(f"attributes/unused-{name}", f"Unused attribute bits {value & 0xFFFF:#06x}", bits(value),
              batch_value(two_values(), max_ts=T + 1, attributes=value), doc=f"kafka.md §7 {doc}",
-             rules=("kafka.v2.attributes.unused",), remarks=("unknown-attr-bits",),
+             rules=("kafka.v2.attributes.unused", "kafka.v2.attributes"), remarks=("unknown-attr-bits",),
              why="franz-go reads bit 7 as a timestamp type and gives every record the wrong time.")
     for codec, doc in ((5, "C11"), (7, "C12")):
         s.no(f"attributes/codec-{codec}", f"Codec {codec} does not exist", bits(codec), "unknown-codec", at=21,
@@ -354,7 +354,7 @@ def _headers(s: Shelf) -> None:
          "length-past-end", twin=twin, doc="kafka.md §7 R25", rules=("kafka.v2.field.bounds",), also=("truncated", "count-mismatch"),
          why="kafkajs and librdkafka deliver whatever lies there.")
     s.no("headers/count-as-int32", "headerCount as a fixed int32", with_headers(i32(0)), "length-mismatch", twin=twin,
-         doc="kafka.md §7 R36", rules=("kafka.v2.varint",), also=("trailing-data",), why="optiopay/kafka #128 wrote it so.")
+         doc="kafka.md §7 R36", rules=("kafka.v2.varint",), also=("trailing-data",), why="optiopay/kafka #108 wrote it so.")
     bad = ((b"\xff\xfe", b"1"),)
     s.ok("headers/key-invalid-utf8", "A header key that is no UTF-8", batch(record(b"k", b"v", bad), 1),
          batch_value([record_value(b"k", b"v", bad)]), doc="kafka.md §7 R24", rules=("kafka.v2.headers.utf8",),

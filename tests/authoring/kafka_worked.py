@@ -10,6 +10,10 @@ from kafka_parts import T, batch_value, message_value, record_value
 from kafka_shelf import Shelf
 
 WORKED: Final[dict[str, bytes]] = {
+    "W33": bytes.fromhex(
+        "000000000000000d0000004f42fa041401010000018bcfe56800ffffffff000000391f8b08000000000000ff63608003"
+        "8902d6ea34462083b1fbfcd30c90086322883084ca3383d4e4cf882842559304228c0037dae1c848000000"
+    ),
     "W35": bytes.fromhex(
         "000000000000000b00000054f1f784550002ffffffff0000004682534e41505059000000000100000001000000323800"
         "000901200a0000001056cf205f050f1801610000000131050c0800000b011c3c4952034b000000000001620000000132"
@@ -22,6 +26,11 @@ WORKED: Final[dict[str, bytes]] = {
         "000000000000000b0000005c820ac5ba01030000018bcfe56800ffffffff0000004604224d1860408237000000160001"
         "00e01870057b6601000000018bcfe568190073016100000001312300950100000018ae1687b22400b001000000016200"
         "0000013200000000"
+    ),
+    "W39": bytes.fromhex(
+        "00000000000000000000001021c810c9000000000001610000000130000000000000000100000018f69109c801000000"
+        "018bcfe568000000000162000000013100000000000000020000003a0000000002ae4249e60000000000000000018bcf"
+        "e568000000018bcfe56800ffffffffffffffffffffffffffff00000001100000000263023200"
     ),
     "W42": bytes.fromhex(
         "00000000000000000000004f00000001021154eaf90020000000000000018bcfe568000000018bcfe56800ffffffffff"
@@ -40,6 +49,10 @@ WORKED: Final[dict[str, bytes]] = {
         "000000025e913b000030000000000000018bcfe568000000018bcfe5680000000000000003e90000ffffffff00000001"
         "2000000008000000010c00000000000500"
     ),
+    "Z01": bytes.fromhex(
+        "000000000000000000000045000000000211279d000002000000010000018bcfe568000000018bcfe56800ffffffffff"
+        "ffffffffffffffffff000000021244100000000261023100100002020262023200"
+    ),
 }
 
 
@@ -57,6 +70,15 @@ def write(book: Book) -> None:
     v1.ok("wrapper/lz4-compressed", "v1 LZ4 wrapper of a real compressor", WORKED["W38"],
           message_value(1, None, None, offset=11, attributes=3, ts=T, messages=pair_value(1, stamps=(T, T + 1))), doc="kafka.md §6 E28 W38",
           rules=("kafka.lz4.kip57", "kafka.wrapper.relative"), needs=["codec:lz4", "feature:wrapper"], why="The same set after KIP-57.", **printed)
+    v1.ok("wrapper/gzip-gap-worked", "v1 wrapper at 13 over inner offsets 0 and 3, as printed", WORKED["W33"],
+          message_value(1, None, None, offset=13, attributes=1, ts=T, messages=pair_value(1, (10, 13), stamps=(T, T))), doc="kafka.md §6 E25 W33",
+          rules=("kafka.wrapper.relative",), needs=["codec:gzip", "feature:wrapper"], why="Another compressor's member: the gap is in the offsets, not in the count.", **printed)
+    v2.ok("compression/snappy-raw-worked", "snappy without framing, as printed", WORKED["Z01"],
+          batch_value([record_value(b"a", b"1"), record_value(b"b", b"2", ts=1, off=1)], attributes=2), doc="kafka.md §6 E07 Z01",
+          rules=("kafka.snappy.raw",), needs=["codec:snappy"], remarks=("max-timestamp", "snappy-unframed"), why="Old librdkafka wrote it so, with maxTimestamp of the first record.", **printed)
+    three = [message_value(0, b"a", b"0"), message_value(1, b"b", b"1", offset=1), batch_value([record_value(b"c", b"2", base=2)], base=2)]
+    whole.ok("entries/v0-v1-v2-worked", "A message of each format, as printed", WORKED["W39"], log(*three), doc="kafka.md §6 E29 W39",
+             rules=("kafka.log.magic",), needs=["feature:mixed-magic"], why="Three clients take the first magic for that of all.", **printed)
     _kraft(v2)
     _transactions(whole)
 

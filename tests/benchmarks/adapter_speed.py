@@ -61,7 +61,7 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         room, caller = Path(name), Caller(load_object(resolve(adapter)))
         segments, warm = room / "segments", room / "warm"
-        generate(segments, mib * MIB, 1, segment=16 * MIB, every=SOUND, plain=plain)
+        generate(segments, mib * MIB, 1, segment=64 * MIB, every=SOUND, plain=plain)
         generate(warm, 6 * MIB, 2, segment=MIB, every=SOUND)
         requests = list(questions(segments, caller.hello))
         click.echo(f"{mib} MiB, {len(requests)} entries are asked of {adapter}")
@@ -86,7 +86,7 @@ def scanned(adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
     options = jobs.source_options([str(folder)], [])
-    plan = scan.planned("wireproof.kafka_log", options, [adapter], out, grain=16 * MIB)
+    plan = scan.planned("wireproof.kafka_log", options, [adapter], out)
     scan.run(plan, None, lambda *_: None)
 
 

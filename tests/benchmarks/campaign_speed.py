@@ -45,7 +45,7 @@ class Shape:
             plan = campaign.planned(numbered, self.adapters, cases, out, grain=self.grain)
             found = campaign.run(plan, None, lambda *_: None, tasks).signatures
             shutil.rmtree(out)
-        return sum(row["count"] for row in found if row["verdict"] in {"timeout", "crash"})
+        return sum(row["count"] for row in found if row["kind"] in {"timeout", "crash"})
 
 
 @click.command()

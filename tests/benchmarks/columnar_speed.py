@@ -184,7 +184,7 @@ PARTS: dict[str, Callable[[int, int], None]] = {
 @click.command()
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
 @click.option("--mib", default=16, help="of records in a segment")
-@click.option("--rounds", default=15, help="of which the best is kept")
+@click.option("--rounds", default=40, help="of which the best is kept")
 def main(*, parts: tuple[str, ...], mib: int, rounds: int) -> None:
     """Print each ratio beside its bar."""
     conditions()

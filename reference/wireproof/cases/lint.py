@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
-
 from wireproof import formats
+from wireproof.cases.answered import answered
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen import seal
 from wireproof.cases.page import INLINE, KEYS, text_of
+from wireproof.cases.problem import Problem
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
@@ -25,22 +25,10 @@ from wireproof.wire.values import Json, from_json, to_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-ID: Final = re.compile(r"[a-z.]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
+ID: Final = re.compile(r"[a-z.-]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
 
 FLAGS: Final = ("security", "resource")
 """What a flag may say: see the report's order, and the limits of the case."""
-
-
-@frozen
-class Problem:
-    """A line of the linter."""
-
-    where: str
-    text: str
-
-    def __str__(self) -> str:
-        """`id: what is wrong`."""
-        return f"{self.where}: {self.text}"
 
 
 def lint(suite: Suite) -> list[Problem]:
@@ -237,7 +225,10 @@ def _encoded(row: Format, case: Case, data: bytes) -> str:
     if case.expect.data and data not in case.expect.data:
         return f"the reference encodes {data.hex()[:160]}"
     for option in case.expect.data or (data,):
-        again = to_json(formats.decode(row, option, case.options).value)
+        decoded = formats.decode(row, option, case.options)
+        again = to_json(decoded.value)
+        if case.profile == "produce" and decoded.remarks:
+            return f"{option.hex()[:80]} is not what a producer writes: {decoded.remarks[0].cls}"
         if case.expect.value is not None and again != case.expect.value:
             return f"{option.hex()[:80]} decodes to another value: {_where(case.expect.value, again)}"
     return ""
@@ -306,6 +297,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _ids, _files, _frozen, _words, _twins, _values, _covered, _reference,
+    _ids, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -17,12 +17,13 @@ from wireproof.cli.errors import exit_of
 from wireproof.trial.exit_codes import Exit
 
 VERBS: Final[Mapping[str, str]] = {
-    "adapters": "list the registered adapters; probe what one claims",
+    "adapters": "list who is ready here; build drivers; probe what one claims",
     "baseline": "write, fix or check a file of known failures",
     "campaign": "generate cases on Spark and judge codecs by them",
     "cases": "list the cases",
     "check": "judge codecs by the cases",
     "diff": "compare two runs",
+    "exchange": "give what every codec writes to every codec that reads",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
     "kill": "run every mutant, and name the case that it dies by",

@@ -1,19 +1,23 @@
-"""`wireproof adapters`: the registered adapters, and what one claims against what it does."""
+"""`wireproof adapters`: who is ready here, what makes the others so, and what one claims."""
 
+import time
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Final
 
 import click
 
+from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
+from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.probe import Finding, Standing, probe
-from wireproof.adapters.registry import entries
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import selecting, selection, suite_of
 from wireproof.trial.engine import Engine
-from wireproof.trial.exit_codes import Exit
+from wireproof.trial.exit_codes import Exit, worst
 
 STANDINGS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
@@ -25,22 +29,72 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 
 @click.group("adapters", invoke_without_command=True)
+@click.option("--mutants", is_flag=True, help="each mutant on a line of its own")
 @click.pass_context
-def command(ctx: click.Context) -> None:
-    """List the registered adapters, mutants too: name, formats, what it is, what it needs."""
-    if ctx.invoked_subcommand is None:
-        rows = list(entries().values())
-        width = max(len(entry.name) for entry in rows)
-        for entry in rows:
-            click.echo(
-                f"{entry.name:<{width}}  {', '.join(entry.formats)}: {entry.description}{_needs(entry)}"
-            )
+def command(ctx: click.Context, mutants: bool) -> None:
+    """List the registered adapters: whether each is ready here, and if not, what makes it so."""
+    if ctx.invoked_subcommand is not None:
+        return
+    rows = [_row(entry) for entry in entries().values() if mutants or not _mutant(entry)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
+        click.echo(f"{head}  {row[3]}")
+    if not mutants:
+        number = sum(map(_mutant, entries().values()))
+        click.echo(f"mutant:*  {number} codecs with one planted fault each: `wireproof adapters --mutants`")
 
 
-def _needs(entry: Entry) -> str:
-    if entry.extra:
-        return f" (pip install 'wireproof[{entry.extra}]')"
-    return " (is built when first used)" if entry.prepare else ""
+def _mutant(entry: Entry) -> bool:
+    return entry.name.startswith("mutant:")
+
+
+def _row(entry: Entry) -> tuple[str, str, str, str]:
+    """Name, state, version, and the rest: what it is about, and what it lacks."""
+    stands = ready(entry)
+    about = f"{', '.join(entry.formats)}: {entry.description}"
+    lacks = f" -> {stands.remedy}" if stands.remedy else ""
+    return entry.name, stands.state, stands.version, about + lacks
+
+
+@command.command("prepare")
+@click.argument("names", nargs=-1, metavar="NAME…")
+@click.option(
+    "--all", "every", is_flag=True, help="every adapter that has something to build, and its tools here"
+)
+def preparing(names: tuple[str, ...], every: bool) -> int:
+    """Build the drivers of the adapters NAME…, and let each say its hello; prints the seconds of each.
+
+    A driver is built once for each edition of its source, into the user's cache. Exit code 4 if one fails.
+    """
+    if bool(names) == every:
+        raise click.UsageError("name the adapters to build, or give --all")
+    rows = [resolve(name) for name in names] or [entry for entry in entries().values() if entry.prepare]
+    codes = [_prepared(entry, asked=not every) for entry in rows]
+    return worst(codes)
+
+
+def _prepared(entry: Entry, *, asked: bool) -> Exit:
+    """Build one; what lacks a tool is left out of `--all`, and is an error where it was asked for."""
+    stands = ready(entry)
+    if stands.state == "not here":
+        click.echo(f"{entry.name}: left out: {stands.remedy}", err=asked)
+        return Exit.ADAPTER if asked else Exit.CONFORMS
+    if entry.prepare is None:
+        click.echo(f"{entry.name}: ready, nothing to build")
+        return Exit.CONFORMS
+    start = time.monotonic()
+    try:
+        built(entry.name, entry.prepare)
+        seconds = time.monotonic() - start
+        controller = open_adapter(entry.name)
+    except AdapterError as error:
+        click.echo(f"wireproof: {error}", err=True)
+        return Exit.ADAPTER
+    controller.close()
+    done = "was built before" if stands.state == "ready" else f"built in {seconds:.1f} s"
+    click.echo(f"{entry.name} {controller.hello.version}: {done}")
+    return Exit.CONFORMS
 
 
 @command.command("probe")

@@ -13,6 +13,7 @@ from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
 from wireproof.spark.errors import SourceError
 from wireproof.trial.baseline import BaselineError
+from wireproof.trial.companions import CompanionError
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.killtable import KillTableError
@@ -32,6 +33,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
     (KillTableError, Exit.USAGE),
+    (CompanionError, Exit.USAGE),
     (FixtureError, Exit.SUITE),
     (MessageError, Exit.ADAPTER),
     (AdapterError, Exit.ADAPTER),

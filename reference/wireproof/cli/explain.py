@@ -11,7 +11,11 @@ from wireproof.cases.identify import Fit, fits
 from wireproof.cases.nearest import nearest
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.formats import Format
+from wireproof.report import companion
 from wireproof.report.fieldtree import lines
+from wireproof.report.visible import visible
+from wireproof.trial import companions
+from wireproof.trial.exit_codes import Exit
 
 LONGEST_PATH = 255
 """Characters up to which a word may be a path; longer ones are hex, and no file system likes to be asked."""
@@ -48,8 +52,32 @@ def rows_of(name: str | None) -> list[Format]:
 @click.argument("source", metavar="FILE|HEX|-")
 @click.option("--format", "name", help="a format such as kafka.batch/v2; without it every one is tried")
 @with_fixtures
-def command(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
-    """Print the fields of the bytes in a file or in hex, damaged or not."""
+def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
+    """Print the fields of the bytes in a file or in hex, damaged or not.
+
+    A Kafka `.index`, `.timeindex` or `.txnindex` is held to the log beside it, and the companions of a `.log`
+    are held to that: exit code 1 if one of them is wrong.
+    """
+    path = Path(source) if len(source) <= LONGEST_PATH else Path()
+    if name is None and path.is_file() and companions.kind_of(path):
+        one = companions.checked(path)
+        for line in companion.lines(one):
+            click.echo(line)
+        return Exit.FAILS if one.wrong else Exit.CONFORMS
+    _explain(source, name, folders)
+    return _beside(path) if path.is_file() else Exit.CONFORMS
+
+
+def _beside(log: Path) -> Exit:
+    """A line of each companion of a log, and of what is wrong with it."""
+    found = companions.companions(log)
+    for one in found:
+        for line in (*one.lines(), one.verdict()):
+            click.echo(visible(line))
+    return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
+
+
+def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
     data = bytes_of(source)
     if not data:
         raise click.UsageError(f"{source} is empty: there is nothing to explain")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from wireproof.cases.answered import counts, of
 from wireproof.cases.frozen import freeze, unfrozen
 from wireproof.cases.lint import lint
 from wireproof.cli.options import suite_of, with_fixtures
@@ -26,6 +27,8 @@ def command(folders: tuple[Path, ...], freezing: bool) -> int:
         for path, number in freeze(suite).items():
             click.echo(f"{path}: {number} more ids are frozen")
         suite = suite_of(folders)
+    for table in of(suite):
+        click.echo(counts(table))
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     click.echo(
         f"{len(suite.cases)} cases, {len(unfrozen(suite))} of them not frozen, {len(suite.rules)} rules, "

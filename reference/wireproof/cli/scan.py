@@ -10,6 +10,7 @@ from rich.table import Table
 
 from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
+from wireproof.report.visible import visible
 from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.verdicts import ROWS, gates
@@ -43,7 +44,11 @@ def command(
     samples: int,
     **more: Any,  # noqa: ANN401 - `assignments`, `page`, and the options of the cluster
 ) -> int:
-    """Read every object that PATH… name: which frames are refused, and which are understood differently."""
+    """Read every object that PATH… name: which frames are refused, and which are understood differently.
+
+    The `.index`, `.timeindex` and `.txnindex` beside a local Kafka log are held to it: exit code 1 if one of
+    them is wrong.
+    """
     try:
         from wireproof.spark import board, jobs, scan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
@@ -61,7 +66,22 @@ def command(
     )
     if more["page"]:
         more["page"].write_text(board.html(out), encoding="utf-8")
-    return exit_of(summary.signatures)
+    beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
+    return worst([Exit(exit_of(summary.signatures)), beside])
+
+
+def _companions(plan: "Plan", out: Path) -> Exit:
+    """The indexes beside the logs: a line of each that is wrong, and one of all of them, if there are any."""
+    from wireproof.spark import companions  # noqa: PLC0415 - as above
+
+    found = companions.beside(list(dict.fromkeys(span.place for span in plan.spans)), out)
+    for line in (line for one in found for line in one.lines()):
+        click.echo(visible(line))
+    wrong = sum(one.wrong for one in found)
+    if found:
+        logs = len({one.name.beside(".log") for one in found})
+        click.echo(f"companions: {len(found)} indexes of {logs} logs, {wrong} findings that mislead a reader")
+    return Exit.FAILS if wrong else Exit.CONFORMS
 
 
 def _watched(plan: "Plan", where: Where) -> "Summary":

@@ -88,7 +88,7 @@ def _judged(entries: Entries, options: Options, *, keep: Keep) -> Iterator[Run]:
     first, ends = 0, np.cumsum(entries.length)
     while first < entries.magic.size:
         before = int(ends[first - 1]) if first else 0
-        stop = max(int(np.searchsorted(ends, before + WIRE_BYTES[keep], side="right")), first + 1)
+        stop = max(int(np.searchsorted(ends, before + WIRE_BYTES, side="right")), first + 1)
         for judged in judge(entries.part(first, stop), options.max_output, keep=keep):
             wave = judged if options.profile == "reader" else _unanswered(judged)  # §1.7 is the reference's
             yield Run(wave, {index: _asked(wave.entries, index, options) for index in _handed(wave)})

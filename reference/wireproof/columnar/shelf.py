@@ -4,7 +4,7 @@ from threading import local
 
 from attrs import frozen
 
-from wireproof.columnar.extra import np
+from wireproof.columnar.extra import np, pa
 from wireproof.columnar.kernels import SLACK, Array, Octets
 
 
@@ -51,12 +51,13 @@ class Shelf:
     def of(cls, records: int, size: int) -> "Shelf":
         """Room for so many records, whose keys and values are of so many bytes at most.
 
-        What becomes columns is one piece of memory: of several, the system takes back those that lie last
-        when they are given up, and to have them again costs more than to fill them.
+        What becomes columns is one piece of Arrow's memory, whose pool keeps what is given up: to have it
+        from the system again costs more than to fill it.
         """
         size += int(SLACK)
         parts = (16 * max(records, 1), 12 * (records + 1), 2 * records, size)
-        numbers, ends, absent, values = np.split(np.empty(sum(parts), np.uint8), np.cumsum(parts)[:-1])
+        memory = np.frombuffer(pa.allocate_buffer(sum(parts)), np.uint8)
+        numbers, ends, absent, values = np.split(memory, np.cumsum(parts)[:-1])
         rows = ends.view(np.int32).reshape(3, -1)
         rows[:, 0] = 0
         pair = numbers.view(np.int64).reshape(2, -1), absent.view(np.bool_).reshape(2, -1)

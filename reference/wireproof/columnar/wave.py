@@ -20,8 +20,9 @@ from wireproof.columnar.shelf import Shelf
 Keep: TypeAlias = Literal["slots", "columns"] | None
 """What is wanted of the records; None is a verdict only."""
 
-WIRE_BYTES: Final[dict[Keep, int]] = {None: 16 << 20, "slots": 16 << 20, "columns": 4 << 20}
-"""Bytes of the entries of a wave. Of columns, few enough for memory that is used again and not asked for."""
+WIRE_BYTES: Final = 16 << 20
+"""Bytes of the entries of a wave: what each wave costs by itself is then next to nothing."""
+
 LEAST_MESSAGE: Final = 26
 """Bytes of the smallest message: §2.1."""
 

@@ -15,11 +15,12 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Source, Value
 from wireproof.cases.fixtures import Suite, folder, load, read
-from wireproof.cases.lint import Problem, lint
+from wireproof.cases.lint import lint
 from wireproof.cases.mutate import repair
 from wireproof.cases.nearest import nearest
 from wireproof.cases.needs import needs_of
 from wireproof.cases.page import page_of
+from wireproof.cases.problem import Problem
 from wireproof.cases.rules import Rule
 from wireproof.formats import FORMATS
 from wireproof.fuzz.proposal import rules_of

@@ -17,13 +17,18 @@ Read = Callable[[Reader, WireField, str], Any]
 
 @frozen
 class Slot:
-    """A row of a schema: `read` gives the value of a scalar, or the tuple that a repeated field adds."""
+    """A row of a schema: `read` gives the value of a scalar, or the tuple that a repeated field adds.
+
+    `single` says of a repeated field that each occurrence is one value: it is read under its index, so
+    that another answer which a remark allows names the place where that answer stands.
+    """
 
     name: str
     read: Read
     wires: tuple[int, ...] = (LENGTH,)
     repeated: bool = False
     once: bool = False
+    single: bool = False
 
 
 @frozen
@@ -69,7 +74,8 @@ def _keep(reader: Reader, slot: Slot, wire: WireField, got: Collected) -> None:
         raise reader.reject(
             "type-mismatch", slot.name, f"wire type {wire.wire}", at=wire.at, detail="wrong_wiretype"
         )
-    value = slot.read(reader, wire, slot.name)
+    name = f"{slot.name}[{len(got.values.get(slot.name, ()))}]" if slot.single else slot.name
+    value = slot.read(reader, wire, name)
     if slot.repeated:
         got.values.setdefault(slot.name, []).extend(value)
     elif slot.name in got.values and slot.once:  # S26, S27: readers differ on which of two lengths counts

@@ -1,12 +1,14 @@
 """What a producer may not send, as far as bytes show it: kafka.md §1.7, profile `produce`.
 
 The broker's configuration, its clock and its producer state are not in the bytes; rows of §1.7 that need
-them are not here. What an ordinary reader refuses is refused before this is asked.
+them are not here. What an ordinary reader refuses is refused before this is asked. What a broker takes and
+no producer should write (it stores it as it is, clears it or packs the batch again) leaves a remark: a
+decoder may refuse it, an encoder may not write it.
 """
 
 from typing import Final
 
-from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL
+from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON
 from wireproof.kafka.values import Entry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
@@ -41,6 +43,10 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
     for wrong, name, offset, text in rows:
         if wrong:
             raise _refusal(reader, name, start + offset, text)
+    if append:
+        reader.remark("produce-append-time", "attributes", at=start + 21)
+    if batch.attributes & HORIZON:
+        reader.remark("produce-delete-horizon", "attributes", at=start + 21)
 
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:
@@ -51,10 +57,28 @@ def _check_message(reader: Reader, message: Message, start: int) -> None:
         raise _refusal(reader, "messages", start, "inner magic differs from the wrapper's")
     if message.magic and message.attributes & APPEND_TIME and message.timestamp == -1:
         raise _refusal(reader, "timestamp", start + 18, "LogAppendTime without a time")
+    _remark_message(reader, message, start)
+
+
+def _remark_message(reader: Reader, message: Message, start: int) -> None:
+    """§2.2: inner offsets 0, 1, 2, …, and under create time the wrapper's timestamp is the latest of them."""
+    append = message.magic and message.attributes & APPEND_TIME
+    if append:
+        reader.remark("produce-append-time", "attributes", at=start + 17)
+    if message.messages is None:
+        return
+    if [inner.offset for inner in message.messages] != list(range(len(message.messages))):
+        reader.remark("produce-inner-offsets", "messages", at=start)
+    latest = max(inner.timestamp for inner in message.messages)
+    if message.magic and not append and message.timestamp != latest:
+        reader.remark("max-timestamp", "timestamp", at=start + 18)
 
 
 def check_log(reader: Reader, entries: list[Entry]) -> None:
-    """A request: one batch if it is v2, and one magic throughout: §1.7, "Request level".
+    """A request: one batch if it is v2 or compressed, and one magic throughout: §1.7, "Request level".
+
+    That a compressed set is one wrapper is asked by the broker's LogValidator, which takes the first batch
+    and refuses a second one.
 
     Raises:
         Rejected: `not-permitted`.
@@ -64,6 +88,9 @@ def check_log(reader: Reader, entries: list[Entry]) -> None:
         raise _refusal(reader, "batches", reader.pos, "batches of different magic")
     if magics == {2} and len(entries) > 1:
         raise _refusal(reader, "batches", reader.pos, "more than one batch")
+    wrapped = any(isinstance(entry, Message) and entry.messages is not None for entry in entries)
+    if wrapped and len(entries) > 1:
+        raise _refusal(reader, "batches", reader.pos, "a wrapper is not alone")
 
 
 def _refusal(reader: Reader, name: str, at: int, text: str) -> Rejected:

@@ -208,6 +208,7 @@ def run(
 
 def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which are committed; gives `signatures` and `samples`."""
+    spanwise.tidy(plan.out)
     whole = Gathered(plan.most)
     parts = [tables.load(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
     for part in parts:

@@ -379,6 +379,7 @@ def run(plan: Plan, where: Where | str | None, progress: spanwise.Progress) -> S
 
 def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables that are made of all spans, which are committed; gives `signatures` and `files`."""
+    spanwise.tidy(plan.out)
     parts = [tables.load(plan.done(number)) for number in range(len(plan.spans))]
     signatures, files = tables.signatures(parts), list(tables.files(_accounts(plan, parts)))
     tables.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)

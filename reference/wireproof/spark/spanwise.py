@@ -82,6 +82,12 @@ def left(plan: Plan) -> list[int]:
     return [n for n in range(len(plan.weights)) if committed(plan.out, n).name not in there]
 
 
+def tidy(out: Path) -> None:
+    """Take away what tasks that were killed had half written; every span is committed."""
+    for half in out.glob("*/.*"):
+        half.unlink()
+
+
 def kept(out: Path, what: str, asked: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What was planned in `out` before; in a new folder what `make` gives, written there.
 

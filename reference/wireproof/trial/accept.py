@@ -143,8 +143,8 @@ def _decoded_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
 
 
 def _reading(case: Case) -> Options:
-    """The bytes of an encoder are read as a consumer reads them."""
-    return evolve(case.options, profile="reader")
+    """The bytes of an encoder are read as a consumer reads them; in profile `produce` as a broker does."""
+    return evolve(case.options, profile=case.profile)
 
 
 def _wanted(expect: Accept, case: Case) -> Json:
@@ -160,6 +160,9 @@ def _round_trip(want: Json, got: Json, remark: str, bench: Bench) -> Verdict:
     if found is not None:
         wanted, given = short_field(found)
         return Verdict("fail", "not-round-trip", path=found.path, want=wanted, got=given)
+    if remark and bench.case.profile == "produce":
+        text = "its bytes decode back, but no producer should write them so"
+        return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)
     if remark:
         return Verdict("info", remark, text="its bytes decode back, but stand where the format is open")
     return Verdict("pass", "semantic")

@@ -12,18 +12,17 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     owner = "somebody"
     expires = 2027-06-30
 
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture, or of every fixture that
-a pattern such as `kafka.log/**~truncated:*` matches. The cases of a family are refused for reasons of their own:
-their debt may have the class `*`. Of several debts for a case, one of its id comes first, then one that says
-how it fails.
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
+pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
+speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
 """
 
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import cached_property
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Any, Final, Literal
 
@@ -43,11 +42,10 @@ class BaselineError(ValueError):
     """The baseline cannot be read or rewritten; one line says which entry and why."""
 
 
-ANY: Final = "*"
-"""The class of a family's debt whose cases have different ones."""
+_fixtures: Final = lru_cache(compiled)
 
 
-@frozen(slots=False)  # its expression is kept
+@frozen(cache_hash=True)
 class Debt:
     """One entry, as the file has it."""
 
@@ -58,21 +56,33 @@ class Debt:
     owner: str
     expires: date
 
-    @cached_property
-    def expression(self) -> re.Pattern[str] | None:
-        """What the ids of a family's debt match; None for a debt of one case."""
-        head, mark, family = self.id.rpartition("~")
-        if not mark or not family.endswith(":*"):
-            return None
-        return re.compile(f"{compiled(head).pattern}~{re.escape(family[:-1])}.*")
+    @property
+    def fixture(self) -> str:
+        """The id, or the pattern of ids, of the golden cases that it is about."""
+        return self.id.partition("~")[0]
+
+    @property
+    def broad(self) -> bool:
+        """Whether it is about the families of more than one fixture."""
+        return "*" in self.fixture
+
+    @property
+    def prefix(self) -> str:
+        """What the ids of a family's debt begin with; empty for a debt of one case, and for a broad one."""
+        return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
         """Whether the debt is about this case."""
-        return bool(self.expression.fullmatch(event.id)) if self.expression else event.id == self.id
+        if self.broad:
+            parent, _, derived = event.id.partition("~")
+            family = self.id.removeprefix(self.fixture)[1:-1]
+            known = derived.startswith(family) and _fixtures(self.fixture).fullmatch(parent)
+            return bool(known) and self.is_as_written(event)
+        return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
         """Whether the case fails as the debt says."""
-        return event.label == self.kind and self.cls in (event.cls, ANY)
+        return (event.label, event.cls) == (self.kind, self.cls)
 
 
 @frozen
@@ -109,9 +119,10 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    most = Counter((debt.id, (debt.kind, debt.cls) if debt.expression else ()) for debt in debts).most_common(1)
-    if most and most[0][1] > 1:
-        raise BaselineError(f"{name}: {most[0][0][0]} is written twice")
+    written = Counter((debt.id, *((debt.kind, debt.cls) if debt.broad else ())) for debt in debts)
+    for words, times in written.most_common(1):
+        if times > 1:
+            raise BaselineError(f"{name}: {' '.join(words)} is written twice")
     return debts
 
 
@@ -127,8 +138,8 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
     if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
-    if ("*" in row["id"] or row["class"] == ANY) and not row["id"].endswith(":*"):
-        raise BaselineError(f"{where}: `*` is for a family, an id that ends in ~<family>:*")
+    if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
+        raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     return Debt(row["id"], row["kind"], row["class"], row["reason"], row["owner"], row["expires"])
 
 
@@ -143,11 +154,13 @@ def is_debt(event: CaseEvent) -> bool:
 def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
     """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[Debt, dict[str, list[CaseEvent]]] = {debt: {"as": [], "other": [], "not": []} for debt in debts}
-    single = {debt.id: debt for debt in debts if not debt.expression}
-    families = tuple(debt for debt in debts if debt.expression)
+    found: dict[Debt, dict[str, list[CaseEvent]]] = {
+        debt: {"as": [], "other": [], "not": []} for debt in debts
+    }
+    single = {debt.id: debt for debt in debts if not debt.prefix and not debt.broad}
+    families = sorted((debt for debt in debts if debt.prefix or debt.broad), key=lambda debt: debt.broad)
     for event in stream.cases:
-        debt = single.get(event.id) or _of_family(families, event)
+        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
         if debt is None:
             continue
         how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
@@ -160,14 +173,6 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
         tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
-
-
-def _of_family(families: Sequence[Debt], event: CaseEvent) -> Debt | None:
-    """The debt that says how the case fails, else the first that is about it."""
-    if "~" not in event.id:
-        return None
-    about = [debt for debt in families if debt.covers(event)]
-    return next((debt for debt in about if debt.is_as_written(event)), about[0] if about else None)
 
 
 def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
@@ -279,7 +284,7 @@ def _blocks(text: str) -> list[str]:
 def _fixed(debt: Debt, block: str, applied: Applied, stream: Stream) -> str:
     if debt in applied.stale:
         return ""
-    if debt not in applied.changed or debt.expression:
+    if debt not in applied.changed or debt.prefix:
         return block
     event = next(event for event in stream.cases if event.id == debt.id)
     return _with(_with(block, "kind", event.label), "class", event.cls)
@@ -296,12 +301,8 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
     ids = set(known)
     problems = []
     for debt in debts:
-        if not _known(debt.id.partition("~")[0], ids):
+        if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
             problems.append(f"{debt.id}: no such case")
         if debt.expires < today:
             problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, owner {debt.owner}")
     return tuple(problems)
-
-
-def _known(pattern: str, ids: Collection[str]) -> bool:
-    return pattern in ids or ("*" in pattern and any(map(compiled(pattern).fullmatch, ids)))

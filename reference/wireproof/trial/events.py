@@ -72,6 +72,8 @@ class CaseEvent:
         ns: nanoseconds from request to answer.
         token: replays the case; empty where its id does.
         title, rules, twin: of the case, for those who have only the stream.
+        cluster: of an exchange, which of those who read the same bytes understood them so: 1 is the most
+            adapters; 0 where all did.
     """
 
     seq: int
@@ -93,6 +95,7 @@ class CaseEvent:
     title: str = ""
     rules: tuple[str, ...] = ()
     twin: str = ""
+    cluster: int = 0
 
     @property
     def label(self) -> str:

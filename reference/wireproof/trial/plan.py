@@ -19,6 +19,7 @@ from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.options import DEFAULT
 from wireproof.wire.values import Json
 
 BLOCK: Final = 512
@@ -106,8 +107,11 @@ def _lifted(case: Case, hello: Hello) -> tuple[Case, Claim] | None:
 
 
 def lacking(case: Case, claim: Claim) -> str:
-    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked."""
-    if claim.profiles is not None and case.profile not in claim.profiles:
+    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked.
+
+    An encoder is asked for the same bytes in every profile, which only says how they are looked at.
+    """
+    if case.op != "encode" and claim.profiles is not None and case.profile not in claim.profiles:
         return f"profile:{case.profile}"
     claimed = {"codec": claim.codecs, "feature": claim.features}
     for atom in case.needs:
@@ -120,9 +124,10 @@ def lacking(case: Case, claim: Claim) -> str:
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
     """The question: bytes and options of the case, nothing of what is expected."""
+    profile = DEFAULT.profile if case.op == "encode" else case.profile
     options = case.options
-    if options.profile != case.profile:
-        options = evolve(options, profile=case.profile)
+    if options.profile != profile:
+        options = evolve(options, profile=profile)
     data, value, chunks = _parts(case.input)
     return Request(
         name,

@@ -23,6 +23,10 @@ def tree_of(patterns: tuple[str, ...]) -> Wanted:
     return root
 
 
+NOTHING: Wanted = {"": {}}
+"""The tree of no field, since an empty one is that of all: no format has a field without a name."""
+
+
 def project(value: Json, wanted: Wanted) -> Json:
     """The parts of `value` that `wanted` names, in the shape of `value`."""
     if not wanted:
@@ -34,6 +38,14 @@ def project(value: Json, wanted: Wanted) -> Json:
             return [project(part, wanted["[]"]) for part in value]
         case _:
             return value
+
+
+def both(one: Wanted, other: Wanted) -> Wanted:
+    """The fields that two trees both name; `NOTHING` if there are none."""
+    if not one or not other:
+        return one or other
+    parts = ((key, both(one[key], other[key])) for key in one if key in other)
+    return {key: part for key, part in parts if part is not NOTHING} or NOTHING
 
 
 def hidden(value: Json, wanted: Wanted, path: str = "") -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import count
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from attrs import frozen
 from hypothesis import HealthCheck, Phase, given, settings
@@ -24,6 +24,8 @@ from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
+
+T = TypeVar("T")
 
 KEYS: Final = {"test_0": b"zero", "test_1": b"testkey", "_1": b"noname", "test_127": b""}
 """Keys of the signers that the strategy of frames names: heka.md, section 4."""
@@ -118,14 +120,19 @@ def drawn(row: Format, seed: int) -> Iterator[Sample]:
 @lru_cache(maxsize=64)
 def drawer(row: Format) -> Callable[[str], list[Sample]]:
     """What draws the example of a row that a text names: the same one, whatever was drawn before."""
-    found: list[Sample] = []
+    return drawing(samples(row))
+
+
+def drawing(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
+    """What draws the example of a strategy that a text names, in a list; of too large a one, none."""
+    found: list[T] = []
 
     @SETTINGS
-    @given(samples(row))
-    def collect(sample: Sample) -> None:
+    @given(strategy)
+    def collect(sample: T) -> None:
         found.append(sample)
 
-    def draw(name: str) -> list[Sample]:
+    def draw(name: str) -> list[T]:
         found.clear()
         size = BYTES
         while not found and size <= BYTES << 4:

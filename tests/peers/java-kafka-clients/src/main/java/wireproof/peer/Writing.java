@@ -1,14 +1,14 @@
 package wireproof.peer;
 
+import static wireproof.peer.Asked.*;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
+import java.util.List;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.DefaultRecordBatch;
@@ -17,19 +17,23 @@ import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.record.internal.SimpleRecord;
 import org.apache.kafka.common.utils.internals.ByteBufferOutputStream;
 
-/** Writes one entry with Kafka's MemoryRecordsBuilder; what the builder decides otherwise is refused. */
+/** Writes one entry with Kafka's MemoryRecordsBuilder; what the builder decides otherwise is not asked of it. */
 final class Writing {
     private static final int CODEC = 0x07;
     private static final int APPEND_TIME = 0x08;
     private static final int TRANSACTIONAL = 0x10;
     private static final int CONTROL = 0x20;
     private static final int HORIZON = 0x40;
+    private static final int ROOM = 4096;
     private static final Header[] NO_HEADERS = {};
 
     private Writing() {}
 
-    static byte[] write(JsonObject value) {
+    /** The builder writes of the magic that it is given: a value of another revision cannot be told it. */
+    static byte[] write(JsonObject value, String revision) {
         byte magic = Byte.parseByte(text(value, "magic"));
+        int known = List.of("v0", "v1", "v2").indexOf(revision);
+        check("magic", magic == known || magic > RecordBatch.CURRENT_MAGIC_VALUE);
         return value.has("records") ? batch(value, magic) : message(value, magic);
     }
 
@@ -43,8 +47,7 @@ final class Writing {
         long base = whole(value, "baseTimestamp");
         long baseOffset = whole(value, "baseOffset");
         check("attributes", attributes >>> 7 == 0);
-        JsonObject first = records.get(0).getAsJsonObject();
-        check("baseTimestamp", horizon || whole(first, "timestampDelta") == 0);
+        check("baseTimestamp", horizon || whole(records.get(0).getAsJsonObject(), "timestampDelta") == 0);
         long most = RecordBatch.NO_TIMESTAMP;
         for (JsonElement record : records) {
             most = Math.max(most, base + whole(record.getAsJsonObject(), "timestampDelta"));
@@ -123,50 +126,20 @@ final class Writing {
         }
         check("messages", !messages.isEmpty());
         check("key", value.get("key").isJsonNull());
-        check("offset", whole(value, "offset")
-                == whole(messages.get(messages.size() - 1).getAsJsonObject(), "offset"));
+        check("offset", whole(value, "offset") == whole(messages.get(messages.size() - 1).getAsJsonObject(), "offset"));
         check("timestamp", magic == 0 || whole(value, "timestamp") == most);
     }
 
     private static MemoryRecordsBuilder builder(byte magic, int attributes, long baseOffset, long appendTime,
             long producerId, short epoch, int sequence, int leaderEpoch, long horizon) {
-        int room = 4096;
-        return new MemoryRecordsBuilder(new ByteBufferOutputStream(room), magic,
+        return new MemoryRecordsBuilder(new ByteBufferOutputStream(ROOM), magic,
                 Compression.of(CompressionType.forId(attributes & CODEC)).build(), type(attributes), baseOffset,
                 (attributes & APPEND_TIME) != 0 ? appendTime : RecordBatch.NO_TIMESTAMP, producerId, epoch, sequence,
-                (attributes & TRANSACTIONAL) != 0, (attributes & CONTROL) != 0, leaderEpoch, room, horizon);
+                (attributes & TRANSACTIONAL) != 0, (attributes & CONTROL) != 0, leaderEpoch, ROOM, horizon);
     }
 
     private static TimestampType type(int attributes) {
         return (attributes & APPEND_TIME) != 0 ? TimestampType.LOG_APPEND_TIME : TimestampType.CREATE_TIME;
-    }
-
-    private static Header[] headers(JsonArray pairs) {
-        Header[] headers = new Header[pairs.size()];
-        for (int i = 0; i < headers.length; i++) {
-            byte[] key = data(pairs.get(i).getAsJsonArray().get(0));
-            headers[i] = new RecordHeader(key == null ? null : new String(key, StandardCharsets.UTF_8),
-                    data(pairs.get(i).getAsJsonArray().get(1)));
-        }
-        return headers;
-    }
-
-    private static void check(String field, boolean possible) {
-        if (!possible) {
-            throw new Driver.Beyond(field);
-        }
-    }
-
-    private static String text(JsonObject fields, String name) {
-        return fields.get(name).getAsString();
-    }
-
-    private static long whole(JsonObject fields, String name) {
-        return Long.parseLong(text(fields, name));
-    }
-
-    private static byte[] data(JsonElement hex) {
-        return hex.isJsonNull() ? null : HexFormat.of().parseHex(hex.getAsString());
     }
 
     private static byte[] bytes(ByteBuffer buffer) {

@@ -1,0 +1,163 @@
+"""Whether the fixtures answer the tables of `evidence`: every id, by cases that are there and mean it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Chunks, Data, Value
+from wireproof.cases.derived import derived
+from wireproof.cases.evidence import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
+from wireproof.cases.fixtures import FixtureError, Suite
+from wireproof.cases.problem import Problem
+from wireproof.formats import FORMATS
+from wireproof.wire.rejected import Rejected
+
+NAMED: Final = {"INVALID", "IMPL"}
+"""Verdicts that come with a class."""
+
+
+def of(suite: Suite) -> tuple[Table, ...]:
+    """The tables beside the fixtures; raises `FixtureError`."""
+    roots = sorted({path.parents[2] for path in suite.files.values()})
+    try:
+        return tuple(table for root in roots for table in tables(root))
+    except ValueError as error:
+        raise FixtureError(str(error)) from None
+
+
+def answered(suite: Suite) -> Iterator[Problem]:
+    """Every problem of the tables; raises `FixtureError`."""
+    for table in of(suite):
+        yield from _whole(table)
+        for row in table.rows:
+            yield from (Problem(_where(table, row), text) for text in _texts(suite, row))
+
+
+def counts(table: Table) -> str:
+    """A line: how many ids, with fixtures and without."""
+    with_ = sum(1 for row in table.rows if row.fixtures)
+    without = sum(1 for row in table.rows if row.exclusion)
+    cases = len({name for row in table.rows for name in row.fixtures})
+    noted = sum(1 for row in table.rows if isinstance(row, Vector) and row.note)
+    more = f", {noted} with a note" if noted else ""
+    return (
+        f"{_place(table.path)}: {len(table.ids)} ids of {table.document} {table.section}, "
+        f"{with_} with fixtures ({cases} cases){more}, {without} with an exclusion"
+    )
+
+
+def _whole(table: Table) -> Iterator[Problem]:
+    """Each id of the document once, in its order, and no other."""
+    numbers = Counter(row.id for row in table.rows)
+    where = _place(table.path)
+    for name in table.ids:
+        if numbers[name] != 1:
+            yield Problem(where, f"{name} has {numbers[name] or 'no'} rows, and wants one")
+    for name in numbers.keys() - set(table.ids):
+        yield Problem(where, f"{name} is no id of {table.document} {table.section}")
+
+
+def _place(path: Path) -> str:
+    return path.relative_to(path.parents[1]).as_posix()
+
+
+def _where(table: Table, row: Row) -> str:
+    return f"{_place(table.path)} {row.id}"
+
+
+def _texts(suite: Suite, row: Row) -> Iterator[str]:
+    """What is wrong with a row."""
+    if bool(row.fixtures) == bool(row.exclusion):
+        yield "wants fixtures, or an exclusion with its reason"
+    named = [name.partition("~") for name in row.fixtures]
+    yield from (f"the fixture {name} does not exist" for name, _, _ in named if name not in suite.by_id)
+    cases = [suite.by_id[name] for name, _, _ in named if name in suite.by_id]
+    for name, mark, family in named:
+        if mark and name in suite.by_id and not _has(suite.by_id[name], family):
+            yield f"{name} has no derived cases of {family or 'no family'}"
+    match row:
+        case Sighting():
+            yield from _sighted(row, cases)
+        case Regression():
+            yield from _linked(row, cases)
+        case Vector():
+            yield from _meant(row, cases)
+
+
+def _linked(row: Regression, cases: list[Case]) -> Iterator[str]:
+    """A case bears a link in its `why`, so that who breaks it finds whom it broke before."""
+    if not row.fault or not row.links:
+        yield "wants its fault and a link"
+        return
+    for case in cases:
+        if not any(_bears(case.why, link) for link in row.links):
+            yield f"the why of {case.id} bears none of {', '.join(row.links)}"
+
+
+def _bears(why: str, link: str) -> bool:
+    """`owner/name#7` may be written with a blank before the number, `owner/name@abc` with one for the @."""
+    return link in why.replace(" #", "#") or link.replace("@", " ") in why
+
+
+def _has(case: Case, family: str) -> bool:
+    return any(one.id.startswith(f"{case.id}~{family}:") for one in derived(case))
+
+
+def _sighted(row: Sighting, cases: list[Case]) -> Iterator[str]:
+    """The bytes of the rule book are those of a case, and a case bears a link, where there are any."""
+    if not row.text:
+        yield "wants a text"
+    if row.bytes and not any(bytes.fromhex(row.bytes) in _inputs(case) for case in cases):
+        yield "none of its fixtures takes its bytes"
+    if row.links and cases and not any(_bears(case.why, link) for case in cases for link in row.links):
+        yield f"no why of its fixtures bears one of {', '.join(row.links)}"
+
+
+def _inputs(case: Case) -> tuple[bytes, ...]:
+    """What a case reads, or what an encoder may write for it."""
+    match case.input:
+        case Data(data):
+            return (data,)
+        case Chunks(chunks):
+            return (b"".join(chunks),)
+        case Value():
+            return case.expect.data if isinstance(case.expect, Accept) else ()
+
+
+def _meant(row: Vector, cases: list[Case]) -> Iterator[str]:
+    """The fixture has the length and the verdict of the vector, or a note says why it has not."""
+    if row.verdict not in VERDICTS or (row.verdict in NAMED) != bool(row.name):
+        yield f"its verdict wants one of {', '.join(VERDICTS)}, the last two with a name"
+        return
+    departs = [text for case in cases for text in _departs(row, case)]
+    if departs and not row.note:
+        yield f"{'; '.join(departs)}: a note wants to say why"
+    if row.note and not departs:
+        yield "its note explains what is not so"
+
+
+def _departs(row: Vector, case: Case) -> Iterator[str]:
+    """Where the fixture is another than the vector."""
+    if not isinstance(case.input, Data) or case.op != "decode" or case.options.profile != "reader":
+        yield f"{case.id} is no decode case of a reader"
+        return
+    if len(case.input.data) != row.size:
+        yield f"{case.id} has {len(case.input.data)} bytes, not {row.size}"
+    verdict, names = _verdict(case, case.input.data)
+    if verdict != row.verdict or (row.name and row.name not in names):
+        said = " ".join((verdict, *names))
+        yield f"{case.id} is {said}, not {row.verdict} {row.name}".rstrip()
+
+
+def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
+    """What the reference, which `lint` holds to the case, makes of it, in the words of the rule book."""
+    try:
+        decoded = formats.decode(FORMATS[case.joined], data, case.options)
+    except Rejected as rejected:
+        return "INVALID", tuple(name for name in (rejected.detail, rejected.cls) if name)
+    names = tuple(remark.cls.upper().replace("-", "_") for remark in decoded.remarks)
+    if names:
+        return "IMPL", names
+    return ("VALID" if decoded.consumed == len(data) else "PARTIAL"), ()

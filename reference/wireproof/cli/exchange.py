@@ -1,0 +1,118 @@
+"""`wireproof exchange`: every encoder's bytes to every decoder."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from wireproof.adapters.entry import Entry
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries
+from wireproof.adapters.table import TABLE
+from wireproof.cases.case import Case
+from wireproof.cases.token import TokenError, keep, parse
+from wireproof.cli.errors import exit_of
+from wireproof.cli.fuzz import formats_of
+from wireproof.report.exchange import Shown, page, show
+from wireproof.report.html import Page
+from wireproof.trial import baseline
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.exchange import Ask, Exchanged, exchange
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.laws import losses
+from wireproof.trial.ledger import ledger
+from wireproof.trial.streams import EventWriter
+from wireproof.trial.understanding import groups, splits
+
+REFERENCE = "reference"
+
+COUNT = 100
+"""Values of each format; over all peers of the table this stays far below ten minutes on two cores."""
+
+
+@click.command("exchange")
+@click.argument("adapters", nargs=-1, metavar="[ADAPTER]…")
+@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(min=1),
+              help="values of each format")  # fmt: skip
+@click.option("--seed", default=0, help="of the values, and of the order in which they are asked")
+@click.option("--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else all there are")
+@click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
+@click.option("--tokens", default=Path("wireproof-exchange"), show_default=True, metavar="DIR",
+              type=click.Path(file_okay=False, path_type=Path),
+              help="where the tokens of long inputs are kept, if there are any")  # fmt: skip
+@click.option("--html", "file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="the matrix as one HTML file")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="the streams of events, one an adapter, as JSON lines")  # fmt: skip
+def command(
+    adapters: tuple[str, ...],
+    patterns: tuple[str, ...],
+    tokens: Path,
+    file: Path | None,
+    out: Path | None,
+    **more: Any,  # noqa: ANN401 - `count`, `seed` and `scale`
+) -> int:
+    """Give what each ADAPTER writes to each that reads: who understands it alike, and who stands apart.
+
+    Without ADAPTER, all that are ready here take part, and the reference; it is the partner of one alone.
+    Exit code: 0 all agree, 1 somebody writes or reads wrong, 2 usage, 4 an adapter does not start or answer.
+    """
+    ask = Ask(more["count"], more["seed"], frozenset(formats_of(patterns)) if patterns else None)
+    found = _exchanged(_specs(adapters), ask, more["scale"])
+    for error in found.absent.values():
+        click.echo(f"wireproof: {error}", err=True)
+    if not found.parcels:
+        raise click.UsageError("there is no format that one of them writes and another one reads")
+    shown = _shown(found, tokens)
+    show(shown, Console())
+    if out:
+        _write(shown, out)
+    if file:
+        file.write_text(page(shown, Page("wireproof: exchange", _case)), encoding="utf-8")
+    codes = [baseline.exit_code(stream) for stream in shown.ledger.streams if stream.cases]
+    return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
+
+
+def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
+    if adapters:
+        return adapters if len(set(adapters)) > 1 else (*adapters, REFERENCE)
+    return tuple(entry.name for entry in _peers() if ready(entry).state == "ready")
+
+
+def _peers() -> list[Entry]:
+    """The registered implementations; the fast decoders are the reference once more, mutants are nobody."""
+    own = {entry.name for entry in TABLE if entry.object.startswith("wireproof.adapters.columnar")}
+    return [entry for entry in entries().values() if entry.name not in own and ":" not in entry.name]
+
+
+def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
+    """With a line of what is being done on a terminal."""
+    console = Console(stderr=True)
+    with console.status("exchange") as status:
+        tell = status.update if console.is_terminal else (lambda _: None)
+        return exchange(specs, ask, timeout_scale=scale, tell=tell)
+
+
+def _shown(found: Exchanged, tokens: Path) -> Shown:
+    apart = tuple(splits(found))
+    token = partial(keep, folder=tokens)
+    made = ledger(found, {split.parcel.case.id: split for split in apart}, token)
+    return Shown(found, made, groups(apart), losses(found), token)
+
+
+def _write(shown: Shown, out: Path) -> None:
+    with out.open("w", encoding="utf-8") as file:
+        for stream in shown.ledger.streams:
+            writer = EventWriter(file, stream.run)
+            for event in stream.cases:
+                writer.case(event)
+            writer.footer(complete=stream.complete)
+
+
+def _case(event: CaseEvent) -> Case | None:
+    try:
+        return parse(event.token) if event.token else None
+    except TokenError:
+        return None

@@ -1,0 +1,36 @@
+"""A companion of a segment for a person: its entries as a table, what is wrong, a verdict."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from attrs import fields
+
+from wireproof.report.visible import visible
+from wireproof.trial.companions import Checked
+
+MOST: Final = 40
+"""Entries that are shown; of more, the first and the last ones."""
+
+
+def lines(one: Checked) -> Iterator[str]:
+    """All that `explain` prints of a companion."""
+    log = one.log
+    beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
+    yield f"{one.size} bytes as {one.name.kind} of the segment at offset {one.name.base}{beside}"
+    yield from _table(one.index.entries)
+    yield from map(visible, one.lines())
+    yield visible(one.verdict())
+
+
+def _table(entries: Sequence[Any]) -> Iterator[str]:
+    """A row an entry, a column a field."""
+    if not entries:
+        return
+    names = [field.name for field in fields(type(entries[0]))]
+    half = MOST // 2
+    shown = entries if len(entries) <= MOST else [*entries[:half], None, *entries[-half:]]
+    rows = [[str(getattr(one, name)) for name in names] if one else [] for one in shown]
+    widths = [max(len(name), *(len(row[n]) for row in rows if row)) for n, name in enumerate(names)]
+    for row in (names, *rows):
+        cells = (f"{word:>{width}}" for word, width in zip(row, widths, strict=True)) if row else ()
+        yield "  " + "  ".join(cells) if row else f"  … {len(entries) - MOST} more"

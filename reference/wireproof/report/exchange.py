@@ -1,0 +1,267 @@
+"""An exchange for a person: who reads whose bytes how, who stands apart, what the older formats lose.
+
+Plain text for the terminal, and the same as parts of the HTML page, whose matrix is that of any run.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Final
+
+from attrs import frozen
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from wireproof.report.groups import counts
+from wireproof.report.html import Board, Column, Page, drawn
+from wireproof.report.matrix import matrix
+from wireproof.report.terminal import plain
+from wireproof.report.visible import visible
+from wireproof.trial.exchange import Exchanged, Written
+from wireproof.trial.laws import Held, Loss
+from wireproof.trial.ledger import Ledger, Tally, Token
+from wireproof.trial.show import LINE, cut
+from wireproof.trial.signature import without_indices
+from wireproof.trial.understanding import Group, Heard
+from wireproof.trial.verdicts import gates
+
+MOST: Final = 12
+"""Groups that the terminal shows; the rest is counted."""
+
+NAMED: Final = 12
+"""Names in one line."""
+
+
+@frozen
+class Shown:
+    """All that the views are made of."""
+
+    exchanged: Exchanged
+    ledger: Ledger
+    groups: Sequence[Group]
+    losses: Sequence[Loss]
+    token: Token
+
+    def apart(self, *, wrong: bool) -> list[Group]:
+        """The groups in which somebody fails, or the others, in which the format is open."""
+        return [group for group in self.groups if _fails(group) == wrong]
+
+    @property
+    def written_wrong(self) -> list[tuple[str, list[Written]]]:
+        """What each adapter wrote otherwise than it was told, by the way in which it did."""
+        found: dict[tuple[str, str, str, str], list[Written]] = {}
+        for party in self.exchanged.parties:
+            for joined, some in party.written.items():
+                for one in (one for one in some if gates(one.verdict.name, "must")):
+                    key = party.spec, joined, one.verdict.label, one.verdict.path
+                    found.setdefault(key, []).append(one)
+        return [(key[0], some) for key, some in found.items()]
+
+
+def _fails(group: Group) -> bool:
+    return any(
+        gates(heard.read.verdict.name, "must") for split in group.splits for heard in _all(split.clusters)
+    )
+
+
+def _all(clusters: Sequence[Sequence[Heard]]) -> Iterator[Heard]:
+    return (heard for cluster in clusters for heard in cluster)
+
+
+# --- the matrix ---
+
+
+@frozen
+class Sheet:
+    """Producers × readers of one row; a cell is None where nothing was asked.
+
+    Attributes:
+        wrote: how many of the values each producer wrote.
+    """
+
+    joined: str
+    producers: tuple[str, ...]
+    wrote: tuple[str, ...]
+    readers: tuple[str, ...]
+    cells: tuple[tuple[Tally | None, ...], ...]
+
+
+def sheets(shown: Shown) -> Iterator[Sheet]:
+    """One of each row of the exchange."""
+    tallies = shown.ledger.tallies
+    specs = [party.spec for party in shown.exchanged.parties]
+    written = {party.spec: party.written for party in shown.exchanged.parties}
+    for joined in shown.exchanged.parcels:
+        producers = tuple(one for one in specs if any((joined, one, two) in tallies for two in specs))
+        readers = tuple(two for two in specs if any((joined, one, two) in tallies for one in specs))
+        cells = tuple(tuple(tallies.get((joined, one, two)) for two in readers) for one in producers)
+        wrote = tuple(_wrote_of(written[one][joined]) for one in producers)
+        yield Sheet(joined, producers, wrote, readers, cells)
+
+
+def _wrote_of(some: list[Written]) -> str:
+    done = sum(one.data is not None for one in some)
+    return str(done) if done == len(some) else f"{done}/{len(some)}"
+
+
+def _word(tally: Tally | None) -> tuple[str, str]:
+    """A cell and its style: how many were read alike; else how many of them were not."""
+    if tally is None:
+        return "–", "dim"
+    if tally.wrong:
+        return f"{tally.wrong}/{tally.all}", "bad"
+    if tally.other:
+        return f"{tally.other}°/{tally.all}", "mild"
+    return str(tally.alike), "pass"
+
+
+_STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
+
+
+def show(shown: Shown, console: Console) -> None:
+    """Print all of it."""
+    for number, party in enumerate(shown.exchanged.parties, 1):
+        console.print(plain(f"{number:>3}  {party.spec} {party.hello.version}"), soft_wrap=True)
+    for sheet in sheets(shown):
+        console.print(_table(sheet, [party.spec for party in shown.exchanged.parties]))
+    console.print(plain("n: all read alike; m/n: m of n read wrong; m°/n: m where the format is open", "dim"))
+    for line in told(shown):
+        console.print(plain(line), soft_wrap=True)
+
+
+def _table(sheet: Sheet, specs: list[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+    table.add_column(f"{sheet.joined}, read by", no_wrap=True)
+    table.add_column("wrote", justify="right", no_wrap=True, style="dim")
+    for reader in sheet.readers:
+        table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
+    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
+        words = [_word(cell) for cell in cells]
+        table.add_row(
+            plain(f"{specs.index(producer) + 1:>3}  {producer}"),
+            wrote,
+            *(plain(text, _STYLES[style]) for text, style in words),
+        )
+    return table
+
+
+# --- what is told ---
+
+
+def told(shown: Shown) -> Iterator[str]:
+    """The lines below the matrix."""
+    wrong = shown.apart(wrong=True)
+    for group in wrong[:MOST]:
+        yield from _group("APART", group, shown.token)
+    if len(wrong) > MOST:
+        yield f"… and {len(wrong) - MOST} more ways to stand apart: see --html or --out"
+    for group in shown.apart(wrong=False)[:MOST]:
+        yield from _group("OPEN", group, shown.token)
+    for spec, some in shown.written_wrong:
+        yield from _wrote(spec, some, shown.token)
+    yield from _laws(shown)
+    for party in shown.exchanged.parties:
+        yield from (f"note: {party.spec}: {note}" for note in party.notes)
+
+
+def _group(head: str, group: Group, token: Token) -> Iterator[str]:
+    split = group.first
+    inputs = _number(len(group.splits), "input")
+    yield f"{head:<6}{group.joined}: {inputs}, written by {_names(group.producers)}"
+    for heard in split.apart:
+        label = heard.read.verdict.label
+        yield f"  {heard.adapter}: {cut(split.said(heard), LINE)} ({label})"
+    label = split.majority[0].read.verdict.label
+    yield f"  alike   {_names([heard.adapter for heard in split.majority])} ({label})"
+    loud = next((one for one in split.apart if gates(one.read.verdict.name, "must")), split.apart[0])
+    yield f"  replay  {_replay(token(split.parcel.case), loud.adapter)}"
+
+
+def _wrote(spec: str, some: list[Written], token: Token) -> Iterator[str]:
+    first = some[0]
+    verdict, case = first.verdict, first.post.case
+    values = _number(len(some), "value")
+    yield " ".join(part for part in ("WRONG", spec, f"writes {case.joined}:", values, verdict.path) if part)
+    yield f"  want    {verdict.want}"
+    yield f"  got     {verdict.got} ({verdict.label})"
+    yield f"  replay  {_replay(token(case), spec)}"
+
+
+def _replay(token: str, spec: str) -> str:
+    return f"wireproof replay {shlex.quote(token)} {shlex.quote(spec)}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _laws(shown: Shown) -> Iterator[str]:
+    """The same messages in several revisions: what holds, and what is lost."""
+    for loss in shown.losses:
+        written = ", ".join(f"{number} as {revision}" for revision, number in loss.written.items())
+        yield f"SAME  {loss.producer} wrote the same messages {written}; {_held(shown, loss)}"
+        for older, gone in loss.gone.items():
+            what = ", ".join(f"{count} {name}" for name, count in gone.items())
+            yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
+    found: dict[tuple[str, str, str], list[Held]] = {}
+    for held in shown.ledger.broken:
+        found.setdefault((held.reader, held.older, without_indices(held.verdict.path)), []).append(held)
+    for some in list(found.values())[:MOST]:
+        yield from _differ(some, shown.token)
+    if len(found) > MOST:
+        yield f"… and {len(found) - MOST} more ways to differ"
+
+
+def _differ(some: list[Held], token: Token) -> Iterator[str]:
+    """Readings of one adapter that differ in one field."""
+    first = some[0]
+    verdict, case = first.verdict, first.parcels[0].case
+    producers = _names(list(dict.fromkeys(held.producer for held in some)))
+    times = _number(len(some), "time")
+    yield f"DIFFER {first.reader} reads {first.older} of {producers} otherwise, {times}: {verdict.path}"
+    yield f"  want    {verdict.want}"
+    yield f"  got     {first.older}: {verdict.got}"
+    yield f"  replay  {_replay(token(case), first.reader)}"
+
+
+def _held(shown: Shown, loss: Loss) -> str:
+    broken = [one for one in shown.ledger.broken if one.producer == loss.producer]
+    asked = sum(number for (producer, _), number in shown.ledger.asked.items() if producer == loss.producer)
+    return f"what both carry is equal in {asked - len(broken)} of {asked} readings"
+
+
+# --- the page ---
+
+
+def page(shown: Shown, page: Page) -> str:
+    """The whole HTML file: the matrix of producers and readers above the one of every case."""
+    streams = shown.ledger.streams
+    columns = [Column(stream.run, counts(stream), stream.complete, by_id=False) for stream in streams]
+    about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
+    charts = [*map(_drawn, sheets(shown)), _text_of(shown)]
+    return drawn(Board(columns, matrix(streams), about, charts), page)
+
+
+def _drawn(sheet: Sheet) -> str:
+    heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
+    rows = []
+    for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
+        words = (_word(cell) for cell in cells)
+        parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
+        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{wrote}</td>{parts}</tr>')
+    head = f"<tr><th>{_safe(sheet.joined)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
+    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _text_of(shown: Shown) -> str:
+    return f'<pre class="wrap">{_safe(chr(10).join(told(shown)))}</pre>'
+
+
+def _safe(text: str) -> str:
+    return escape(visible(text))

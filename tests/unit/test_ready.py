@@ -1,0 +1,126 @@
+import sys
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+from wireproof.adapters import build, registry
+from wireproof.adapters.build import built
+from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.ready import Ready, ready
+from wireproof.adapters.table import TABLE
+
+HERE = Path(__file__).parent
+
+STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")
+
+TOY = Entry(
+    "toy",
+    "a driver",
+    command=(sys.executable, "-S", "-E", "{build}/built.py", "obeys-bytes"),
+    prepare=Build("toy", (STEP,)),
+)
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    source = tmp_path / "drivers" / "toy"
+    source.mkdir(parents=True)
+    (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
+    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(registry, "TABLE", (TOY,))
+    return source
+
+
+def test_what_its_binding_imports_is_named_by_the_extra_that_brings_it() -> None:
+    row = Entry("x", object="wireproof.adapters.reference:Reference", extra="peers", requires=("no_such",))
+    assert ready(row) == Ready("not here", remedy="pip install 'wireproof[peers]'")
+
+
+def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
+    assert ready(Entry("x", requires=("json.decoder",))).state == "ready"
+    assert ready(Entry("x", requires=("json.no_such",))).remedy == "json.no_such cannot be imported"
+    assert ready(Entry("x", requires=("no_such.decoder",))).state == "not here"
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize(
+    ("row", "remedy"),
+    [
+        (Entry("x", command=("no-such-tool", "-x")), "needs no-such-tool on the PATH"),
+        (Entry("x", object="a:b", interpreter="no-such-python"), "needs no-such-python on the PATH"),
+        (
+            Entry("x", command=("no-java",), prepare=Build("toy", (("no-mvn",), ("{build}/a",), ("./b",)))),
+            "needs no-java and no-mvn on the PATH",
+        ),
+        (Entry("x", command=("{build}/x",), prepare=Build("toy", (STEP,))), "wireproof adapters prepare x"),
+    ],
+)
+def test_the_one_thing_that_is_missing_is_named(row: Entry, remedy: str) -> None:
+    assert ready(row).remedy == remedy
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_tool_of_the_build_is_wanted_no_more_once_it_is_built() -> None:
+    assert TOY.prepare is not None
+    built("toy", TOY.prepare)
+    row = Entry("toy", command=TOY.command, prepare=Build("toy", (STEP,)))
+    assert ready(row).state == "ready"
+
+
+def test_the_driver_of_another_checkout_is_one_line() -> None:
+    stands = ready(Entry("x", command=("a",), prepare=Build("no-such-driver", ())))
+    assert stands.state == "not here"
+    assert "its driver is not there" in stands.remedy
+
+
+def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
+    assert all(entry.requires for entry in TABLE if entry.extra)
+
+
+def test_the_version_of_a_package_shows_without_a_start() -> None:
+    stands = {entry.name: ready(entry) for entry in TABLE}
+    assert stands["kafka-python"].version.startswith("3.")
+    assert stands["protobuf-upb"].version == stands["protobuf-python"].version != ""
+
+
+@pytest.mark.usefixtures("driver")
+def test_prepare_builds_once_says_how_long_and_keeps_the_version(wireproof: Command) -> None:
+    assert "toy  not built" in wireproof("adapters").out
+    assert "-> wireproof adapters prepare toy" in wireproof("adapters").out
+    done = wireproof("adapters", "prepare", "toy")
+    assert done.code == 0
+    name, version, *_, seconds, unit = done.out.split()
+    assert (name, unit) == ("toy", "s")
+    assert float(seconds) < 60
+    listed = next(line for line in wireproof("adapters").out.splitlines() if line.startswith("toy"))
+    assert listed.split()[:3] == ["toy", "ready", version.rstrip(":")]
+    assert "was built before" in wireproof("adapters", "prepare", "--all").out
+
+
+def test_prepare_names_what_is_missing_and_all_leaves_it_out(
+    wireproof: Command, driver: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = Entry("lacking", command=("no-such-tool",), prepare=Build(driver.name, ()))
+    failing = Entry(
+        "failing", command=("{build}/x",), prepare=Build(driver.name, ((sys.executable, "-c", "1/0"),))
+    )
+    monkeypatch.setattr(registry, "TABLE", (lacking, TOY))
+    done = wireproof("adapters", "prepare", "lacking")
+    assert done.code == 4
+    assert done.err == "lacking: left out: needs no-such-tool on the PATH\n"
+    every = wireproof("adapters", "prepare", "--all")
+    assert every.code == 0
+    assert "lacking: left out" in every.out
+    assert "toy " in every.out
+    monkeypatch.setattr(registry, "TABLE", (failing,))
+    broken = wireproof("adapters", "prepare", "--all")
+    assert broken.code == 4
+    assert "ZeroDivisionError" in broken.one_line()
+
+
+def test_prepare_wants_names_or_all(wireproof: Command) -> None:
+    assert wireproof("adapters", "prepare").code == 2
+    assert wireproof("adapters", "prepare", "--all", "kio").code == 2
+    assert "nothing to build" in wireproof("adapters", "prepare", "kio").out
