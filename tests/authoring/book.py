@@ -38,6 +38,7 @@ class Book:
         if unknown or case["id"] in self.cases:
             raise ValueError(f"{case['id']}: {unknown or 'twice'}")
         placed(case)
+        _showing(case)
         self.cases[case["id"]] = {key: case[key] for key in KEYS if case.get(key) not in (None, [], ())}
         return str(case["id"])
 
@@ -60,6 +61,12 @@ class Book:
             _keep_witnesses(path, rows)
             page = {"schema": 1, "format": form, "revision": revision, "cases": rows}
             path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _showing(case: dict[str, Any]) -> None:
+    """Where a consumer's view is asked for, nobody has to show the control batches of a log."""
+    if {"fetch_offset", "isolation"} & set(case.get("options") or ()):
+        case["needs"] = [atom for atom in case.get("needs") or () if atom != "feature:control-batch"]
 
 
 def _promoted(path: Path, made: Mapping[str, object]) -> list[dict[str, Any]]:

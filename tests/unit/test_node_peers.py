@@ -53,7 +53,8 @@ def reading(outcome: Outcome) -> list[str]:
     assert isinstance(outcome.value, dict)
     found: list[str] = []
     for entry in outcome.value["batches"]:
-        found += map(line, entry.get("records") or entry.get("messages") or [entry])
+        records = entry["records"] if "records" in entry else entry["messages"] or [entry]
+        found += map(line, records)
     return [text for text in found if "/x0000000" not in text]
 
 

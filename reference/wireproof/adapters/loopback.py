@@ -5,10 +5,10 @@ worker's process and listens on a free port of 127.0.0.1; closing it ends every 
 """
 
 import socketserver
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from struct import Struct
 from threading import Lock, Thread
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from attrs import frozen
 
@@ -18,9 +18,45 @@ IDLE_SECONDS: Final = 30.0
 MAX_REQUEST: Final = 16 * 1024 * 1024
 """Bytes of one request; a longer one ends its connection."""
 
-_LENGTH: Final = Struct("<I")
 _CODE: Final = Struct("<I")
 _REPLY: Final = Struct("<II")
+
+
+class Answering(Protocol):
+    """What a server does with a request: the bytes of its reply, empty for none."""
+
+    def __call__(self, request: bytes) -> bytes:
+        """`request` is what stands behind its length; what is given is sent as it is."""
+        ...
+
+
+class Loopback:
+    """A server of requests that begin with the length of the rest, as 32 bits.
+
+    Args:
+        answer: called from the thread of a connection, for one request after the other.
+        length: how the length is written.
+        least: the bytes of the shortest request; a shorter one ends its connection.
+    """
+
+    def __init__(self, answer: Answering, length: Struct, least: int) -> None:
+        """Listen; raises `OSError` where the loopback has no free port."""
+        self._server = _Server(answer, length, least)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Of 127.0.0.1."""
+        port: int = self._server.socket.getsockname()[1]
+        return port
+
+    def close(self) -> None:
+        """Stop listening and close every connection."""
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join(IDLE_SECONDS)
 
 
 @frozen
@@ -45,15 +81,12 @@ class IggyServer:
         self._lock = Lock()
         self._replies = dict(replies)
         self._sent: list[Sent] = []
-        self._server = _Server(self._answer)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
+        self._server = Loopback(self._answer, Struct("<I"), _CODE.size)
 
     @property
     def address(self) -> str:
         """Host and port, as `127.0.0.1:4711`."""
-        host, port = self._server.socket.getsockname()
-        return f"{host}:{port}"
+        return f"127.0.0.1:{self._server.port}"
 
     def serve(self, code: int, body: bytes) -> None:
         """Answer the command `code` with `body` from now on, and forget what was sent."""
@@ -68,10 +101,7 @@ class IggyServer:
 
     def close(self) -> None:
         """Stop listening and close every connection."""
-        self._server.shutdown()
-        self._server.hang_up()
-        self._server.server_close()
-        self._thread.join(IDLE_SECONDS)
+        self._server.close()
 
     def __enter__(self) -> Self:
         """The server itself."""
@@ -81,7 +111,8 @@ class IggyServer:
         """Close it."""
         self.close()
 
-    def _answer(self, sent: Sent) -> bytes:
+    def _answer(self, request: bytes) -> bytes:
+        sent = Sent(_CODE.unpack_from(request)[0], request[_CODE.size :])
         with self._lock:
             self._sent.append(sent)
             body = self._replies.get(sent.code, b"")
@@ -95,8 +126,8 @@ class _Server(socketserver.ThreadingTCPServer):
     block_on_close = False
     allow_reuse_address = True
 
-    def __init__(self, answer: Callable[[Sent], bytes]) -> None:
-        self.answer = answer
+    def __init__(self, answer: Answering, length: Struct, least: int) -> None:
+        self.answer, self.length, self.least = answer, length, least
         self._open: set[Any] = set()
         super().__init__(("127.0.0.1", 0), _Connection)
 
@@ -123,19 +154,18 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         try:
-            while (sent := self._request()) is not None:
-                self.wfile.write(self.server.answer(sent))
+            while (request := self._request()) is not None:
+                if reply := self.server.answer(request):
+                    self.wfile.write(reply)
         except OSError:
             return  # the client went, or the server was closed
 
-    def _request(self) -> Sent | None:
-        head = self.rfile.read(_LENGTH.size)
-        if len(head) < _LENGTH.size:
+    def _request(self) -> bytes | None:
+        head = self.rfile.read(self.server.length.size)
+        if len(head) < self.server.length.size:
             return None
-        length: int = _LENGTH.unpack(head)[0]
-        if not _CODE.size <= length <= MAX_REQUEST:
+        length: int = self.server.length.unpack(head)[0]
+        if not self.server.least <= length <= MAX_REQUEST:
             return None
         data = self.rfile.read(length)
-        if len(data) < length:
-            return None
-        return Sent(_CODE.unpack_from(data)[0], data[_CODE.size :])
+        return data if len(data) == length else None

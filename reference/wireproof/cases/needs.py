@@ -18,6 +18,9 @@ FLAGS: Final = (
 )
 """Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
 
+DELIVERED: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
+"""Asked for what a consumer hands on, nobody shows a control batch: kafka.md §1.9."""
+
 KINDS: Final = {
     1: "feature:partitioning-balanced",
     3: "feature:partitioning-messages-key",
@@ -38,6 +41,8 @@ def atoms_of(row: Format, data: bytes, options: Options = DEFAULT) -> tuple[str,
     """The capability atoms of `row` that bytes and options ask for, in the order of the row."""
     seen = formats.layout(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
+    if DELIVERED & found:
+        found.discard("feature:control-batch")
     return tuple(atom for atom in row.atoms if atom in found)
 
 

@@ -15,7 +15,7 @@ ROOMY: Final = 1 << 30
 
 def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """A v2 batch, by the builder that `make` makes; what that decides otherwise than `value` is refused."""
-    if beyond := _beyond_modern(value):
+    if beyond := beyond_modern(value):
         return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
     attributes = int(value["attributes"])
     builder = make(
@@ -37,7 +37,7 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
 
 def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """A v0 or v1 message or wrapper, likewise."""
-    if beyond := _beyond_legacy(value):
+    if beyond := beyond_legacy(value):
         return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
     codec = int(value["attributes"]) & CODEC_BITS
     builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
@@ -55,7 +55,7 @@ def _text(text: str | None) -> str | None:
     return None if text is None else bytes.fromhex(text).decode()
 
 
-def _beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+def beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The first field that a producer's builder sets by itself, to something else than `value` asks for."""
     records = value["records"]
     base = int(value["baseTimestamp"])
@@ -71,7 +71,7 @@ def _beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     return next((name for name, asked, done in set_by_builder if asked != done), None)
 
 
-def _beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+def beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     """The same of a v0 or v1 entry: the builders leave a wrapper's offset and time to the broker."""
     wrapped = value["messages"] is not None
     time = "-1" if value["magic"] == "0" else "0"
