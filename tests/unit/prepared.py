@@ -1,4 +1,4 @@
-"""Peers that are built before they are asked: a test run builds Java's alone, and names those it leaves out."""
+"""Peers that are built before they are asked: a run of tests builds Java's, and names those it leaves out."""
 
 import pytest
 
