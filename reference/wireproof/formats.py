@@ -13,7 +13,18 @@ from attrs import frozen
 from wireproof.heka import message as heka_message
 from wireproof.heka import scan as heka_scan
 from wireproof.heka import stream as heka_stream
-from wireproof.iggy import headers, identifier, jsonpoll, jsonsend, partitioning, poll, send
+from wireproof.iggy import (
+    frame,
+    headers,
+    identifier,
+    jsonpoll,
+    jsonsend,
+    partitioning,
+    poll,
+    pollrequest,
+    reply,
+    send,
+)
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.partitioning import Partitioning
@@ -139,28 +150,56 @@ _SEND: Final = (
     "feature:partitioning-messages-key",
 )
 
+
+def _editions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields of a row
+    """The rows of a codec whose editions are a table."""
+    for revision, row in codec.EDITIONS.items():
+        yield Format(
+            name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
+        )
+
+
 _IGGY: Final[tuple[Format, ...]] = (
-    Format("iggy.identifier", "0.0.30", Identifier, identifier.decode, identifier.encode, delimited=True),
-    Format(
-        "iggy.partitioning", "0.0.30", Partitioning, partitioning.decode, partitioning.encode, delimited=True
-    ),
-    Format("iggy.headers", "0.0.30", headers.Headers, headers.decode, headers.encode),
-    Format("iggy.send", "0.0.30", send.Send, send.decode, send.encode, atoms=_SEND),
-    Format("iggy.json.send", "0.0.30", jsonsend.JsonSend, jsonsend.decode, jsonsend.encode, atoms=_SEND),
+    *_editions("iggy.poll-request", pollrequest, delimited=True),
+    *_editions("iggy.frame", frame, delimited=True),
     *(
-        Format("iggy.poll", revision, row.value, partial(poll.decode, row), partial(poll.encode, row))
-        for revision, row in poll.EDITIONS.items()
+        Format(
+            "iggy.reply",
+            revision,
+            row.value,
+            partial(reply.decode, row),
+            partial(reply.encode, row),
+            delimited=row.delimited,
+        )
+        for revision, row in reply.EDITIONS.items()
     ),
     *(
         Format(
-            "iggy.json.poll",
+            "iggy.identifier",
             revision,
-            row.value,
-            partial(jsonpoll.decode, row),
-            partial(jsonpoll.encode, row),
+            Identifier,
+            partial(identifier.decode, row),
+            partial(identifier.encode, row),
+            delimited=True,
         )
-        for revision, row in jsonpoll.EDITIONS.items()
+        for revision, row in identifier.EDITIONS.items()
     ),
+    *(
+        Format(
+            "iggy.partitioning",
+            revision,
+            Partitioning,
+            partial(partitioning.decode, row),
+            partial(partitioning.encode, row),
+            delimited=True,
+        )
+        for revision, row in partitioning.EDITIONS.items()
+    ),
+    *_editions("iggy.headers", headers),
+    *_editions("iggy.send", send, atoms=_SEND),
+    *_editions("iggy.json.send", jsonsend, atoms=_SEND),
+    *_editions("iggy.poll", poll),
+    *_editions("iggy.json.poll", jsonpoll),
     *(
         Format(
             "iggy.log",

@@ -10,15 +10,22 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import iggy_address
+import iggy_address_later
+import iggy_batched
 import iggy_brink
 import iggy_corners
 import iggy_edges
 import iggy_headers
+import iggy_json_later
 import iggy_jsonpoll
 import iggy_jsonsend
 import iggy_jsontext
+import iggy_keyed
+import iggy_later
 import iggy_log
+import iggy_logs_later
 import iggy_poll
+import iggy_requests
 import iggy_send
 from book import Book
 from iggy_parts import (
@@ -52,6 +59,13 @@ CHAPTERS = (
     iggy_edges,
     iggy_brink,
     iggy_corners,
+    iggy_keyed,
+    iggy_address_later,
+    iggy_later,
+    iggy_batched,
+    iggy_logs_later,
+    iggy_requests,
+    iggy_json_later,
 )
 
 

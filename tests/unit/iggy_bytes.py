@@ -3,6 +3,8 @@
 from struct import pack
 from typing import Any
 
+from iggy_later_bytes import LATER
+
 from wireproof import formats
 from wireproof.formats import Decoded
 from wireproof.wire.rejected import Rejected
@@ -108,6 +110,7 @@ WORKED = {
             "15000000050000006b65792d31020700000056616c7565203105000000776f726c64"
         ),
     ),
+    **LATER,
 }
 """Name to format, the start of its SHA-256 as the rule book prints it, and the bytes."""
 

@@ -261,7 +261,7 @@ def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_pa
 
 def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:
     scripts = {path.stem: path for path in TARGETS.glob("*.py")}
-    assert scripts.keys() == {row.name.replace(".", "_") for row in FORMATS.values()}
+    assert scripts.keys() == {row.name.translate(str.maketrans(".-", "__")) for row in FORMATS.values()}
     for path in scripts.values():
         lines = path.read_text().splitlines()
         assert lines[0] == "#!/usr/bin/env python3"

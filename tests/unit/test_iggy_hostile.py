@@ -7,6 +7,7 @@ import pytest
 from iggy_bytes import FRAME, WORKED, decode, refusal, u32
 
 from wireproof import formats
+from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS
 from wireproof.wire.rejected import Rejected
 
@@ -15,6 +16,18 @@ SEEDS: dict[str, list[bytes]] = {name: [] for name in IGGY}
 for _joined, _, _data in WORKED.values():
     SEEDS[_joined].append(_data)
 SEEDS["iggy.send/0.0.30"].append(FRAME[8:])
+SEEDS["iggy.frame/0.0.30"].append(FRAME)
+SEEDS["iggy.frame/0.11"].append(bytes(48) + u32(258) + bytes(8) + b"\x05" + bytes(195) + b"hi")
+SEEDS["iggy.reply/0.0.30"].append(u32(0) + u32(2) + b"ok")
+SEEDS["iggy.log/0.7"].append(WORKED["W18"][2][16:])
+SEEDS["iggy.log/0.8"].append(WORKED["W19"][2][16:])
+SEEDS["iggy.log/0.9"].append(WORKED["W24"][2][16:])
+SEEDS["iggy.log/0.11"].append(WORKED["W26"][2][16:])
+SEEDS["iggy.headers/0.9"].append(WORKED["W21"][2])
+SEEDS["iggy.headers/0.10"].append(WORKED["W22"][2])
+SEEDS["iggy.send/0.8"].append(WORKED["W17"][2])
+SEEDS["iggy.identifier/0.8"].append(b"\x01\x04\0\0\0\0")
+SEEDS["iggy.partitioning/0.9"].append(b"\x02\x04\0\0\0\0")
 SEEDS["iggy.identifier/0.0.30"].append(b"\x02\x06sample")
 SEEDS["iggy.log/0.0.40"].append(WORKED["W13"][2][4:])
 SEEDS["iggy.json.send/0.0.30"].append(
@@ -26,6 +39,8 @@ for _revision, _name in (("0.0.30", "W12"), ("0.0.40", "W13"), ("0.0.60", "W14")
     SEEDS[f"iggy.json.poll/{_revision}"].append(
         formats.encode(formats.get("iggy.json.poll", _revision), _value)
     )
+for _name in IGGY:
+    SEEDS[_name] = SEEDS[_name] or [sample(FORMATS[_name])]
 
 
 def test_every_format_has_a_seed() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from hostile_kafka import STAMP, batch
+from prepared import prepared
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
@@ -53,7 +53,8 @@ def reading(outcome: Outcome) -> list[str]:
     assert isinstance(outcome.value, dict)
     found: list[str] = []
     for entry in outcome.value["batches"]:
-        found += map(line, entry.get("records") or entry.get("messages") or [entry])
+        records = entry["records"] if "records" in entry else entry["messages"] or [entry]
+        found += map(line, records)
     return [text for text in found if "/x0000000" not in text]
 
 
@@ -87,14 +88,14 @@ def encode(revision: str, **fields: Any) -> Request:
 
 @pytest.fixture(scope="module")
 def kafkajs() -> Iterator[Controller]:
-    controller = open_adapter("kafkajs")
+    controller = prepared("kafkajs")
     yield controller
     controller.close()
 
 
 @pytest.fixture(scope="module")
 def platformatic() -> Iterator[Controller]:
-    controller = open_adapter("platformatic-kafka")
+    controller = prepared("platformatic-kafka")
     yield controller
     controller.close()
 

@@ -22,8 +22,8 @@ STEP_SECONDS: Final = 900
 
 _READY: Final = ".ready"
 _VERSION: Final = ".version"
-_MADE: Final = frozenset({"target", "node_modules"})
-"""What a build leaves in a checkout; no source of the next one."""
+_MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
+"""What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
 
 
 def cache_folder() -> Path:

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.wire.checksums import crc32, crc32c, xxh3_64
+from wireproof.wire.checksums import crc32, crc32c, iggy_batch, xxh3_64
 from wireproof.wire.reader import FIXED
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Cover, Covering, Span
@@ -21,6 +21,7 @@ CHECKSUMS: Final[dict[Covering, Callable[[bytes], int]]] = {
     "crc32c": crc32c,
     "crc32": crc32,
     "xxh3-64": xxh3_64,
+    "iggy-batch": iggy_batch,
 }
 """The checksums over bytes of the wire that can be repaired without a key."""
 

@@ -25,7 +25,7 @@ from wireproof.wire.values import Json, from_json, to_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-ID: Final = re.compile(r"[a-z.]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
+ID: Final = re.compile(r"[a-z.-]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
 
 FLAGS: Final = ("security", "resource")
 """What a flag may say: see the report's order, and the limits of the case."""

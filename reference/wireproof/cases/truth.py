@@ -23,6 +23,7 @@ from wireproof.wire.writer import MASK64, TracingWriter
 SUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
     "crc32c": checksums.crc32c,
+    "iggy-batch": checksums.iggy_batch,
     "xxh3-64": checksums.xxh3_64,
     "xxh32": checksums.xxh32,
     "xxh32-hc": checksums.lz4_header_byte,
@@ -34,7 +35,8 @@ UNTOLD: Final = re.compile(
     r"|.*\.control\..*"  # Kafka: the parts of a control record's key and value
     r"|.*headers\[\d+\]\[[01]\].*"  # Kafka and Iggy: pairs in the value, names in the trace
     r"|.*\.signer|.*value_\w+\[\d+\]|(.*\.)?(pid|severity)"  # Heka: from the header, packed, 64 bits for 32
-    r"|(.*\.)?messages\[\d+\]\.id)"  # Iggy: numbers of JSON
+    r"|(.*\.)?messages\[\d+\]\.(id|origin_timestamp)"  # Iggy: numbers of JSON; a delta in batches
+    r"|batches\[\d+\]\.message_count)"  # Iggy: how many there are, not how many are said to be
 )
 """Leaves of values that no field of the wire has the name and the value of."""
 

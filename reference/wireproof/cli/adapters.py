@@ -19,6 +19,9 @@ from wireproof.cli.options import selecting, selection, suite_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.exit_codes import Exit, worst
 
+FIRST_HELLO: Final = 60.0
+"""Seconds that a driver has for its hello just after it was built: the machine may be busy still."""
+
 STANDINGS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
     "under-claimed": "not claimed and answered",
@@ -87,7 +90,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     try:
         built(entry.name, entry.prepare)
         seconds = time.monotonic() - start
-        controller = open_adapter(entry.name)
+        controller = open_adapter(entry.name, hello_seconds=FIRST_HELLO)
     except AdapterError as error:
         click.echo(f"wireproof: {error}", err=True)
         return Exit.ADAPTER

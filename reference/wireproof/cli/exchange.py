@@ -1,5 +1,6 @@
 """`wireproof exchange`: every encoder's bytes to every decoder."""
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,7 @@ def command(
     Exit code: 0 all agree, 1 somebody writes or reads wrong, 2 usage, 4 an adapter does not start or answer.
     """
     ask = Ask(more["count"], more["seed"], frozenset(formats_of(patterns)) if patterns else None)
+    began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
@@ -67,12 +69,19 @@ def command(
         raise click.UsageError("there is no format that one of them writes and another one reads")
     shown = _shown(found, tokens)
     show(shown, Console())
+    click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
         _write(shown, out)
     if file:
         file.write_text(page(shown, Page("wireproof: exchange", _case)), encoding="utf-8")
     codes = [baseline.exit_code(stream) for stream in shown.ledger.streams if stream.cases]
     return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
+
+
+def _counted(found: Exchanged) -> str:
+    inputs = sum(map(len, found.parcels.values()))
+    readings = sum(len(some) for party in found.parties for some in party.read.values())
+    return f"{len(found.parties)} adapters, {inputs:,} inputs, {readings:,} readings"
 
 
 def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:

@@ -37,26 +37,37 @@ class Identifier:
         return self.value.decode()
 
 
-def decode(reader: Reader, _: Options) -> Identifier:
+@frozen
+class Edition:
+    """A row: whether the number 0 names something; from 0.8.0 on the first of each has it."""
+
+    zero: bool
+
+
+EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(zero=False), "0.8": Edition(zero=True)}
+"""By revision."""
+
+
+def decode(edition: Edition, reader: Reader, _: Options) -> Identifier:
     """Read one identifier; what follows is not its own."""
     tag = read_tag(reader, TAGS)
     value = read_value(reader, tag)
-    fault = _fault(tag.name, value)
-    if fault == "zero":  # up to 0.7.x; legal from 0.8.0
+    fault = _fault(edition, tag.name, value)
+    if fault == "zero":
         raise reader.reject("invalid-value", "value", "0", at=reader.pos - 4, detail="InvalidIdentifier")
     if fault == "utf8":
         raise reader.reject("bad-utf8", "value", at=reader.pos - len(value), detail="InvalidCommand")
     return Identifier(cast("IdentifierKind", tag.name), value)
 
 
-def encode(writer: Writer, value: Identifier, _: Options) -> None:
+def encode(edition: Edition, writer: Writer, value: Identifier, _: Options) -> None:
     """Write one identifier."""
-    if fault := _fault(value.kind, value.value):
+    if fault := _fault(edition, value.kind, value.value):
         raise writer.invalid("value", f"{value.kind}: {fault}")
     write(writer, TAGS, value.kind, value.value)
 
 
-def _fault(kind: str, value: bytes) -> str | None:
+def _fault(edition: Edition, kind: str, value: bytes) -> str | None:
     if kind == "numeric":
-        return None if any(value) else "zero"
+        return None if edition.zero or any(value) else "zero"
     return None if is_utf8(value) else "utf8"

@@ -1,17 +1,26 @@
 """The JSON shapes that sends and polls share: iggy.md, section 8.
 
-Payloads, header values and partitioning values are standard base64 with padding; ids are bare
-numbers over the full range of 128 bits.
+Payloads, header values and partitioning values are standard base64 with padding; ids are numbers, and from
+0.8.0 on texts too where they are sent.
 """
 
 import binascii
 import json
 import re
 from base64 import b64encode
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 
-from wireproof.iggy.headers import Entry, HeaderMap, as_map, check_map, remark_fault
+from wireproof.iggy.headers import (
+    WIRE_10,
+    Entry,
+    HeaderMap,
+    as_map,
+    check_map,
+    read_or_keep,
+    remark_fault,
+    write_kept,
+)
 from wireproof.iggy.jsontext import Node
 from wireproof.iggy.kinds import BY_NAME, SIZES, HeaderValue
 from wireproof.wire.reader import Reader
@@ -69,6 +78,32 @@ def uint(reader: Reader, node: Node, name: str, bits: int) -> int:
     return value
 
 
+_ID: Final = re.compile(r"\+?0*+([0-9]{0,39})")
+_UUID: Final = re.compile(r"(?:-*+[0-9a-fA-F]){32}-*+")
+
+
+def id_number(reader: Reader, node: Node, bits: int) -> int:
+    """An id as a bare number."""
+    return uint(reader, node, "id", bits)
+
+
+def id_text(reader: Reader, node: Node, bits: int) -> int:
+    """An id as a number of `bits` bits, or as a text: decimal, else 32 hex digits (section 8.1)."""
+    if node.kind != "string":
+        return id_number(reader, node, bits)
+    decimal = _ID.fullmatch(node.text)
+    if decimal and node.text.strip("+") and not int(decimal[1] or "0") >> 128:
+        return _told(reader, node, int(decimal[1] or "0"))
+    if not _UUID.fullmatch(node.text):
+        raise reader.reject("invalid-value", "id", "neither decimal nor UUID", at=node.start)
+    return _told(reader, node, int(node.text.replace("-", ""), 16))
+
+
+def _told(reader: Reader, node: Node, number: int) -> int:
+    reader.region("id", "json-string", node.start, node.end, node.text)
+    return number
+
+
 def word(reader: Reader, node: Node, name: str, words: Collection[str]) -> str:
     """A string out of a closed list; `bad-kind` for any other."""
     text = typed(reader, node, name, "string").text
@@ -80,6 +115,11 @@ def word(reader: Reader, node: Node, name: str, words: Collection[str]) -> str:
 
 def octets(reader: Reader, node: Node, name: str) -> bytes:
     """The bytes of a base64 string, in a space of their own that begins at the first of its letters."""
+    return opened(reader, node, name).rest(name)
+
+
+def opened(reader: Reader, node: Node, name: str) -> Reader:
+    """A reader of the bytes of a base64 string."""
     text = typed(reader, node, name, "string").text
     if not _BASE64.fullmatch(text):
         text = "not base64 with padding"
@@ -88,7 +128,7 @@ def octets(reader: Reader, node: Node, name: str) -> bytes:
     if b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:  # RFC 4648, section 3.5
         reader.remark("iggy-base64-bits", name, at=node.start)
     reader.region(name, "base64", node.start, node.end)
-    return reader.unpacked(data, node.start + 1).rest(name)
+    return reader.unpacked(data, node.start + 1)
 
 
 def sequence(reader: Reader, node: Node, name: str) -> list[Node]:
@@ -96,19 +136,62 @@ def sequence(reader: Reader, node: Node, name: str) -> list[Node]:
     return typed(reader, node, name, "array").items
 
 
-# --- header maps: `{"key": {"kind": "string", "value": "<base64>"}}`, or null, or absent ---
+# --- headers: `{"key": {"kind", "value"}}`, from 0.9.0 on `[{"key": {...}, "value": {...}}]`, or base64 ---
+
+Form: TypeAlias = Callable[[Reader, Node], HeaderMap | bytes]
 
 
-def header_map(reader: Reader, node: Node | None) -> HeaderMap:
-    """The headers of a message; null and absent are none (section 8.1)."""
-    if node is None or node.kind == "null":
+def header_map(reader: Reader, node: Node | None, forms: Mapping[str, Form]) -> Any:  # noqa: ANN401 - a map or bytes
+    """The headers of a message in one of the forms of an edition; what is absent is none (section 8.1)."""
+    if node is None:
         return ()
+    if node.kind not in forms:
+        text = f"want {' or '.join(forms)}, not {node.kind}"
+        raise reader.reject("type-mismatch", "headers", text, at=node.start)
+    return forms[node.kind](reader, node)
+
+
+def _none(_reader: Reader, _node: Node) -> HeaderMap:
+    return ()
+
+
+def _mapped(reader: Reader, node: Node) -> HeaderMap:
     entries: list[Entry] = []
-    for name, value in typed(reader, node, "headers", "object").members:
+    for name, value in node.members:
         reader.enter("headers", len(entries))
         entries.append((_key(reader, name), header_value(reader, value)))
         reader.leave()
     return as_map(reader, entries, node.start)
+
+
+def _listed(reader: Reader, node: Node) -> HeaderMap:
+    """Each of the two is kind and value."""
+    entries: list[Entry] = []
+    for one in node.items:
+        reader.enter("headers", len(entries))
+        found = members(reader, one, "", ("key", "value"))
+        key, value = (required(reader, one, found, name) for name in ("key", "value"))
+        reader.enter("key")
+        read_key = header_value(reader, key, "InvalidHeaderKey")
+        reader.leave()
+        reader.enter("value")
+        entries.append((read_key, header_value(reader, value)))
+        reader.leave()
+        reader.leave()
+    return as_map(reader, entries, node.start)
+
+
+def _packed(reader: Reader, node: Node) -> HeaderMap | bytes:
+    """The bytes of a block, which may be encrypted."""
+    return read_or_keep(opened(reader, node, "headers"), WIRE_10)
+
+
+FORMS_30: Final[Mapping[str, Form]] = {"object": _mapped, "null": _none}
+FORMS_70: Final[Mapping[str, Form]] = {"object": _mapped}
+FORMS_90: Final[Mapping[str, Form]] = {"array": _listed}
+FORMS_90_NULL: Final[Mapping[str, Form]] = {"array": _listed, "null": _none}
+FORMS_100: Final[Mapping[str, Form]] = {"array": _listed, "string": _packed, "null": _none}
+"""By the kind of the JSON value: sections 8.1 and 8.2."""
 
 
 def _key(reader: Reader, node: Node) -> bytes:
@@ -119,7 +202,7 @@ def _key(reader: Reader, node: Node) -> bytes:
     return key
 
 
-def header_value(reader: Reader, node: Node) -> HeaderValue:
+def header_value(reader: Reader, node: Node, detail: str = "InvalidHeaderValue") -> HeaderValue:
     """A kind and a value of 1 to 255 bytes.
 
     To 0.6.x the server passes its own constructors by and stores any length (section 8.2, last line);
@@ -130,7 +213,7 @@ def header_value(reader: Reader, node: Node) -> HeaderValue:
     at = required(reader, node, found, "value")
     data = octets(reader, at, "value")
     if len(data) not in SIZES:
-        raise _too_long(reader, at, "value", data, "InvalidHeaderValue")
+        raise _too_long(reader, at, "value", data, detail)
     value = HeaderValue(BY_NAME[kind].name, data)
     remark_fault(reader, value, at.start)
     return value
@@ -148,11 +231,19 @@ def base64_of(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def headers_json(writer: Writer, headers: HeaderMap) -> dict[str, Any] | None:
-    """The map form of headers; None for none."""
+def headers_json(writer: Writer, headers: HeaderMap | bytes) -> Any:  # noqa: ANN401 - a tree
+    """The form of headers: an object, an array where keys have kinds, a text of a block; None for none."""
+    if isinstance(headers, bytes):
+        write_kept(Writer(scope=writer.scope), headers, WIRE_10)
+        return base64_of(headers)
     check_map(writer, headers)
-    tree = {key.decode(): {"kind": v.kind, "value": base64_of(v.value)} for key, v in headers}
-    return tree or None
+    if headers and isinstance(headers[0][0], HeaderValue):
+        return [{"key": _value_json(key), "value": _value_json(value)} for key, value in headers]
+    return {key.decode(): _value_json(value) for key, value in headers} or None
+
+
+def _value_json(value: HeaderValue) -> dict[str, str]:
+    return {"kind": value.kind, "value": base64_of(value.value)}
 
 
 def put_json(writer: Writer, tree: dict[str, Any] | Sequence[Any]) -> None:

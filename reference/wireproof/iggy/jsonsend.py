@@ -1,109 +1,221 @@
-"""The body of an HTTP send, 0.0.30 to 0.6.x: iggy.md, section 8.1.
+"""The body of an HTTP send: iggy.md, section 8.1.
 
 `{"partitioning": {"kind", "value"}, "messages": [{"id", "payload", "headers"}]}`; `id` may be left out
-(0), and so may `headers`. Stream and topic stand in the path of the request.
+(0), and so may `headers`, which are called `user_headers` from 0.9.0 on. Stream and topic stand in the path
+of the request.
 """
 
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 from attrs import frozen
 
+from wireproof.iggy.headers import V1, WIRE_10, Tlv
 from wireproof.iggy.jsonform import (
+    FORMS_30,
+    FORMS_90_NULL,
+    FORMS_100,
+    Form,
     base64_of,
     header_map,
     headers_json,
+    id_number,
+    id_text,
     members,
     octets,
     put_json,
     required,
     sequence,
-    uint,
     word,
 )
 from wireproof.iggy.jsontext import Node, parse
-from wireproof.iggy.limits import check_read, check_written
+from wireproof.iggy.kinds import HeaderValue
+from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
 from wireproof.iggy.message import SENT, Sent, check_payload
-from wireproof.iggy.partitioning import TAGS, Partitioning, PartitioningKind
+from wireproof.iggy.partitioning import EDITIONS as PARTITIONINGS
+from wireproof.iggy.partitioning import Edition as PartitioningEdition
+from wireproof.iggy.partitioning import Partitioning, PartitioningKind
+from wireproof.iggy.tagged import Tag
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-_KINDS = {tag.name: tag for tag in TAGS.values()}
+
+@frozen(kw_only=True)
+class JsonSent70:
+    """A message of an HTTP send of 0.7, whose id is a number of 64 bits."""
+
+    id: int
+    headers: tuple[tuple[bytes, HeaderValue], ...]
+    payload: bytes
+
+
+@frozen(kw_only=True)
+class JsonSent90:
+    """A message of an HTTP send of 0.9: keys have kinds."""
+
+    id: int
+    headers: tuple[tuple[HeaderValue, HeaderValue], ...]
+    payload: bytes
+
+
+@frozen(kw_only=True)
+class JsonSent100:
+    """The same from 0.10.0 on; bytes for headers are a block that is no map."""
+
+    id: int
+    headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
+    payload: bytes
 
 
 @frozen(kw_only=True)
 class JsonSend:
-    """The value of an HTTP send."""
+    """The value of an HTTP send to 0.6.x, and of 0.8."""
 
     partitioning: Partitioning
     messages: tuple[Sent, ...]
 
 
-def decode(reader: Reader, _: Options) -> JsonSend:
+@frozen(kw_only=True)
+class JsonSend70:
+    """The value of an HTTP send of 0.7."""
+
+    partitioning: Partitioning
+    messages: tuple[JsonSent70, ...]
+
+
+@frozen(kw_only=True)
+class JsonSend90:
+    """The value of an HTTP send of 0.9."""
+
+    partitioning: Partitioning
+    messages: tuple[JsonSent90, ...]
+
+
+@frozen(kw_only=True)
+class JsonSend100:
+    """The value of an HTTP send from 0.10.0 on."""
+
+    partitioning: Partitioning
+    messages: tuple[JsonSent100, ...]
+
+
+@frozen
+class Edition:
+    """A row.
+
+    Attributes:
+        value, message: the classes of the value and of its messages.
+        partitioning: the rules of the partitioning.
+        limits, tlv: what the messages are held to, and how their headers lie, which tells their size.
+        field, forms: what headers are called, and their forms.
+        id: what reads an id, and how wide a number it may be.
+    """
+
+    value: type[Any]
+    message: type[Any]
+    partitioning: PartitioningEdition
+    limits: Limits
+    tlv: Tlv
+    field: str
+    forms: Mapping[str, Form]
+    id: tuple[Callable[[Reader, Node, int], int], int]
+
+    @property
+    def kinds(self) -> Mapping[str, Tag]:
+        """The kinds of a partitioning by their name."""
+        return {tag.name: tag for tag in self.partitioning.tags.values()}
+
+
+_OLD, _NEW = PARTITIONINGS["0.0.30"], PARTITIONINGS["0.9"]
+_TEXT: Final = (id_text, 64)
+_USER: Final = "user_headers"
+
+EDITIONS: Final[dict[str, Edition]] = {
+    "0.0.30": Edition(JsonSend, Sent, _OLD, LIMITS_30, V1, "headers", FORMS_30, (id_number, 128)),
+    "0.7": Edition(JsonSend70, JsonSent70, _OLD, LIMITS_70, V1, "headers", FORMS_30, (id_number, 64)),
+    "0.8": Edition(JsonSend, Sent, _OLD, LIMITS_80, V1, "headers", FORMS_30, _TEXT),
+    "0.9": Edition(JsonSend90, JsonSent90, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_90_NULL, _TEXT),
+    "0.10": Edition(JsonSend100, JsonSent100, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_100, _TEXT),
+}
+"""By revision. A number beyond 64 bits the server of 0.7 takes for 0 (§11.1, R13); here it is refused."""
+
+
+def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
     """Read a whole body, and hold it to the same limits as the binary one."""
     root = parse(reader)
     reader.region("", "json", root.start, root.end)
     found = members(reader, root, "", ("partitioning", "messages"))
     reader.enter("partitioning")
-    partitioning = _partitioning(reader, required(reader, root, found, "partitioning"))
+    partitioning = _partitioning(edition, reader, required(reader, root, found, "partitioning"))
     reader.leave()
     listed = required(reader, root, found, "messages")
-    messages: list[Sent] = []
+    messages: list[Any] = []
     for node in sequence(reader, listed, "messages"):
         reader.enter("messages", len(messages))
-        messages.append(_message(reader, node))
+        messages.append(_message(edition, reader, node))
         reader.leave()
-    check_read(reader, messages, listed.start)
-    return JsonSend(partitioning=partitioning, messages=tuple(messages))
+    check_read(reader, messages, listed.start, edition.limits, edition.tlv)
+    return edition.value(partitioning=partitioning, messages=tuple(messages))
 
 
-def _partitioning(reader: Reader, node: Node) -> Partitioning:
+def _partitioning(edition: Edition, reader: Reader, node: Node) -> Partitioning:
+    kinds = edition.kinds
     found = members(reader, node, "", ("kind", "value"))
-    kind = word(reader, required(reader, node, found, "kind"), "kind", _KINDS)
+    kind = word(reader, required(reader, node, found, "kind"), "kind", kinds)
     at = required(reader, node, found, "value")
     value = octets(reader, at, "value")
-    if len(value) not in _KINDS[kind].lengths:
+    if len(value) not in kinds[kind].lengths:
         text = f"{len(value)} bytes for {kind}"
-        raise reader.reject("bad-length", "value", text, at=at.start, detail=_KINDS[kind].detail)
+        raise reader.reject("bad-length", "value", text, at=at.start, detail=kinds[kind].detail)
     if kind == "balanced" and value:
         reader.remark("iggy-balanced-value", "value", at=at.start)
     return Partitioning(cast("PartitioningKind", kind), value)
 
 
-def _message(reader: Reader, node: Node) -> Sent:
-    found = members(reader, node, "", ("id", "payload", "headers"))
-    number = uint(reader, found["id"], "id", 128) if "id" in found else 0
+def _message(edition: Edition, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the edition's message class
+    found = members(reader, node, "", ("id", "payload", edition.field))
+    read, bits = edition.id
+    number = read(reader, found["id"], bits) if "id" in found else 0
     at = required(reader, node, found, "payload")
     payload = octets(reader, at, "payload")
     check_payload(reader, SENT, payload, at.start)
-    return Sent(id=number, payload=payload, headers=header_map(reader, found.get("headers")))
+    headers = header_map(reader, found.get(edition.field), edition.forms)
+    return edition.message(id=number, payload=payload, headers=headers)
 
 
-def encode(writer: Writer, value: JsonSend, _: Options) -> None:
+def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body, in the order of fields that the client of 0.8.0 was seen to use."""
-    check_written(writer, value.messages)
+    check_written(writer, value.messages, edition.limits, edition.tlv)
     messages = []
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
-        messages.append(_message_json(writer, message))
+        messages.append(_message_json(edition, writer, message))
         writer.leave()
-    put_json(writer, {"partitioning": _partitioning_json(writer, value.partitioning), "messages": messages})
+    partitioning = _partitioning_json(edition, writer, value.partitioning)
+    put_json(writer, {"partitioning": partitioning, "messages": messages})
 
 
-def _partitioning_json(writer: Writer, value: Partitioning) -> dict[str, Any]:
+def _partitioning_json(edition: Edition, writer: Writer, value: Partitioning) -> dict[str, Any]:
     writer.enter("partitioning")
-    lengths = _KINDS[value.kind].lengths if value.kind != "balanced" else (0,)
+    lengths = edition.kinds[value.kind].lengths if value.kind != "balanced" else (0,)
     if len(value.value) not in lengths:
         raise writer.invalid("value", f"{len(value.value)} bytes for {value.kind}")
     writer.leave()
     return {"kind": value.kind, "value": base64_of(value.value)}
 
 
-def _message_json(writer: Writer, message: Sent) -> dict[str, Any]:
+def _message_json(edition: Edition, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     if not message.payload:
         raise writer.invalid("payload", "empty")
-    if message.id >> 128:
-        raise writer.invalid("id", f"{message.id} does not fit 128 bits")
-    tree = {"id": message.id, "payload": base64_of(message.payload)}
+    tree = {"id": _id_json(edition, writer, message.id), "payload": base64_of(message.payload)}
     headers = headers_json(writer, message.headers)
-    return tree if headers is None else {**tree, "headers": headers}
+    return tree if headers is None else {**tree, edition.field: headers}
+
+
+def _id_json(edition: Edition, writer: Writer, number: int) -> int | str:
+    """A number as wide as the edition reads one; beyond it a text, where it reads such."""
+    read, bits = edition.id
+    if number >> (bits if read is id_number else 128):
+        raise writer.invalid("id", f"{number} does not fit {bits} bits")
+    return str(number) if number >> bits else number

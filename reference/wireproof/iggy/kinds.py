@@ -31,6 +31,9 @@ KindName = Literal[
 ]
 """The names that the JSON form uses."""
 
+SIZE: Final = "iggy-header-size"
+"""The remark on a number of the wrong size."""
+
 SIZES: Final = range(1, 256)
 """Bytes that a key or a value may have: iggy.md, section 9."""
 
@@ -104,7 +107,7 @@ class HeaderValue:
         """
         kind = BY_NAME[self.kind]
         if kind.size not in (None, len(self.value)):
-            return "iggy-header-size"
+            return SIZE
         if self.kind == "bool" and self.value[0] > 1:
             return "iggy-header-bool"
         if self.kind == "string" and not is_utf8(self.value):

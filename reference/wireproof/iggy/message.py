@@ -1,13 +1,26 @@
-"""One message, read and written by its layout: iggy.md, sections 3.1, 3.3 and 7."""
+"""The rows of messages, and one message read and written by its row: iggy.md, sections 3.1, 3.3, 5 and 7."""
 
-from typing import Any, Literal
-from zlib import crc32
+from typing import Any, Final, Literal
 
 from attrs import field, frozen
 
-from wireproof.iggy.headers import read_map, write_map
+from wireproof.iggy.headers import V2, read_map, read_or_keep, write_kept, write_map
 from wireproof.iggy.kinds import HeaderValue
-from wireproof.iggy.layout import STATES, Block, Checksum, Fixed, Layout, Length
+from wireproof.iggy.layout import (
+    CRC32,
+    STATES,
+    WIDTHS,
+    XXH3,
+    Block,
+    Checksum,
+    Fixed,
+    Layout,
+    Length,
+    Part,
+    Rest,
+    Sum,
+    Zero,
+)
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -59,11 +72,58 @@ class Stored30:
     payload: bytes
 
 
-_OFFSET = Fixed("offset", "uint64le")
-_STATE = Fixed("state", "uint8", STATES)
-_TIMESTAMP = Fixed("timestamp", "uint64le")
-_ID = Fixed("id", "uint128le")
-_BODY = (
+@frozen(kw_only=True)
+class Sent70:
+    """A message inside a send from 0.7.0 on; bytes for headers are a block that is no map (section 5)."""
+
+    id: int
+    origin_timestamp: int
+    headers: tuple[tuple[bytes, HeaderValue], ...] | bytes
+    payload: bytes
+
+
+@frozen(kw_only=True)
+class Sent90:
+    """The same from 0.9.0 on: keys have kinds."""
+
+    id: int
+    origin_timestamp: int
+    headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
+    payload: bytes
+
+
+@frozen(kw_only=True)
+class Polled70:
+    """A message inside a poll response, and on disk, from 0.7.0 on."""
+
+    checksum: int = field(default=0)
+    id: int
+    offset: int
+    timestamp: int
+    origin_timestamp: int
+    headers: tuple[tuple[bytes, HeaderValue], ...] | bytes
+    payload: bytes
+
+
+@frozen(kw_only=True)
+class Polled90:
+    """The same from 0.9.0 on: keys have kinds."""
+
+    checksum: int = field(default=0)
+    id: int
+    offset: int
+    timestamp: int
+    origin_timestamp: int
+    headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
+    payload: bytes
+
+
+_OFFSET: Final = Fixed("offset", "uint64le")
+_STATE: Final = Fixed("state", "uint8", STATES)
+_TIMESTAMP: Final = Fixed("timestamp", "uint64le")
+_ORIGIN: Final = Fixed("origin_timestamp", "uint64le")
+_ID: Final = Fixed("id", "uint128le")
+_BODY: Final = (
     Length("headers_len", "uint32le", "headers"),
     Block("headers"),
     Length("payload_len", "uint32le", "payload"),
@@ -71,15 +131,54 @@ _BODY = (
 )
 
 
+_LENGTHS: Final = (
+    Length("user_headers_length", "uint32le", "headers"),
+    Length("payload_length", "uint32le", "payload"),
+)
+_RESERVED: Final = Zero("reserved", "uint64le", "reject")
+_BLOCKS: Final = (Block("payload"), Block("headers"))
+
+
 def _checksum(wrong: Literal["remark", "reject"]) -> Checksum:
     return Checksum("checksum", "uint32le", wrong)
 
 
-SENT = Layout((_ID, *_BODY), Sent, "reject")
-POLLED_30 = Layout((_OFFSET, _TIMESTAMP, _ID, *_BODY), Polled30, "remark")
-POLLED_40 = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), Polled40, "remark")
-STORED_30 = Layout((_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Stored30, "remark")
-STORED_40 = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Polled40, "remark")
+def _unset(*names: str) -> tuple[Part, ...]:
+    """What a client leaves at 0 and the server sets: section 5."""
+    return tuple(Zero(name, "uint64le", "remark") for name in names)
+
+
+def _sent(*reserved: Part) -> tuple[Part, ...]:
+    """The message header of a send from 0.7.0 on: section 5."""
+    unset = (*_unset("checksum"), _ID, *_unset("offset", "timestamp"))
+    return (*unset, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
+
+
+def _kept(wrong: Literal["remark", "reject"], *reserved: Part, check: Sum = XXH3) -> tuple[Part, ...]:
+    """The same as the server keeps and delivers it."""
+    checksum = Checksum("checksum", "uint64le", wrong, check, over="rest")
+    return (checksum, _ID, _OFFSET, _TIMESTAMP, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
+
+
+SENT: Final = Layout((_ID, *_BODY), Sent, "reject", filled=True)
+SENT_70: Final = Layout(_sent(), Sent70, "remark", filled=True, kept=True)
+SENT_90: Final = Layout(_sent(_RESERVED), Sent90, "remark", V2, filled=True, kept=True, sealed=True)
+
+POLLED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, *_BODY), Polled30, "remark")
+POLLED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), Polled40, "remark")
+POLLED_70: Final = Layout(_kept("remark", check=CRC32), Polled70, "take", kept=True)
+POLLED_80: Final = Layout(_kept("remark"), Polled70, "take", kept=True)
+POLLED_90: Final = Layout(_kept("remark", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
+
+STORED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Stored30, "remark")
+STORED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Polled40, "remark")
+STORED_27: Final = Layout(
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY[:2], Rest("payload")), Polled40, "remark"
+)
+"""Server 0.2.5 to 0.4.x: the length of all of it stands before it, and none before the payload."""
+STORED_70: Final = Layout(_kept("reject", check=CRC32), Polled70, "take", kept=True)
+STORED_80: Final = Layout(_kept("reject"), Polled70, "take", kept=True)
+STORED_90: Final = Layout(_kept("reject", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
 
 
 def read_fixed(reader: Reader, part: Fixed) -> Any:  # noqa: ANN401 - an int, or the name of its code
@@ -100,6 +199,15 @@ def write_fixed(writer: Writer, part: Fixed, value: Any) -> None:  # noqa: ANN40
     getattr(writer, part.kind)(part.name, value)
 
 
+def read_zero(reader: Reader, part: Zero) -> None:
+    """A field that its writer leaves at 0."""
+    start = reader.pos
+    if number := getattr(reader, part.kind)(part.name):
+        if part.other == "reject":
+            raise reader.reject("reserved-nonzero", part.name, str(number), at=start, detail=part.detail)
+        reader.remark("iggy-unset-field", part.name, at=start)
+
+
 def read_message(reader: Reader, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
     """Read one message; it ends where its lengths say, whatever its headers hold (section 10.4)."""
     values: dict[str, Any] = {}
@@ -111,75 +219,117 @@ def read_message(reader: Reader, layout: Layout) -> Any:  # noqa: ANN401 - the l
             case Length(name, kind, of):
                 lengths[of] = (name, getattr(reader, kind)(name))
             case Block(name):
-                values[name] = _read_block(reader, name, *lengths[name])
+                values[name] = _read_block(reader, layout, name, *lengths[name])
+            case Rest(name):
+                values[name] = reader.rest(name)
             case Checksum(name, kind):
                 values[name] = getattr(reader, kind)(name)
+            case Zero():
+                read_zero(reader, part)
             case Fixed(name):
                 values[name] = read_fixed(reader, part)
     check_payload(reader, layout, values["payload"], starts["payload"])
     for part in layout.parts:
         if isinstance(part, Checksum):
-            if part.wrong == "reject":  # what need not match is no seal that damage must renew
-                reader.cover(
-                    part.name, "crc32", starts["payload"], starts["payload"] + len(values["payload"])
-                )
-            check_checksum(reader, part, values, starts[part.name])
+            _check_sum(reader, part, values, starts)
     return layout.value(**values)
 
 
-def _read_block(reader: Reader, name: str, length_name: str, length: int) -> Any:  # noqa: ANN401 - its value
+def _check_sum(reader: Reader, part: Checksum, values: dict[str, Any], starts: dict[str, int]) -> None:
+    if part.over == "payload":
+        start, end = starts["payload"], starts["payload"] + len(values["payload"])
+    else:
+        start, end = starts[part.name] + WIDTHS[part.kind], reader.pos
+    if part.wrong == "reject":  # what need not match is no seal that damage must renew
+        reader.cover(part.name, part.sum.label, start, end)
+    check_checksum(reader, part, values[part.name], reader.data[start:end], starts[part.name])
+
+
+def _read_block(reader: Reader, layout: Layout, name: str, length_name: str, length: int) -> Any:  # noqa: ANN401 - its value
     start = reader.pos
     reader.cover(length_name, "length", start, start + length)
     if name == "payload":
         return reader.take(name, length)
     window = reader.window(name, length)
     reader.region(name, "headers", start, reader.pos)
-    return read_map(window)
+    return (read_or_keep if layout.kept else read_map)(window, layout.tlv)
 
 
 def check_payload(reader: Reader, layout: Layout, payload: bytes, start: int) -> None:
     """A send never carries an empty payload (section 3.1); a reader that meets one must not drop it."""
-    if payload:
+    if payload or layout.empty == "take":
         return
     if layout.empty == "reject":
         raise reader.reject("bad-length", "payload", "empty", at=start, detail="EmptyMessagePayload")
     reader.remark("iggy-empty-payload", "payload", at=start)
 
 
-def check_checksum(reader: Reader, part: Checksum, values: dict[str, Any], start: int) -> None:
-    """Compare the checksum that stands at `start` with that of the payload."""
-    found, right = values[part.name], crc32(values["payload"])
+def check_checksum(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
+    """Compare the checksum `found` at `start` with that of `data`."""
+    right = part.sum.of(data)
     if found == right:
         return
+    text = f"{found:x}, and {right:x} is right"
     if part.wrong == "reject":
-        text = f"{found:08x}, the payload has {right:08x}"
         raise reader.reject("crc-mismatch", part.name, text, at=start, detail="InvalidMessageChecksum")
-    reader.remark("iggy-payload-checksum", part.name, at=start)
+    if part.over == "rest" and reader.short == "trailing-data":
+        # Section 11.1, R8: clients make phantom messages out of what stands behind the last one.
+        raise reader.reject("trailing-data", part.name, f"no message: {text}", at=start)
+    reader.remark(WRONG[part.over], part.name, at=start)
+
+
+WRONG: Final = {"payload": "iggy-payload-checksum", "rest": "iggy-message-checksum"}
+"""What is remarked on a checksum that clients do not verify, by what it is over."""
 
 
 def write_message(writer: Writer, layout: Layout, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
     """Write one message; lengths and checksum are computed."""
-    if layout.empty == "reject" and not message.payload:
+    if layout.filled and not message.payload:
         raise writer.invalid("payload", "empty")
     lengths: dict[str, tuple[Length, int]] = {}
+    starts: list[tuple[Checksum, int]] = []
     for part in layout.parts:
         match part:
             case Length(name, kind, of):
                 lengths[of] = (part, writer.pos)
                 getattr(writer, kind)(name, 0)
             case Block(name):
-                _write_block(writer, message, name, *lengths[name])
-            case Checksum(name, kind):
-                getattr(writer, kind)(name, crc32(message.payload))
-            case Fixed(name):
-                write_fixed(writer, part, getattr(message, name))
+                _write_block(writer, layout, message, name, *lengths[name])
+            case Checksum():
+                starts.append((part, writer.pos))
+                _write_sum(writer, part, message.payload)
+            case _:
+                _write_plain(writer, part, message)
+    for part, at in starts:
+        if part.over == "rest":
+            data = bytes(writer.data[at + WIDTHS[part.kind] :])
+            writer.patch(part.name, part.kind, at, part.sum.of(data))
 
 
-def _write_block(writer: Writer, message: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - above
+def _write_plain(writer: Writer, part: Fixed | Zero | Rest, message: Any) -> None:  # noqa: ANN401 - as above
+    match part:
+        case Rest(name):
+            writer.put(name, getattr(message, name))
+        case Zero(name, kind):
+            getattr(writer, kind)(name, 0)
+        case Fixed(name):
+            write_fixed(writer, part, getattr(message, name))
+
+
+def _write_sum(writer: Writer, part: Checksum, payload: bytes) -> None:
+    """The checksum of a payload; that of what is behind it must wait."""
+    getattr(writer, part.kind)(part.name, part.sum.of(payload) if part.over == "payload" else 0)
+
+
+def _write_block(writer: Writer, layout: Layout, message: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - above
     start = writer.pos
     if name == "payload":
         writer.put(name, message.payload)
+    elif isinstance(message.headers, bytes):
+        if not layout.sealed:
+            raise writer.invalid(name, "a block that is no map: nothing is encrypted here before 0.10.0")
+        write_kept(writer, message.headers, layout.tlv)
     else:
-        write_map(writer, message.headers)
+        write_map(writer, message.headers, layout.tlv)
     writer.patch(length.name, length.kind, at, writer.pos - start)
     writer.cover(length.name, "length", start, writer.pos)

@@ -1,5 +1,6 @@
 """Who chooses the partition of a send: iggy.md, section 2.2."""
 
+from collections.abc import Mapping
 from typing import Final, Literal, cast
 
 from attrs import frozen
@@ -12,12 +13,14 @@ from wireproof.wire.writer import Writer
 
 PartitioningKind = Literal["balanced", "partition_id", "messages_key"]
 
-TAGS: Final = rows(
-    # Up to 8594d7d4c the server looks at the length of a balanced value as little as at its bytes.
-    Tag(1, "balanced", range(256)),
+_CHOSEN: Final = (
     Tag(2, "partition_id", range(4, 5), "CannotParseSlice"),
     Tag(3, "messages_key", range(1, 256), "InvalidKeyValueLength"),
 )
+
+# Up to 8594d7d4c the server looks at the length of a balanced value as little as at its bytes.
+TAGS: Final = rows(Tag(1, "balanced", range(256)), *_CHOSEN)
+TAGS_90: Final = rows(Tag(1, "balanced", range(1), "InvalidCommand"), *_CHOSEN)
 
 SHORTEST: Final = 3
 """Bytes that the server's own reader wants to see, though a balanced partitioning has but two."""
@@ -37,26 +40,37 @@ class Partitioning:
         return int.from_bytes(self.value, "little")
 
 
-def decode(reader: Reader, options: Options) -> Partitioning:
+@frozen
+class Edition:
+    """A row: the kinds with the lengths that their values may have."""
+
+    tags: Mapping[int, Tag]
+
+
+EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(TAGS), "0.9": Edition(TAGS_90)}
+"""By revision."""
+
+
+def decode(edition: Edition, reader: Reader, options: Options) -> Partitioning:
     """Read one partitioning that stands alone; bytes may follow it."""
     start = reader.pos
-    value = read(reader, options)
+    value = read(edition, reader, options)
     if reader.end - start < SHORTEST:
         reader.remark("iggy-bare-balanced", "kind", at=start)
     return value
 
 
-def read(reader: Reader, _: Options) -> Partitioning:
+def read(edition: Edition, reader: Reader, _: Options) -> Partitioning:
     """Read one partitioning inside a body."""
-    tag = read_tag(reader, TAGS)
+    tag = read_tag(reader, edition.tags)
     value = read_value(reader, tag)
     if tag.name == "balanced" and value:
         reader.remark("iggy-balanced-value", "value", at=reader.pos - len(value))
     return Partitioning(cast("PartitioningKind", tag.name), value)
 
 
-def encode(writer: Writer, value: Partitioning, _: Options) -> None:
+def encode(edition: Edition, writer: Writer, value: Partitioning, _: Options) -> None:
     """Write one partitioning; a balanced one has no value."""
     if value.kind == "balanced" and value.value:
         raise writer.invalid("value", "a balanced partitioning has none")
-    write(writer, TAGS, value.kind, value.value)
+    write(writer, edition.tags, value.kind, value.value)

@@ -1,20 +1,28 @@
-"""The response of PollMessages (code 100), 0.0.30 to 0.6.x: iggy.md, section 3.3.
+"""The response of PollMessages (code 100): iggy.md, sections 3.3, 5 and 6.
 
 The Rust client stops where a message does not fit and drops what is left, and with it a last message
 that is torn or has an empty payload (sections 3.3 and 11.1, R10). Loss without a word is never right:
 here what is left over is refused, and an empty payload delivered.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from attrs import frozen
 
+from wireproof.iggy import batch
+from wireproof.iggy.batch import Framed, Head
 from wireproof.iggy.layout import Fixed, Layout
 from wireproof.iggy.message import (
     POLLED_30,
     POLLED_40,
+    POLLED_70,
+    POLLED_80,
+    POLLED_90,
     Polled30,
     Polled40,
+    Polled70,
+    Polled90,
     read_fixed,
     read_message,
     write_fixed,
@@ -49,21 +57,127 @@ class Poll60:
     messages: tuple[Polled40, ...]
 
 
+@frozen(kw_only=True)
+class Poll70:
+    """The value of a poll response from 0.7.0 on."""
+
+    partition_id: int
+    current_offset: int
+    messages: tuple[Polled70, ...]
+
+
+@frozen(kw_only=True)
+class Poll90:
+    """The value of a poll response from 0.9.0 on."""
+
+    partition_id: int
+    current_offset: int
+    messages: tuple[Polled90, ...]
+
+
+@frozen(kw_only=True)
+class Poll110:
+    """The value of a poll response from 0.11.0 on.
+
+    The messages of all batches are one list, as clients give them; each batch has `message_count` of them.
+    """
+
+    partition_id: int
+    current_offset: int
+    batches: tuple[Head, ...]
+    messages: tuple[Framed, ...]
+
+
+@frozen
+class Body:
+    """How the messages behind the count lie: what reads them, by name, and what writes them."""
+
+    read: Callable[["Edition", Reader, int], dict[str, Any]]
+    write: Callable[["Edition", Writer, Any], None]
+
+
+def _read_plain(edition: "Edition", reader: Reader, count: int) -> dict[str, Any]:
+    start, messages = reader.pos, list[Any]()
+    while reader.left:
+        _behind(reader, messages, count)
+        reader.enter("messages", len(messages))
+        messages.append(read_message(reader, edition.message))
+        reader.leave()
+    remark_order(edition, reader, messages, start)
+    return {"messages": tuple(messages)}
+
+
+def _write_plain(edition: "Edition", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+    for index, message in enumerate(value.messages):
+        writer.enter("messages", index)
+        write_message(writer, edition.message, message)
+        writer.leave()
+
+
+def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
+    batches, messages = list[Head](), list[Framed]()
+    while reader.left:
+        _behind(reader, messages, count)
+        reader.enter("batches", len(batches))
+        head = batch.read_head(reader, batch.POLLED)
+        reader.leave()
+        found = batch.read_frames(reader, head, batch.POLLED, len(messages))
+        batch.check(reader, f"batches[{len(batches)}]", head, len(found), batch.POLLED)
+        batches.append(Head(**head.fields, message_count=len(found), batch_checksum=head.checksum))
+        messages += found
+    return {"batches": tuple(batches), "messages": tuple(messages)}
+
+
+def _write_batches(_: "Edition", writer: Writer, value: Poll110) -> None:
+    if sum(head.message_count for head in value.batches) != len(value.messages):
+        raise writer.invalid("batches", f"their counts are not of {len(value.messages)} messages")
+    first = 0
+    for index, head in enumerate(value.batches):
+        writer.enter("batches", index)
+        at = batch.write_head(writer, head, head.message_count)
+        writer.leave()
+        batch.write_frames(writer, value.messages[first : first + head.message_count], batch.POLLED, first)
+        batch.seal(writer, f"batches[{index}]", at)
+        first += head.message_count
+
+
+def _behind(reader: Reader, messages: Sequence[Any], count: int) -> None:
+    """Behind the last message that is counted, what does not fit is no torn message but bytes too many."""
+    if len(messages) >= count:
+        reader.short = "trailing-data"
+
+
+PLAIN: Final = Body(_read_plain, _write_plain)
+BATCHED: Final = Body(_read_batches, _write_batches)
+
+
 @frozen
 class Edition:
-    """A row: the fields before the count, the layout of a message, the class of the value."""
+    """A row: the fields before the count, the layout of a message, the class of the value.
+
+    Attributes:
+        prefix, message, value: as above.
+        sorted: whether the Rust client of the edition sorts messages by their offset.
+        body: how the messages lie.
+    """
 
     prefix: tuple[Fixed, ...]
     message: Layout
     value: type[Any]
+    sorted: bool = False
+    body: Body = PLAIN
 
+
+_PREFIX: Final = (Fixed("partition_id", "uint32le"), Fixed("current_offset", "uint64le"))
 
 EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition((), POLLED_30, Poll30),
-    "0.0.40": Edition((), POLLED_40, Poll40),
-    "0.0.60": Edition(
-        (Fixed("partition_id", "uint32le"), Fixed("current_offset", "uint64le")), POLLED_40, Poll60
-    ),
+    "0.0.30": Edition((), POLLED_30, Poll30, sorted=True),
+    "0.0.40": Edition((), POLLED_40, Poll40, sorted=True),
+    "0.0.60": Edition(_PREFIX, POLLED_40, Poll60, sorted=True),
+    "0.7": Edition(_PREFIX, POLLED_70, Poll70),
+    "0.8": Edition(_PREFIX, POLLED_80, Poll70),
+    "0.9": Edition(_PREFIX, POLLED_90, Poll90),
+    "0.11": Edition(_PREFIX, batch.POLLED.frame, Poll110, body=BATCHED),
 }
 """By revision."""
 
@@ -74,16 +188,9 @@ def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401
     at = reader.pos
     count = reader.uint32le("count")
     reader.cover("count", "count", reader.pos, reader.end)
-    start, messages = reader.pos, list[Any]()
-    while reader.left:
-        if len(messages) >= count:  # what does not fit now is no torn message but bytes too many
-            reader.short = "trailing-data"
-        reader.enter("messages", len(messages))
-        messages.append(read_message(reader, edition.message))
-        reader.leave()
-    check_count(reader, count, len(messages), at)
-    remark_order(reader, messages, start)
-    return edition.value(**prefix, messages=tuple(messages))
+    parts = edition.body.read(edition, reader, count)
+    check_count(reader, count, len(parts["messages"]), at)
+    return edition.value(**prefix, **parts)
 
 
 def check_count(reader: Reader, count: int, found: int, at: int) -> None:
@@ -98,10 +205,10 @@ def check_count(reader: Reader, count: int, found: int, at: int) -> None:
         reader.remark("iggy-message-count", "count", at=at)
 
 
-def remark_order(reader: Reader, messages: list[Any], start: int) -> None:
+def remark_order(edition: Edition, reader: Reader, messages: list[Any], start: int) -> None:
     """The Rust client sorts by offset to 0.6.x, and keeps the order of the wire later: sections 3.3 and 5."""
     ordered = sorted(messages, key=lambda message: message.offset)
-    if ordered != messages:
+    if edition.sorted and ordered != messages:
         others = (reader.other("sorted-by-offset", "messages", to_json(tuple(ordered))),)
         reader.remark("iggy-message-order", "messages", at=start, others=others)
 
@@ -111,7 +218,4 @@ def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  #
     for part in edition.prefix:
         write_fixed(writer, part, getattr(value, part.name))
     writer.uint32le("count", len(value.messages))
-    for index, message in enumerate(value.messages):
-        writer.enter("messages", index)
-        write_message(writer, edition.message, message)
-        writer.leave()
+    edition.body.write(edition, writer, value)

@@ -11,6 +11,7 @@ from typing import Final
 from attrs import frozen
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from wireproof.report.groups import counts
@@ -23,14 +24,24 @@ from wireproof.trial.laws import Held, Loss
 from wireproof.trial.ledger import Ledger, Tally, Token
 from wireproof.trial.show import LINE, cut
 from wireproof.trial.signature import without_indices
-from wireproof.trial.understanding import Group, Heard
+from wireproof.trial.understanding import Group
 from wireproof.trial.verdicts import gates
 
 MOST: Final = 12
-"""Groups that the terminal shows; the rest is counted."""
+"""Findings of one sort that are told, in a row or in all; the rest is counted."""
 
 NAMED: Final = 12
 """Names in one line."""
+
+REFERENCE: Final = "reference"
+"""Whoever wrote some bytes, the reference shows what they say."""
+
+WIDEST: Final = 1000
+"""Columns of a terminal that a matrix may want: it is not cut."""
+
+LEGEND: Final = (
+    "=: all read alike; =n: all n that were read; n: so many read wrong; n°: where the format is open"
+)
 
 
 @frozen
@@ -54,19 +65,14 @@ class Shown:
         for party in self.exchanged.parties:
             for joined, some in party.written.items():
                 for one in (one for one in some if gates(one.verdict.name, "must")):
-                    key = party.spec, joined, one.verdict.label, one.verdict.path
+                    key = party.spec, joined, one.verdict.label, without_indices(one.verdict.path)
                     found.setdefault(key, []).append(one)
         return [(key[0], some) for key, some in found.items()]
 
 
 def _fails(group: Group) -> bool:
-    return any(
-        gates(heard.read.verdict.name, "must") for split in group.splits for heard in _all(split.clusters)
-    )
-
-
-def _all(clusters: Sequence[Sequence[Heard]]) -> Iterator[Heard]:
-    return (heard for cluster in clusters for heard in cluster)
+    """Whether somebody is wrong: those apart, or most of them all."""
+    return any(gates(one.read.verdict.name, "must") for one in (group.heard, group.first.majority[0]))
 
 
 # --- the matrix ---
@@ -77,12 +83,12 @@ class Sheet:
     """Producers × readers of one row; a cell is None where nothing was asked.
 
     Attributes:
-        wrote: how many of the values each producer wrote.
+        wrote: how many of the values each producer wrote, and of how many.
     """
 
     joined: str
     producers: tuple[str, ...]
-    wrote: tuple[str, ...]
+    wrote: tuple[tuple[int, int], ...]
     readers: tuple[str, ...]
     cells: tuple[tuple[Tally | None, ...], ...]
 
@@ -100,20 +106,24 @@ def sheets(shown: Shown) -> Iterator[Sheet]:
         yield Sheet(joined, producers, wrote, readers, cells)
 
 
-def _wrote_of(some: list[Written]) -> str:
-    done = sum(one.data is not None for one in some)
-    return str(done) if done == len(some) else f"{done}/{len(some)}"
+def _wrote_of(some: list[Written]) -> tuple[int, int]:
+    return sum(one.data is not None for one in some), len(some)
 
 
-def _word(tally: Tally | None) -> tuple[str, str]:
-    """A cell and its style: how many were read alike; else how many of them were not."""
+def _of(done: int, asked: int) -> str:
+    return str(done) if done == asked else f"{done}/{asked}"
+
+
+def _word(tally: Tally | None, wrote: int) -> tuple[str, str]:
+    """A cell and its style: whether all was read alike; else how much of it was not."""
     if tally is None:
         return "–", "dim"
+    part = f"/{tally.all}" if tally.all < wrote else ""
     if tally.wrong:
-        return f"{tally.wrong}/{tally.all}", "bad"
+        return f"{tally.wrong}{part}", "bad"
     if tally.other:
-        return f"{tally.other}°/{tally.all}", "mild"
-    return str(tally.alike), "pass"
+        return f"{tally.other}°{part}", "mild"
+    return f"={tally.all if part else ''}", "pass"
 
 
 _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
@@ -124,8 +134,11 @@ def show(shown: Shown, console: Console) -> None:
     for number, party in enumerate(shown.exchanged.parties, 1):
         console.print(plain(f"{number:>3}  {party.spec} {party.hello.version}"), soft_wrap=True)
     for sheet in sheets(shown):
-        console.print(_table(sheet, [party.spec for party in shown.exchanged.parties]))
-    console.print(plain("n: all read alike; m/n: m of n read wrong; m°/n: m where the format is open", "dim"))
+        table = _table(sheet, [party.spec for party in shown.exchanged.parties])
+        whole = console.options.update(max_width=WIDEST)
+        console.width = max(console.width, Measurement.get(console, whole, table).maximum)
+        console.print(table)
+    console.print(plain(LEGEND, "dim"), soft_wrap=True)
     for line in told(shown):
         console.print(plain(line), soft_wrap=True)
 
@@ -137,10 +150,10 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
     for reader in sheet.readers:
         table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
     for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-        words = [_word(cell) for cell in cells]
+        words = [_word(cell, wrote[0]) for cell in cells]
         table.add_row(
             plain(f"{specs.index(producer) + 1:>3}  {producer}"),
-            wrote,
+            _of(*wrote),
             *(plain(text, _STYLES[style]) for text, style in words),
         )
     return table
@@ -151,30 +164,36 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
 
 def told(shown: Shown) -> Iterator[str]:
     """The lines below the matrix."""
-    wrong = shown.apart(wrong=True)
-    for group in wrong[:MOST]:
-        yield from _group("APART", group, shown.token)
-    if len(wrong) > MOST:
-        yield f"… and {len(wrong) - MOST} more ways to stand apart: see --html or --out"
-    for group in shown.apart(wrong=False)[:MOST]:
-        yield from _group("OPEN", group, shown.token)
-    for spec, some in shown.written_wrong:
-        yield from _wrote(spec, some, shown.token)
+    for head, wrong in (("APART", True), ("OPEN", False)):
+        for joined in shown.exchanged.parcels:
+            some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
+            for group in some[:MOST]:
+                yield from _group(head, group, shown.token)
+            yield from _more(len(some), f"{head} {joined}")
+    wrote = sorted(shown.written_wrong, key=lambda row: -len(row[1]))
+    for spec, values in wrote[:MOST]:
+        yield from _wrote(spec, values, shown.token)
+    yield from _more(len(wrote), "WRONG")
     yield from _laws(shown)
     for party in shown.exchanged.parties:
         yield from (f"note: {party.spec}: {note}" for note in party.notes)
 
 
+def _more(count: int, what: str) -> Iterator[str]:
+    if count > MOST:
+        yield f"… and {count - MOST} more of {what}: --out has them all"
+
+
 def _group(head: str, group: Group, token: Token) -> Iterator[str]:
-    split = group.first
-    inputs = _number(len(group.splits), "input")
-    yield f"{head:<6}{group.joined}: {inputs}, written by {_names(group.producers)}"
-    for heard in split.apart:
-        label = heard.read.verdict.label
-        yield f"  {heard.adapter}: {cut(split.said(heard), LINE)} ({label})"
+    split, heard = group.first, group.heard
+    who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
+    yield f"{head:<6}{group.joined}: {group.reason}: {who}; written by {_names(group.producers)}"
+    yield f"  {heard.adapter}: {cut(split.said(heard), LINE)}"
     label = split.majority[0].read.verdict.label
-    yield f"  alike   {_names([heard.adapter for heard in split.majority])} ({label})"
-    loud = next((one for one in split.apart if gates(one.read.verdict.name, "must")), split.apart[0])
+    yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
+    if others := [one.adapter for one in split.apart if one is not heard]:
+        yield f"  apart   {_names(others)}"
+    loud = heard if gates(heard.read.verdict.name, "must") else split.majority[0]
     yield f"  replay  {_replay(token(split.parcel.case), loud.adapter)}"
 
 
@@ -211,11 +230,11 @@ def _laws(shown: Shown) -> Iterator[str]:
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
     found: dict[tuple[str, str, str], list[Held]] = {}
     for held in shown.ledger.broken:
-        found.setdefault((held.reader, held.older, without_indices(held.verdict.path)), []).append(held)
+        who = held.reader or f"{held.producer} writes"
+        found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
     for some in list(found.values())[:MOST]:
         yield from _differ(some, shown.token)
-    if len(found) > MOST:
-        yield f"… and {len(found) - MOST} more ways to differ"
+    yield from _more(len(found), "DIFFER")
 
 
 def _differ(some: list[Held], token: Token) -> Iterator[str]:
@@ -224,10 +243,12 @@ def _differ(some: list[Held], token: Token) -> Iterator[str]:
     verdict, case = first.verdict, first.parcels[0].case
     producers = _names(list(dict.fromkeys(held.producer for held in some)))
     times = _number(len(some), "time")
-    yield f"DIFFER {first.reader} reads {first.older} of {producers} otherwise, {times}: {verdict.path}"
+    reads = f"{first.reader} reads {first.older} of {producers} otherwise"
+    writes = f"{producers} writes other messages as {first.older} than as {first.newer}"
+    yield f"DIFFER {reads if first.reader else writes}, {times}: {verdict.path}"
     yield f"  want    {verdict.want}"
     yield f"  got     {first.older}: {verdict.got}"
-    yield f"  replay  {_replay(token(case), first.reader)}"
+    yield f"  replay  {_replay(token(case), first.reader or REFERENCE)}"
 
 
 def _held(shown: Shown, loss: Loss) -> str:
@@ -252,9 +273,9 @@ def _drawn(sheet: Sheet) -> str:
     heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
     rows = []
     for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
-        words = (_word(cell) for cell in cells)
+        words = (_word(cell, wrote[0]) for cell in cells)
         parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
-        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{wrote}</td>{parts}</tr>')
+        rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{_of(*wrote)}</td>{parts}</tr>')
     head = f"<tr><th>{_safe(sheet.joined)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 

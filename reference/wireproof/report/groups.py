@@ -26,7 +26,7 @@ class Group:
     """Failures with one signature.
 
     Attributes:
-        first: the one to show: a golden case if there is one.
+        first: the one to show: a case of security, a golden one, if there is one.
         others: the rest, in plan order.
         blocks: refusals that prove nothing until `first` is mended.
     """
@@ -53,7 +53,7 @@ def speaks(event: CaseEvent, stream: Stream) -> bool:
 
 
 def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
-    """The failures of a run that no baseline expects, the group seen first in the plan first.
+    """The failures of a run that no baseline expects: those of security first, else in the order of the plan.
 
     A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
     the twin did not fail in this run.
@@ -68,7 +68,13 @@ def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tup
             blocks[event.kind] = blocks.get(event.kind, 0) + 1
         else:
             found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
-    return tuple(_group(key[0], events, blocks) for key, events in found.items())
+    made = (_group(key[0], events, blocks) for key, events in found.items())
+    return tuple(sorted(made, key=lambda group: not group.first.secures))
+
+
+def owed(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
+    """The failures of security that a baseline expects: a debt does not hide them."""
+    return tuple(one for one in stream.cases if one.secures and overlays.get(one.id) == "expected")
 
 
 def _root(event: CaseEvent) -> str:
@@ -76,6 +82,6 @@ def _root(event: CaseEvent) -> str:
 
 
 def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> Group:
-    first = next((event for event in events if "~" not in event.id), events[0])
+    first = min(events, key=lambda event: (not event.secures, "~" in event.id))
     others = tuple(event for event in events if event is not first)
     return Group(signature, first, others, sum(blocks.get(event.id, 0) for event in events))

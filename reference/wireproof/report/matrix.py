@@ -18,6 +18,9 @@ _NUMBER: Final = re.compile(r":\d+$")
 QUIET: Final = frozenset({*PASSING, "unsupported", "frame"})
 """Nothing to look at; `frame` is what the reference says of a good item of a scan."""
 
+SECURITY: Final = "security"
+"""The topic of what fails and bears that flag; its cases stand under their own topics too."""
+
 _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
 
 
@@ -63,14 +66,20 @@ class Topic:
 
 
 def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
-    """The topics of some runs, by name."""
+    """The topics of some runs, by name; before them what anybody fails of security, if there is such."""
     columns = [_column(stream) for stream in streams]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
     names: dict[str, dict[str, None]] = {suite: {} for suite in sorted(suites)}
     for column in columns:
         for name, cell in column.items():
             names[cell.event.suite][name] = None
-    return tuple(Topic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
+    topics = (Topic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
+    alarms = sorted({name for column in columns for name, cell in column.items() if _alarms(cell)})
+    return (*([Topic(SECURITY, _folded(alarms, columns))] if alarms else []), *topics)
+
+
+def _alarms(cell: Cell) -> bool:
+    return cell.event.secures and cell.event.verdict not in QUIET
 
 
 def _column(stream: Stream) -> dict[str, Cell]:

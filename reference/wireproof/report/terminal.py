@@ -13,8 +13,8 @@ from rich.console import Group as Renderables
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.report.failure import block
-from wireproof.report.groups import Group, Lookup, counts, groups, nowhere
+from wireproof.report.failure import block, replay
+from wireproof.report.groups import Group, Lookup, counts, groups, nowhere, owed
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
 from wireproof.trial.streams import Stream
@@ -75,6 +75,9 @@ def show(stream: Stream, console: Console, view: View | None = None) -> None:
     """Print one run."""
     view = view or View()
     found = groups(stream, view.applied.overlays if view.applied else None)
+    for event in owed(stream, view.applied.overlays if view.applied else {}):
+        console.print(plain(f"security, in the baseline: {event.id} {event.label}", "bold red"))
+        console.print(plain(f"  replay  {replay(event, stream.run)}"), soft_wrap=True)
     paragraph = all_fail(stream)
     if paragraph:
         console.print(plain(paragraph, "bold red"))

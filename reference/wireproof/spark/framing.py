@@ -148,7 +148,7 @@ def _iggy(edition: iggy_log.Edition) -> Stride:
         size, known = 1, False
         while not known and position + size <= stored.size:
             data, at = stored.at(position, size)
-            size, known = edition.message.extent(data, at)
+            size, known = edition.record.extent(data, at)
         return size if known and position + size <= stored.size else 0
 
     return stride

@@ -103,11 +103,12 @@ def generate(
             if number == numbers[-1] and entry.whole:
                 file.write(entry.at(offset)[:TAIL])
                 ledger.add(Verdict("kafka.log/mixed", "tail", ""), TAIL)
-    (folder / LEDGER).write_text(json.dumps({"seed": seed, "verdicts": _rows(ledger)}, indent=2) + "\n")
+    (folder / LEDGER).write_text(json.dumps({"seed": seed, "verdicts": rows_of(ledger)}, indent=2) + "\n")
     return ledger
 
 
-def _rows(ledger: Ledger) -> list[dict[str, Any]]:
+def rows_of(ledger: Ledger) -> list[dict[str, Any]]:
+    """The rows of `ledger.json`."""
     verdicts = sorted(ledger.items)
     return [{**_named(one), "count": ledger.items[one], "bytes": ledger.bytes[one]} for one in verdicts]
 

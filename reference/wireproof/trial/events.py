@@ -71,7 +71,7 @@ class CaseEvent:
         verdict, kind, cls, path, at, text, want, got: the verdict.
         ns: nanoseconds from request to answer.
         token: replays the case; empty where its id does.
-        title, rules, twin: of the case, for those who have only the stream.
+        title, rules, twin, flags: of the case, for those who have only the stream.
         cluster: of an exchange, which of those who read the same bytes understood them so: 1 is the most
             adapters; 0 where all did.
     """
@@ -95,12 +95,18 @@ class CaseEvent:
     title: str = ""
     rules: tuple[str, ...] = ()
     twin: str = ""
+    flags: tuple[str, ...] = ()
     cluster: int = 0
 
     @property
     def label(self) -> str:
         """`fail:wrong-value`, or the bare name."""
         return f"{self.verdict}:{self.kind}" if self.kind else self.verdict
+
+    @property
+    def secures(self) -> bool:
+        """Whether its case is about security: a reader that fails it can be made to fail."""
+        return "security" in self.flags
 
     @property
     def joined(self) -> str:
@@ -151,6 +157,7 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.title,
         case.rules,
         case.twin or "",
+        case.flags,
     )
 
 

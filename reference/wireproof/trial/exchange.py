@@ -13,14 +13,16 @@ from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.adapters.contract import Hello
+from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.derived import OPEN
 from wireproof.cases.needs import atoms_of
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.cases.sending import Sending, spellings
 from wireproof.formats import FORMATS, Format
+from wireproof.kafka.values import Log
 from wireproof.trial.bench import Bench
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge
@@ -46,6 +48,10 @@ DECLINED: Final = "invalid-value"
 
 WRAPPER: Final = "feature:wrapper"
 """Whoever claims codecs in v0 and v1 writes wrappers: there is no other way to compress."""
+
+
+UNPACKED: Final = Verdict("info", "uncompressed", text="the messages as they are: it left the codec out")
+"""What is said of an encoder that was told to compress and did not: nothing is lost by it."""
 
 
 @frozen
@@ -163,7 +169,13 @@ def exchange(
         for spec in dict.fromkeys(specs):
             tell(f"{spec} starts")
             try:
-                engines[spec] = stack.enter_context(Engine(spec, seed=ask.seed, timeout_scale=timeout_scale))
+                engine = Engine(
+                    spec,
+                    seed=ask.seed,
+                    timeout_scale=timeout_scale,
+                    hello_seconds=HELLO_SECONDS * max(timeout_scale, 1.0),
+                )
+                engines[spec] = stack.enter_context(engine)
             except AdapterError as error:
                 absent[spec] = error
         parties = {spec: Party(spec, engine.hello) for spec, engine in engines.items()}
@@ -272,17 +284,37 @@ def _written(engine: Engine, row: Format, ask: Ask) -> list[Written]:
         return []
     known = posts(row.joined, ask.count, ask.seed)
     rans = engine.run([post.case for post in known])
-    return [_wrote(post, ran, engine.hello) for post, ran in zip(known, rans, strict=True)]
+    return [_wrote(post, ran, engine.hello, ask.seed) for post, ran in zip(known, rans, strict=True)]
 
 
-def _wrote(post: Post, ran: Ran, hello: Hello) -> Written:
+def _wrote(post: Post, ran: Ran, hello: Hello, seed: int) -> Written:
     """A value that an encoder declines is outside what it does."""
     match ran.outcome:
         case Refused(cls=cls, path=path, text=text) if cls == DECLINED:
             return Written(post, Verdict("unsupported", path=path, text=text), None, ran.ns)
-        case Accepted(data=data):
-            return Written(post, judge(ran.case, ran.outcome, hello=hello), data, ran.ns)
+        case Accepted(data=bytes(data)):
+            verdict = judge(ran.case, ran.outcome, hello=hello)
+            if verdict.name == "fail" and (plain := _unpacked(post, data, hello, seed)):
+                return Written(post, UNPACKED, data if len(plain) == 1 else None, ran.ns)
+            return Written(post, verdict, data, ran.ns)
     return Written(post, judge(ran.case, ran.outcome, hello=hello), None, ran.ns)
+
+
+def _unpacked(post: Post, data: bytes, hello: Hello, seed: int) -> tuple[Any, ...]:
+    """The entries of a sending whose encoder left them uncompressed, as those do for which packing must pay.
+
+    Empty if the bytes are anything else. They are judged as a log of the same messages without a codec.
+    """
+    case, claim = post.case, hello.revisions.get(post.case.joined)
+    if case.format != "kafka.batch":
+        return ()
+    sending: Sending = _draw("kafka", post.number, seed)
+    (entries,) = spellings(evolve(sending, codec=0), case.revision)
+    log = evolve(case, format="kafka.log", revision="mixed", input=Value(to_json(Log(entries))), needs=())
+    observes = tuple(f"batches[].{name}" for name in claim.observes) if claim is not None else ()
+    writer = evolve(hello, revisions={log.joined: Claim(("encode",), observes=observes)})
+    verdict = judge(evolve(log, expect=Accept()), Accepted(data=data), hello=writer)
+    return entries if sending.codec and verdict.passing else ()
 
 
 # --- reading ---

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Accept
 from wireproof.cases.outcome import Accepted
@@ -36,6 +36,7 @@ class Held:
     """One sending in two revisions, as one adapter wrote and one read it.
 
     Attributes:
+        reader: empty where the bytes already say different things, whoever reads them.
         parcels: the older revision's entries.
     """
 
@@ -77,18 +78,28 @@ def losses(exchanged: Exchanged) -> tuple[Loss, ...]:
 
 
 def laws(exchanged: Exchanged) -> Iterator[Held]:
-    """Whether the law holds, of each reader, producer, older revision and sending that it can be asked of."""
-    producers = _producers(exchanged)
-    for reader in exchanged.parties:
-        read = {one.parcel.case.id: one for some in reader.read.values() for one in some}
-        for producer, wrote in producers.items():
-            newest = _newest(wrote)
-            for older in (revision for revision in wrote if revision != newest):
-                for number, some in _common(wrote, older):
-                    verdict = _judged(read, wrote[newest][number], some, (newest, older))
+    """Whether the law holds, of each reader, producer, older revision and sending that it can be asked of.
+
+    A producer that wrote different messages is told once, and its readers are not asked about them.
+    """
+    readings = {
+        party.spec: {one.parcel.case.id: one for some in party.read.values() for one in some}
+        for party in exchanged.parties
+    }
+    for producer, wrote in _producers(exchanged).items():
+        newest = _newest(wrote)
+        for older in (revision for revision in wrote if revision != newest):
+            for number, some in _common(wrote, older):
+                entries = wrote[newest][number], some
+                parcels = tuple(parcel for _, parcel in some)
+                held = Held(producer, "", older, newest, number, parcels, _compared(entries, newest, older))
+                if not held.verdict.passing:
+                    yield held
+                    continue
+                for reader, read in readings.items():
+                    verdict = _judged(read, entries, (newest, older))
                     if verdict is not None:
-                        parcels = tuple(parcel for _, parcel in some)
-                        yield Held(producer, reader.spec, older, newest, number, parcels, verdict)
+                        yield evolve(held, reader=reader, verdict=verdict)
 
 
 def _producers(exchanged: Exchanged) -> dict[str, dict[str, Wrote]]:
@@ -139,23 +150,29 @@ def _ours(some: tuple[tuple[Post, Parcel], ...]) -> list[Json]:
     return [parcel.case.expect.value for _, parcel in some if isinstance(parcel.case.expect, Accept)]
 
 
-def _judged(
-    read: Mapping[str, Read],
-    newer: tuple[tuple[Post, Parcel], ...],
-    older: tuple[tuple[Post, Parcel], ...],
-    revisions: tuple[str, str],
-) -> Verdict | None:
+Pair = tuple[tuple[tuple[Post, Parcel], ...], tuple[tuple[Post, Parcel], ...]]
+"""The entries of one sending in the newest revision, and in an older one."""
+
+
+def _compared(entries: Pair, newest: str, older: str) -> Verdict:
+    """The verdict on one sending by the reference's readings."""
+    one, other = (told(_ours(some)) or [] for some in entries)
+    return _equal(one, other, (newest, older))
+
+
+def _judged(read: Mapping[str, Read], entries: Pair, revisions: tuple[str, str]) -> Verdict | None:
     """The verdict on one sending at one reader; None where it does not read all of both."""
-    one, other = _messages(read, newer), _messages(read, older)
-    if one is None or other is None:
-        return None
+    one, other = (_messages(read, some) for some in entries)
+    return None if one is None or other is None else _equal(one, other, revisions)
+
+
+def _equal(one: list[dict[str, Json]], other: list[dict[str, Json]], revisions: tuple[str, str]) -> Verdict:
     found = difference(carried(one, *revisions), carried(other, *revisions), masked=True)
     if found is None:
         return Verdict("pass", "semantic")
-    want, got = short_field(found)
-    return Verdict(
-        "fail", "wrong-value", path=f"messages{found.path}", want=f"as {revisions[0]}: {want}", got=got
-    )
+    want, got = (text.removeprefix(".") for text in short_field(found))
+    want = f"as {revisions[0]}: {want}"
+    return Verdict("fail", "wrong-value", path=f"messages{found.path}", want=want, got=got)
 
 
 def _messages(

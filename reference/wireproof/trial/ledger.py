@@ -66,7 +66,7 @@ def ledger(exchanged: Exchanged, splits: Mapping[str, Split], token: Token) -> L
     by_reader: dict[str, list[Held]] = {}
     for held in laws.laws(exchanged):
         made.asked[held.producer, held.older] += 1
-        by_reader.setdefault(held.reader, []).append(held)
+        by_reader.setdefault(held.reader or held.producer, []).append(held)
         if not held.verdict.passing:
             made.broken.append(held)
     for party in exchanged.parties:

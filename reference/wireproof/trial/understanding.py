@@ -63,36 +63,58 @@ class Split:
 
 @frozen
 class Group:
-    """Splits with the same members apart, each for the same reason.
+    """Readings that depart in one way: those of one row with one reason.
 
     Attributes:
-        reasons: of each adapter that is apart: the label of its verdict and the field, without indices.
+        reason: the verdict, and the field without indices or the class of the refusal.
+        members: the splits in which an adapter stands apart so, by adapter; most first.
     """
 
     joined: str
-    splits: tuple[Split, ...]
-    reasons: Mapping[str, str]
+    reason: str
+    members: Mapping[str, tuple[Split, ...]]
+
+    @property
+    def adapter(self) -> str:
+        """The one to show."""
+        return next(iter(self.members))
 
     @property
     def first(self) -> Split:
-        """The smallest parcel of them, the one to show."""
-        return min(self.splits, key=lambda split: len(split.parcel.data))
+        """The smallest parcel of that adapter's, the one to show."""
+        return min(self.members[self.adapter], key=lambda split: len(split.parcel.data))
+
+    @property
+    def heard(self) -> Heard:
+        """Its reading of that parcel."""
+        return next(heard for heard in self.first.apart if heard.adapter == self.adapter)
 
     @property
     def producers(self) -> tuple[str, ...]:
         """Whose bytes they are."""
-        return tuple(dict.fromkeys(name for split in self.splits for name in split.parcel.producers))
+        every = (split for some in self.members.values() for split in some)
+        return tuple(dict.fromkeys(name for split in every for name in split.parcel.producers))
+
+    @property
+    def size(self) -> int:
+        """Readings."""
+        return sum(map(len, self.members.values()))
 
 
 def groups(found: Iterable[Split]) -> tuple[Group, ...]:
-    """Splits by who stands apart and why, the most frequent first in each row."""
-    keyed: dict[tuple[str, tuple[tuple[str, str], ...]], list[Split]] = {}
+    """Splits by the way in which somebody departs, the most frequent first in each row."""
+    keyed: dict[tuple[str, str], dict[str, list[Split]]] = {}
     for split in found:
-        reasons = tuple((heard.adapter, _reason(heard, split)) for heard in split.apart)
-        keyed.setdefault((split.parcel.case.joined, reasons), []).append(split)
+        for heard in split.apart:
+            key = split.parcel.case.joined, _reason(heard, split)
+            keyed.setdefault(key, {}).setdefault(heard.adapter, []).append(split)
     rows = list(dict.fromkeys(joined for joined, _ in keyed))
-    made = [Group(joined, tuple(some), dict(reasons)) for (joined, reasons), some in keyed.items()]
-    return tuple(sorted(made, key=lambda group: (rows.index(group.joined), -len(group.splits))))
+    made = [Group(joined, reason, _most_first(some)) for (joined, reason), some in keyed.items()]
+    return tuple(sorted(made, key=lambda group: (rows.index(group.joined), -group.size)))
+
+
+def _most_first(some: Mapping[str, list[Split]]) -> dict[str, tuple[Split, ...]]:
+    return {name: tuple(some[name]) for name in sorted(some, key=lambda name: -len(some[name]))}
 
 
 def splits(exchanged: Exchanged) -> Iterator[Split]:
@@ -171,8 +193,11 @@ def departs(one: Read, other: Read) -> str:
 def _reason(heard: Heard, split: Split) -> str:
     """What makes two departures one."""
     read, other = heard.read, split.majority[0].read
+    label = "pass" if read.verdict.name == "pass" else read.verdict.label
     if isinstance(read.outcome, Accepted) and isinstance(other.outcome, Accepted):
         found = _value_differs(read, other)
-        return f"{read.verdict.label} {without_indices(found.path) if found else 'consumed'}"
+        return f"{label} {without_indices(found.path) if found else 'consumed'}"
+    if isinstance(read.outcome, Accepted):
+        return f"{label} accepted"
     cls = read.outcome.cls if isinstance(read.outcome, Refused) else ""
-    return f"{read.verdict.label} {cls}".strip()
+    return f"{label} {cls}".strip()

@@ -95,9 +95,27 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "iggy-message-order": RemarkClass("iggy.md §3.3, §5", refusable=False, others=("sorted-by-offset",)),
     "iggy-empty-payload": RemarkClass("iggy.md §3.3, R10", refusable=True),
     "iggy-payload-checksum": RemarkClass("iggy.md §3.3, checksum", refusable=True),
+    "iggy-message-checksum": RemarkClass("iggy.md §5, §6, R9", refusable=True),
+    "iggy-batch-checksum": RemarkClass("iggy.md §6, R9", refusable=True),
+    "iggy-batch-count": RemarkClass("iggy.md §6, R9", refusable=True),
+    "iggy-offset-delta": RemarkClass("iggy.md §6: that of a producer is the message's place", refusable=True),
+    "iggy-unminted-id": RemarkClass("iggy.md §2.5: the server does not look", refusable=True),
+    "iggy-opaque-headers": RemarkClass(
+        "iggy.md §5, §6, §10.2: encrypted or damaged, the message is delivered",
+        refusable=False,
+        others=("no-headers",),
+    ),
+    "iggy-unset-field": RemarkClass("iggy.md §2.1, §5: left at 0 by its writer, and ignored", refusable=True),
+    "iggy-flag": RemarkClass("iggy.md §3.2, §5: what is not 1 counts as 0", refusable=True),
+    "iggy-request-checksum": RemarkClass("iggy.md §2.1, request_checksum", refusable=True),
+    "iggy-short-body": RemarkClass(
+        "iggy.md §2.1: clients take one byte for none", refusable=True, others=("empty",)
+    ),
     "iggy-balanced-value": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
     "iggy-bare-balanced": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
     "iggy-lowered-limit": RemarkClass("iggy.md §9, 0.0.30 and 0.0.116", refusable=True),
+    "iggy-json-length": RemarkClass("iggy.md §8.2: nobody compares it", refusable=True),
+    "iggy-json-reserved": RemarkClass("iggy.md §8.2, R16: not looked at", refusable=True),
     "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
     "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---

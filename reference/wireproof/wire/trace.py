@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-Covering = Literal["length", "count", "crc32c", "crc32", "xxh32", "xxh32-hc", "xxh3-64", "hmac", "isize"]
+Covering = Literal[
+    "length", "count", "crc32c", "crc32", "xxh32", "xxh32-hc", "xxh3-64", "iggy-batch", "hmac", "isize"
+]
 """How a field speaks of a range of bytes: its length, the number of its elements, or a checksum over it."""
 
 

@@ -64,6 +64,19 @@ def _boolean(value: object, _: type) -> bool:
     return value
 
 
+def _bytes_or_list(kind: Any) -> bool:  # noqa: ANN401 - a type
+    """Whether it is bytes or a tuple, which JSON tells apart: a text or an array."""
+    args = get_args(kind)
+    union = get_origin(kind) in (Union, UnionType)
+    return union and bytes in args and any(get_origin(arg) is tuple for arg in args)
+
+
+def _octets_or_list(tree: object, kind: Any) -> Any:  # noqa: ANN401 - a type, and a value of it
+    if isinstance(tree, str):
+        return _octets(tree, bytes)
+    return _CONVERTER.structure(tree, next(arg for arg in get_args(kind) if get_origin(arg) is tuple))
+
+
 def _names(cls: type) -> dict[str, Any]:
     return {a.name: override(rename=json_name(cls, a.name)) for a in fields(cls)}
 
@@ -73,6 +86,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(bytes, _octets)
     converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook_func(_bytes_or_list, _octets_or_list)
     converter.register_unstructure_hook(int, str)
     converter.register_unstructure_hook(bool, lambda value: value)
     converter.register_unstructure_hook(bytes, bytes.hex)

@@ -12,9 +12,9 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.base import ReferenceCodec, walk
 from wireproof.adapters.mutants.swapped import Swapped
 from wireproof.iggy import headers, identifier, jsonform, jsonpoll, jsonsend, message, partitioning
-from wireproof.iggy.headers import HeaderMap
+from wireproof.iggy.headers import Tlv
 from wireproof.iggy.jsontext import Node
-from wireproof.iggy.layout import Checksum, Length
+from wireproof.iggy.layout import Checksum, Layout, Length
 from wireproof.iggy.tagged import Tag, read_value
 from wireproof.wire.reader import Reader
 from wireproof.wire.values import Json
@@ -80,9 +80,9 @@ class CurrentOffsetFromMessages(ReferenceCodec):
 _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _entry_to_nul(reader: Reader) -> headers.Entry:
-    key, value = _read_entry(reader)
-    return key.partition(b"\0")[0], value
+def _entry_to_nul(reader: Reader, tlv: Tlv) -> headers.Entry:
+    key, value = _read_entry(reader, tlv)
+    return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
 
 
 class KeyToNul(SwappedIggy):
@@ -95,9 +95,9 @@ class KeyToNul(SwappedIggy):
 _write_block = message._write_block  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _write_short(writer: Writer, sent: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - any layout's
+def _write_short(writer: Writer, row: Layout, sent: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - as in `message`
     start = writer.pos
-    _write_block(writer, sent, name, length, at)
+    _write_block(writer, row, sent, name, length, at)
     if name == "headers":
         writer.patch(length.name, length.kind, at, writer.pos - start - len(sent.headers))
 
@@ -112,10 +112,10 @@ class WritesHeadersLengthShort(SwappedIggy):
 # --- JSON: iggy.md, section 8 ---
 
 
-def _no_null(reader: Reader, node: Node | None) -> HeaderMap:
+def _no_null(reader: Reader, node: Node | None, forms: Mapping[str, jsonform.Form]) -> Any:  # noqa: ANN401 - as there
     if node is not None and node.kind == "null":
         raise reader.reject("type-mismatch", "headers", "want object, not null", at=node.start)
-    return jsonform.header_map(reader, node)
+    return jsonform.header_map(reader, node, forms)
 
 
 class JsonNullHeadersRefused(SwappedIggy):
@@ -141,13 +141,13 @@ class JsonWritesBase64Urlsafe(SwappedIggy):
 _check_checksum = message.check_checksum
 
 
-def _check_with_headers(reader: Reader, part: Checksum, values: dict[str, Any], start: int) -> None:
-    if part.wrong != "reject":
-        _check_checksum(reader, part, values, start)
+def _check_with_headers(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
+    if part.wrong != "reject" or part.over == "rest":
+        _check_checksum(reader, part, found, data, start)
         return
     behind = reader.data[start + 4 : reader.pos]
     stop = 4 + int.from_bytes(behind[:4], "little")
-    if values[part.name] != crc32(behind[4:stop] + values["payload"]):
+    if found != crc32(behind[4:stop] + data):
         raise reader.reject("crc-mismatch", part.name, at=start)
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import Any, ClassVar, Final
-from zlib import crc32
 
 from attrs import evolve
 
@@ -20,6 +19,7 @@ from wireproof.adapters.mutants.iggy_parts import (
     row_of,
 )
 from wireproof.adapters.objects import refused
+from wireproof.cases.damage import right
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.kinds import BY_CODE
@@ -95,9 +95,9 @@ class TailDropped(IggyMutant):
             or torn is None
         ):
             return refused(rejected)
-        count, at = int(torn[1]), 12 if request.revision == "0.0.60" else 0
+        count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
         spans = formats.layout(row_of(request), request.data, request.options).spans
-        end = next(span.start for span in spans if span.path == f"messages[{count}].offset")
+        end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
         body = request.data[:at] + count.to_bytes(4, "little") + request.data[at + 4 : end]
         outcome = self.decode(evolve(request, data=body))
         return evolve(outcome, consumed=len(request.data)) if isinstance(outcome, Accepted) else outcome
@@ -116,8 +116,9 @@ class ChecksumSkipped(IggyMutant):
                 break
             span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
             assert span.cover is not None
-            right = crc32(data[span.cover.start : span.cover.end]).to_bytes(4, "little")
-            data = data[: span.start] + right + data[span.end :]
+            new = right(data, span, span.cover)
+            assert new is not None
+            data = data[: span.start] + new + data[span.end :]
         return data
 
 

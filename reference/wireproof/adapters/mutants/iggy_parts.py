@@ -7,7 +7,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.base import JsonObject, ReferenceCodec, walk
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.values import Json
+from wireproof.wire.values import Json, canonical
 
 
 class IggyMutant(ReferenceCodec):
@@ -27,8 +27,8 @@ def messages_of(value: Json) -> Iterator[JsonObject]:
 
 
 def maps_of(value: Json) -> Iterator[JsonObject]:
-    """Every object that holds a header map, under `headers`."""
-    return (part for part in walk(value) if "headers" in part)
+    """Every object that holds a header map, under `headers`, and no block that is none."""
+    return (part for part in walk(value) if isinstance(part.get("headers"), list))
 
 
 def header_values_of(value: Json) -> Iterator[JsonObject]:
@@ -38,7 +38,8 @@ def header_values_of(value: Json) -> Iterator[JsonObject]:
 
 def collapsed(headers: list[Any]) -> list[Any]:
     """The map with the last entry of each key."""
-    return [[key, held] for key, held in dict(map(tuple, headers)).items()]
+    last = {canonical(key): [key, held] for key, held in headers}
+    return list(last.values())
 
 
 def position_after(request: Request, value: JsonObject, count: int) -> int:

@@ -75,8 +75,15 @@ class KeysLowercased(IggyMutant):
         """ASCII letters of each key."""
         del request, data
         for part in maps_of(value):
-            part["headers"] = [[bytes.fromhex(key).lower().hex(), held] for key, held in part["headers"]]
+            part["headers"] = [[_lowered(key), held] for key, held in part["headers"]]
         return value
+
+
+def _lowered(key: Json) -> Json:
+    """A key of TLV v1 is text, one of TLV v2 has a kind."""
+    if isinstance(key, dict):
+        return {**key, "value": _lowered(key["value"])}
+    return bytes.fromhex(str(key)).lower().hex()
 
 
 class NullHeaders(IggyMutant):

@@ -16,7 +16,9 @@ from wireproof.adapters.mutants.swapped import Swapped
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
 from wireproof.iggy import headers, jsonform, jsonsend, limits, send
+from wireproof.iggy.headers import Tlv
 from wireproof.iggy.kinds import is_utf8
+from wireproof.iggy.limits import Limits
 from wireproof.iggy.message import Sent
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
@@ -34,14 +36,14 @@ class SwappedIggy(Swapped):
 # --- limits: iggy.md, sections 3.1 and 9 ---
 
 
-def _each_read(reader: Reader, messages: Sequence[Sent], start: int) -> None:
+def _each_read(reader: Reader, messages: Sequence[Sent], start: int, rows: Limits, tlv: Tlv) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
-        limits.check_read(reader, one, start)
+        limits.check_read(reader, one, start, rows, tlv)
 
 
-def _each_written(writer: Writer, messages: Sequence[Sent]) -> None:
+def _each_written(writer: Writer, messages: Sequence[Sent], rows: Limits, tlv: Tlv) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
-        limits.check_written(writer, one)
+        limits.check_written(writer, one, rows, tlv)
 
 
 class LimitPerMessage(SwappedIggy):

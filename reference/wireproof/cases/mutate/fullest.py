@@ -14,6 +14,7 @@ from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
 from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.iggy.partitioning import Partitioning
+from wireproof.iggy.reply import Reply30
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
 from wireproof.wire.rejected import Rejected
 
@@ -35,6 +36,7 @@ _MADE: Final[dict[Any, Any]] = {
     Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
     Control: None,
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
+    Reply30: Reply30(status=1, body=b"ok"),
 }
 """Classes whose parts depend on one another."""
 

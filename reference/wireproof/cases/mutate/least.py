@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from attrs import fields
 
+from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import HeaderValue
@@ -64,7 +65,8 @@ def seed(row: Format) -> bytes:
     value = least(row.value)
     if isinstance(value, Message):
         value = Message(0, MAGIC.get(row.revision, 0), 0, -1, None, b"v", None)
-    for candidate in (value, _with_one(row.value, value)):
+    one = _with_one(row.value, value)
+    for candidate in (value, one, mended(one)):
         try:
             return written(row, candidate)
         except Rejected:

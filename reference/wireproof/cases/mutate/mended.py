@@ -13,9 +13,14 @@ from attrs import evolve, has
 from wireproof.cases.mutate.sites import names_of
 from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
+from wireproof.iggy.batch import Head
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import BY_NAME, HeaderValue
+from wireproof.iggy.message import Polled70, Sent70
 from wireproof.iggy.partitioning import Partitioning
+from wireproof.iggy.poll import Poll110
+from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest92
+from wireproof.iggy.send import Send90
 from wireproof.kafka.arithmetic import APPEND_TIME, CODEC
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compress import CODECS
@@ -36,7 +41,7 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
         return _batch(value)
     if has(cls):
         again = {name: mended(getattr(value, name)) for name in names_of(cls)}
-        if "headers" in again:
+        if isinstance(again.get("headers"), tuple):
             again["headers"] = _unique(again["headers"])
         same = all(part is getattr(value, name) for name, part in again.items())
         value = value if same else cls(**again)
@@ -95,7 +100,7 @@ def _timed(outer: Message) -> Message:
 
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     """iggy.md, section 10.1: a map has each key once; its keys are text of 1 to 255 bytes."""
-    found = {_text(key): value for key, value in entries}
+    found = {_text(key) if isinstance(key, bytes) else key: value for key, value in entries}
     again = tuple(found.items())
     return entries if again == entries else again
 
@@ -135,6 +140,41 @@ def _partitioning(value: Partitioning) -> Partitioning:
             return Partitioning("messages_key", value.value[:255] or b"k")
 
 
+def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
+    """iggy.md, section 1: before 0.10.0 no client writes a block that is no map."""
+    return evolve(message, headers=()) if isinstance(message.headers, bytes) else message
+
+
+EMPTY: Final = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0)
+
+
+def _batched(poll: Poll110) -> Poll110:
+    """iggy.md, section 6: each message is in a batch; the last one takes those that no other has."""
+    left, heads = len(poll.messages), list[Head]()
+    for head in poll.batches:
+        heads.append(evolve(head, message_count=min(head.message_count, left)))
+        left -= heads[-1].message_count
+    if left:
+        last = heads.pop() if heads else EMPTY
+        heads.append(evolve(last, message_count=last.message_count + left))
+    return evolve(poll, batches=tuple(heads))
+
+
+def _sent_later(send: Send90) -> Send90:
+    """iggy.md, sections 2.5 and 6: an id is minted, and times are 2^32 - 1 microseconds apart at most."""
+    first = min((one.origin_timestamp for one in send.messages), default=0)
+    most = first + (1 << 32) - 1
+    rows = (
+        evolve(one, id=one.id or 1, origin_timestamp=min(one.origin_timestamp, most)) for one in send.messages
+    )
+    return evolve(send, messages=tuple(rows))
+
+
+def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
+    """iggy.md, section 3.2: it asks for at least one message."""
+    return evolve(request, count=request.count or 1)
+
+
 def _field(field: Field) -> Field:
     """heka.md, section 4: only the array of its type holds values; doubles have 8 bytes, integers 64 bits."""
     held = [name for name in ARRAYS if getattr(field, name)]
@@ -165,6 +205,11 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     HeaderValue: _header_value,
     Identifier: _identifier,
     Partitioning: _partitioning,
+    Poll110: _batched,
+    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _request),
+    Polled70: _unsealed,
+    Send90: _sent_later,
+    Sent70: _unsealed,
     Field: _field,
     HekaMessage: _heka,
 }

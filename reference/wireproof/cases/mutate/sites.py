@@ -73,6 +73,12 @@ COMPUTED: Final[dict[str, tuple[str, ...]]] = {
     "Header": ("message_length",),
     "Frame": ("signer",),
     "Polled40": ("checksum",),
+    "Polled70": ("checksum",),
+    "Polled90": ("checksum",),
+    "Request": ("request_checksum",),
+    "Framed": ("checksum", "offset", "timestamp", "origin_timestamp"),
+    "Head": ("batch_checksum", "message_count"),
+    "Batch": ("batch_checksum",),
     "Stored30": ("checksum",),
 }
 """Fields that an encoder computes: to edit them changes nothing."""
@@ -107,7 +113,13 @@ def _parts(site: Site) -> list[Site]:
         case _:
             cls = type(now)
             rows = parts_of(cast("Hashable", cls))
-            return [Site((*steps, name), kind, getattr(now, name), cls, name) for name, kind in rows]
+            parts = ((name, kind, getattr(now, name)) for name, kind in rows)
+            return [Site((*steps, name), _held(kind, part), part, cls, name) for name, kind, part in parts]
+
+
+def _held(kind: Kind, now: object) -> Kind:
+    """The kind of what stands there: headers are a list, or the bytes of a block that is none."""
+    return _SCALARS[bytes] if kind.holds == "list" and isinstance(now, bytes) else kind
 
 
 def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value

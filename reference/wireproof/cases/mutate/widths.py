@@ -6,12 +6,46 @@ from typing import Final
 from wireproof.heka.header import Header
 from wireproof.heka.message import Field
 from wireproof.heka.message import Message as HekaMessage
-from wireproof.iggy.message import Polled30, Polled40, Sent, Stored30
-from wireproof.iggy.poll import Poll60
+from wireproof.iggy.batch import Batch, Framed, Head
+from wireproof.iggy.frame import Eviction, Frame30, Reply, Request
+from wireproof.iggy.jsonpoll import (
+    JsonPoll70,
+    JsonPoll90,
+    JsonPoll100,
+    JsonPolled70,
+    JsonPolled90,
+    JsonPolled100,
+)
+from wireproof.iggy.jsonsend import JsonSent70, JsonSent90, JsonSent100
+from wireproof.iggy.message import (
+    Polled30,
+    Polled40,
+    Polled70,
+    Polled90,
+    Sent,
+    Sent70,
+    Sent90,
+    Stored30,
+)
+from wireproof.iggy.poll import Poll60, Poll70, Poll90, Poll110
+from wireproof.iggy.pollrequest import Consumer30, PollRequest30, PollRequest80, PollRequest92, Strategy
+from wireproof.iggy.reply import Confirmation, Reply30
+from wireproof.iggy.retained import Retained
 from wireproof.kafka.values import Message, Record, RecordBatch
 
-_ALL: Final = {"offset": 64, "timestamp": 64, "id": 128}
-"""Of an Iggy message: iggy.md, section 3."""
+_ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
+"""Of an Iggy message: iggy.md, sections 3 and 5."""
+
+_TOLD: Final = {**_ALL, "checksum": 64}
+
+_HEADER: Final = {"client": 128, "timestamp": 64, "request": 64, "operation": 8}
+"""Of a VSR header: iggy.md, section 2.1."""
+
+_REQUEST: Final = {"partition_id": 32, "count": 32}
+
+_BATCH: Final = {"partition_id": 64, "base_offset": 64, "base_timestamp": 64, "origin_timestamp": 64}
+
+_PREFIX: Final = {"partition_id": 32, "current_offset": 64}
 
 SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     RecordBatch: {
@@ -33,9 +67,29 @@ SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
 """Bits by class and field, in two's complement: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    Sent: {"id": 128},
-    **dict.fromkeys((Polled30, Polled40, Stored30), _ALL),
-    Poll60: {"partition_id": 32, "current_offset": 64},
+    **dict.fromkeys((Sent, Sent70, Sent90, Polled30, Polled40, Polled70, Polled90, Stored30), _ALL),
+    **dict.fromkeys((Poll60, Poll70, Poll90, Poll110), _PREFIX),
+    **dict.fromkeys((Head, Batch), _BATCH),
+    **dict.fromkeys((JsonPolled70, JsonPolled90, JsonPolled100), _TOLD),
+    **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100), _PREFIX),
+    **dict.fromkeys((JsonSent90, JsonSent100), _ALL),
+    JsonSent70: {"id": 64},
+    Framed: {"id": 128, "offset_delta": 32, "timestamp_delta": 32},
+    Retained: {"base_offset": 64, "last_offset_delta": 32, "max_timestamp": 64},
+    **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _REQUEST),
+    Consumer30: {"id": 32},
+    Strategy: {"value": 64},
+    Frame30: {"code": 32},
+    Request: {**_HEADER, "user_id": 32, "session": 64, "code": 32},
+    Reply: {**_HEADER, "request_checksum": 128, "context": 128, "op": 64, "commit": 64, "status": 32},
+    Eviction: {
+        **_HEADER,
+        "server_protocol_version": 32,
+        "server_protocol_version_min": 32,
+        "reason": 8,
+    },
+    Reply30: {"status": 32},
+    Confirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
     Header: {"hmac_key_version": 32},
 }
 """The same for those that are never negative: iggy.md, section 3; heka.md, section 1."""

@@ -1,0 +1,252 @@
+"""What stands around a request on TCP: iggy.md, section 2.1.
+
+Classic, to 0.10.x: `length u32 | code u32 | body`, where the length counts the code. From 0.11.0 on (VSR) a
+header of 256 bytes whose command says what it is of: a request, a reply or an eviction. What such a header
+leaves at 0 is a gap.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+
+from wireproof.iggy.layout import Fixed
+from wireproof.iggy.message import read_fixed, write_fixed
+from wireproof.wire.checksums import xxh3_64
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+LEAST: Final = 4
+"""The length of a classic frame without a body: its code."""
+
+HEADER: Final = 256
+MOST: Final = 64 * 1024**2
+"""Bytes of a VSR header, and of a frame."""
+
+
+@frozen(kw_only=True)
+class Frame30:
+    """A request in the classic framing."""
+
+    code: int
+    body: bytes
+
+
+@frozen(kw_only=True)
+class Request:
+    """Command 5; `code` is that of a command that is not replicated (operation 2)."""
+
+    client: int
+    request_checksum: int = field(default=0)
+    timestamp: int
+    request: int
+    operation: int
+    session: int
+    user_id: int
+    code: int
+
+
+@frozen(kw_only=True)
+class Reply:
+    """Command 8."""
+
+    request_checksum: int
+    context: int
+    client: int
+    op: int
+    commit: int
+    timestamp: int
+    request: int
+    operation: int
+    status: int
+
+
+@frozen(kw_only=True)
+class Eviction:
+    """Command 13: the server lets the client go."""
+
+    client: int
+    server_protocol_version: int
+    server_protocol_version_min: int
+    reason: int
+
+
+@frozen(kw_only=True)
+class Frame110:
+    """A frame with its header."""
+
+    header: Request | Reply | Eviction
+    body: bytes
+
+
+@frozen
+class Gap:
+    """Bytes that are left at 0 and that no value shows."""
+
+    name: str
+    size: int
+
+
+@frozen
+class Sum:
+    """The lower half of request_checksum, computed of the body."""
+
+    name: str
+    kind: str = "uint64le"
+
+
+Part: TypeAlias = Fixed | Gap | Sum
+
+
+def _wide(*names: str) -> tuple[Fixed, ...]:
+    return tuple(Fixed(name, "uint64le") for name in names)
+
+
+_CLIENT: Final = Fixed("client", "uint128le")
+_OPERATION: Final = Fixed("operation", "uint8")
+
+_REQUEST: Final[tuple[Part, ...]] = (
+    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8), *_wide("timestamp", "request"),
+    _OPERATION, Gap("padding", 7), *_wide("session"), Fixed("user_id", "uint32le"),
+    Fixed("code", "uint32le"), Gap("reserved", 56),
+)  # fmt: skip
+_REPLY: Final[tuple[Part, ...]] = (
+    Fixed("request_checksum", "uint128le"), Fixed("context", "uint128le"), _CLIENT,
+    *_wide("op", "commit", "timestamp", "request"), _OPERATION, Gap("padding", 7),
+    Fixed("status", "uint32le"), Gap("reserved", 36),
+)  # fmt: skip
+_EVICTION: Final[tuple[Part, ...]] = (
+    _CLIENT, Fixed("server_protocol_version", "uint32le"),
+    Fixed("server_protocol_version_min", "uint32le"), Gap("reserved", 103), Fixed("reason", "uint8"),
+)  # fmt: skip
+
+
+@frozen
+class Command:
+    """A row: the class of the header, and its parts from byte 128 on."""
+
+    value: type[Any]
+    parts: tuple[Part, ...]
+
+
+COMMANDS: Final[Mapping[int, Command]] = {
+    5: Command(Request, _REQUEST),
+    8: Command(Reply, _REPLY),
+    13: Command(Eviction, _EVICTION),
+}
+"""By number: iggy.md, section 2.1, after core/binary_protocol/src/consensus/header.rs."""
+
+UNSUMMED: Final = (2, 160)
+"""Operations whose request_checksum is 0: what is not replicated, and SendMessages."""
+
+
+@frozen
+class Edition:
+    """A row: what reads a frame, what writes it, the class of the value."""
+
+    read: Callable[[Reader], Any]
+    write: Callable[[Writer, Any], None]
+    value: type[Any]
+
+
+def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
+    """Read one frame; what follows is not its own."""
+    return edition.read(reader)
+
+
+def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+    """Write one frame."""
+    edition.write(writer, value)
+
+
+def _read_classic(reader: Reader) -> Frame30:
+    at, length = reader.pos, reader.uint32le("length")
+    reader.cover("length", "length", reader.pos, reader.pos + length)
+    if length < LEAST:
+        raise reader.reject("bad-length", "length", f"{length}", at=at, detail="InvalidCommand")
+    return Frame30(code=reader.uint32le("code"), body=reader.take("body", length - LEAST))
+
+
+def _write_classic(writer: Writer, value: Frame30) -> None:
+    writer.uint32le("length", LEAST + len(value.body))
+    writer.uint32le("code", value.code)
+    writer.put("body", value.body)
+
+
+def _read_vsr(reader: Reader) -> Frame110:
+    start = reader.pos
+    _read_gap(reader, Gap("checksums", 48))
+    at, size = reader.pos, reader.uint32le("size")
+    reader.cover("size", "length", start, start + size)
+    if size < HEADER:
+        raise reader.reject("bad-length", "size", f"{size}", at=at)
+    if size > MOST:
+        raise reader.reject("limit-exceeded", "size", f"{size} bytes, {MOST} allowed", at=at)
+    _read_gap(reader, Gap("view", 8))
+    code = reader.uint8("command")
+    if code not in COMMANDS:
+        raise reader.reject("bad-kind", "command", f"{code}", at=reader.pos - 1)
+    _read_gap(reader, Gap("replica", 67))
+    return _read_command(reader, COMMANDS[code], size - HEADER)
+
+
+def _read_command(reader: Reader, row: Command, left: int) -> Frame110:
+    reader.enter("header")
+    starts: dict[str, int] = {}
+    values: dict[str, Any] = {}
+    for part in row.parts:
+        starts[part.name] = reader.pos
+        match part:
+            case Gap():
+                _read_gap(reader, part)
+            case Sum(name, kind):
+                values[name] = getattr(reader, kind)(name)
+            case Fixed(name):
+                values[name] = read_fixed(reader, part)
+    reader.leave()
+    body = reader.take("body", left)
+    if row.value is Request and values["request_checksum"] != _sum(values["operation"], body):
+        reader.remark("iggy-request-checksum", "header.request_checksum", at=starts["request_checksum"])
+    return Frame110(header=row.value(**values), body=body)
+
+
+def _read_gap(reader: Reader, gap: Gap) -> None:
+    start = reader.pos
+    if any(reader.take(gap.name, gap.size)):
+        reader.remark("iggy-unset-field", gap.name, at=start)
+
+
+def _sum(operation: int, body: bytes) -> int:
+    """iggy.md, section 2.1: of the body where an operation is replicated, 0 elsewhere."""
+    return 0 if operation in UNSUMMED else xxh3_64(body)
+
+
+def _write_vsr(writer: Writer, value: Frame110) -> None:
+    code = next(code for code, row in COMMANDS.items() if row.value is type(value.header))
+    size = HEADER + len(value.body)
+    if size > MOST:
+        raise writer.invalid("body", f"{size} bytes with the header, {MOST} allowed")
+    writer.put("checksums", bytes(48))
+    writer.uint32le("size", size)
+    writer.put("view", bytes(8))
+    writer.uint8("command", code)
+    writer.put("replica", bytes(67))
+    writer.enter("header")
+    for part in COMMANDS[code].parts:
+        match part:
+            case Gap(name, wide):
+                writer.put(name, bytes(wide))
+            case Sum(name, kind):
+                getattr(writer, kind)(name, _sum(getattr(value.header, "operation", 0), value.body))
+            case Fixed(name):
+                write_fixed(writer, part, getattr(value.header, name))
+    writer.leave()
+    writer.put("body", value.body)
+
+
+EDITIONS: Final[dict[str, Edition]] = {
+    "0.0.30": Edition(_read_classic, _write_classic, Frame30),
+    "0.11": Edition(_read_vsr, _write_vsr, Frame110),
+}
+"""By revision: classic and VSR."""

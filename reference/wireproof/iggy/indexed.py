@@ -1,0 +1,116 @@
+"""What stands around the messages of a send from 0.7.0 on: metadata, count, index. iggy.md, section 5.
+
+`metadata_length u32 | stream | topic | Partitioning | messages_count u32`, then one entry of 16 bytes for
+each message, `0 u32 | end u32 | 0 u64`: where it ends, counted from the first message.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.iggy.layout import Layout, Zero
+from wireproof.iggy.message import read_message, read_zero, write_message
+from wireproof.iggy.place import Place, read_place, write_place
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+_OFFSET: Final = Zero("offset", "uint32le", "reject", "NonZeroOffset")
+_TIMESTAMP: Final = Zero("timestamp", "uint64le", "reject", "NonZeroTimestamp")
+
+
+@frozen
+class End:
+    """An entry of the index: where it says that its message ends, and where in the body it says so."""
+
+    value: int
+    at: int
+
+
+def read_metadata(place: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
+    """The place of a send, and the count of its messages."""
+    at = reader.pos
+    length = reader.uint32le("metadata_length")
+    start = reader.pos
+    parts = read_place(place, reader, options)
+    count = reader.uint32le("messages_count")
+    reader.cover("metadata_length", "length", start, reader.pos)
+    if reader.pos - start != length:
+        text = f"{length}, and {reader.pos - start} bytes stand there"
+        raise reader.reject("length-mismatch", "metadata_length", text, at=at, detail="InvalidCommand")
+    return parts, count
+
+
+def write_metadata(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+    """Write length, place and count."""
+    at = writer.pos
+    writer.uint32le("metadata_length", 0)
+    write_place(place, writer, value, options)
+    writer.uint32le("messages_count", len(value.messages))
+    writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
+    writer.cover("metadata_length", "length", at + 4, writer.pos)
+
+
+def read_messages(reader: Reader, count: int, layout: Layout) -> tuple[int, tuple[Any, ...]]:
+    """Where the messages start, and as many as counted, each as long as the index says."""
+    ends = [_read_entry(reader, index) for index in range(count)]
+    start, messages = reader.pos, list[Any]()
+    reader.cover("messages_count", "count", start, reader.end)
+    for index, end in enumerate(ends):
+        reader.enter("messages", index)
+        messages.append(read_message(reader, layout))
+        reader.leave()
+        _check_end(reader, f"index[{index}].position", end, start)
+    check_rest(reader, count, count)
+    return start, tuple(messages)
+
+
+def check_rest(reader: Reader, count: int, found: int) -> None:
+    """As many messages as counted, and nothing behind them."""
+    if count != found:
+        text = f"{count}, {found} messages follow"
+        raise reader.reject("count-mismatch", "messages_count", text, detail="InvalidMessagesCount")
+    if reader.left:
+        text = f"{reader.left} bytes behind {count} messages"
+        raise reader.reject("trailing-data", "messages", text, detail="InvalidMessagesSize")
+
+
+def _read_entry(reader: Reader, index: int) -> End:
+    reader.enter("index", index)
+    read_zero(reader, _OFFSET)
+    at = reader.pos
+    end = reader.uint32le("position")
+    read_zero(reader, _TIMESTAMP)
+    reader.leave()
+    return End(end, at)
+
+
+def _check_end(reader: Reader, name: str, end: End, start: int) -> None:
+    reader.cover(name, "length", start, reader.pos)
+    if end.value != reader.pos - start:
+        text = f"{end.value}, and the message ends at {reader.pos - start}"
+        raise reader.reject("length-mismatch", name, text, at=end.at, detail="InvalidMessagesSize")
+
+
+def write_messages(writer: Writer, messages: Sequence[Any], layout: Layout) -> None:
+    """Write index and messages."""
+    places = [_write_entry(writer, index) for index in range(len(messages))]
+    start = writer.pos
+    for index, (message, at) in enumerate(zip(messages, places, strict=True)):
+        writer.enter("messages", index)
+        write_message(writer, layout, message)
+        writer.leave()
+        name = f"index[{index}].position"
+        writer.patch(name, "uint32le", at, writer.pos - start)
+        writer.cover(name, "length", start, writer.pos)
+
+
+def _write_entry(writer: Writer, index: int) -> int:
+    writer.enter("index", index)
+    writer.uint32le("offset", 0)
+    at = writer.pos
+    writer.uint32le("position", 0)
+    writer.uint64le("timestamp", 0)
+    writer.leave()
+    return at

@@ -1,0 +1,55 @@
+"""Where the messages of a send belong: stream, topic, partitioning. iggy.md, sections 2.2, 3.1 and 5."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.iggy import identifier, partitioning
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+Read = Callable[[Any, Reader, Options], Any]
+
+
+@frozen
+class Place:
+    """A row: the editions of the three."""
+
+    identifier: identifier.Edition
+    partitioning: partitioning.Edition
+
+
+PLACE_30: Final = Place(identifier.EDITIONS["0.0.30"], partitioning.EDITIONS["0.0.30"])
+PLACE_80: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.0.30"])
+PLACE_90: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.9"])
+
+
+def read_place(place: Place, reader: Reader, options: Options) -> dict[str, Any]:
+    """The three parts, by name."""
+    found = {
+        name: read_named(reader, name, identifier.decode, place.identifier, options)
+        for name in ("stream", "topic")
+    }
+    chosen = read_named(reader, "partitioning", partitioning.read, place.partitioning, options)
+    return {**found, "partitioning": chosen}
+
+
+def read_named(reader: Reader, name: str, read: Read, edition: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
+    """What `read` finds, under the name `name`."""
+    reader.enter(name)
+    value = read(edition, reader, options)
+    reader.leave()
+    return value
+
+
+def write_place(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+    """Write the three parts of a send."""
+    for name in ("stream", "topic"):
+        writer.enter(name)
+        identifier.encode(place.identifier, writer, getattr(value, name), options)
+        writer.leave()
+    writer.enter("partitioning")
+    partitioning.encode(place.partitioning, writer, value.partitioning, options)
+    writer.leave()

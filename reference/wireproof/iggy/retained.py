@@ -1,0 +1,81 @@
+"""The batches of a segment file of server 0.2.5 to 0.4.x (crate 0.2.7 to 0.6.x): iggy.md, section 7.
+
+A header of 24 bytes, `base_offset u64 | length u32 | last_offset_delta u32 | max_timestamp u64`, then
+messages, each behind its length, which does not count itself. The payload has no length: it is what is left.
+"""
+
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.iggy.message import STORED_27, Polled40, read_message, write_message
+from wireproof.wire.reader import Reader
+from wireproof.wire.writer import Writer
+
+HEAD: Final = 24
+LENGTH_AT: Final = 8
+"""Bytes of the header, and where the length of what is behind it stands."""
+
+
+@frozen(kw_only=True)
+class Retained:
+    """A batch with its messages."""
+
+    base_offset: int
+    last_offset_delta: int
+    max_timestamp: int
+    messages: tuple[Polled40, ...]
+
+
+def extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
+    """The bytes that a batch at `pos` needs, as far as `data` tells, and whether that is all."""
+    if pos + HEAD > len(data):
+        return HEAD, False
+    at = pos + LENGTH_AT
+    return HEAD + int.from_bytes(data[at : at + 4], "little"), True
+
+
+def read(reader: Reader) -> Retained:
+    """Read one batch."""
+    base = reader.uint64le("base_offset")
+    length = reader.uint32le("length")
+    last, latest = reader.uint32le("last_offset_delta"), reader.uint64le("max_timestamp")
+    reader.cover("length", "length", reader.pos, reader.pos + length)
+    window = reader.window("messages", length)
+    messages: list[Polled40] = []
+    while window.left:
+        window.enter("messages", len(messages))
+        messages.append(_read_message(window))
+        window.leave()
+    return Retained(base_offset=base, last_offset_delta=last, max_timestamp=latest, messages=tuple(messages))
+
+
+def _read_message(reader: Reader) -> Polled40:
+    length = reader.uint32le("length")
+    reader.cover("length", "length", reader.pos, reader.pos + length)
+    window = reader.window("payload", length)
+    message: Polled40 = read_message(window, STORED_27)
+    return message
+
+
+def write(writer: Writer, value: Retained) -> None:
+    """Write one batch."""
+    at = writer.pos
+    writer.uint64le("base_offset", value.base_offset)
+    writer.uint32le("length", 0)
+    writer.uint32le("last_offset_delta", value.last_offset_delta)
+    writer.uint64le("max_timestamp", value.max_timestamp)
+    for index, message in enumerate(value.messages):
+        writer.enter("messages", index)
+        _write_message(writer, message)
+        writer.leave()
+    writer.patch("length", "uint32le", at + LENGTH_AT, writer.pos - at - HEAD)
+    writer.cover("length", "length", at + HEAD, writer.pos)
+
+
+def _write_message(writer: Writer, message: Polled40) -> None:
+    at = writer.pos
+    writer.uint32le("length", 0)
+    write_message(writer, STORED_27, message)
+    writer.patch("length", "uint32le", at, writer.pos - at - 4)
+    writer.cover("length", "length", at + 4, writer.pos)
