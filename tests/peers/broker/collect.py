@@ -1,7 +1,7 @@
 """Log segments of a real broker, produced by six clients: `python tests/peers/broker/collect.py --out DIR`.
 
 Each client has three topics (`plan.TOPICS`). The broker is stopped once its cleaner has been through
-the compacted ones, and what lies on disk is taken: `<topic>.<base offset>.log` with its `.index`,
+the compacted ones, and what lies on disk is taken: `<topic>/<base offset>.log` with its `.index`,
 `.timeindex` and `.txnindex`, and `manifest.json`. `--client NAME` (repeatable) takes only some of them.
 """
 
@@ -102,12 +102,14 @@ def _taken(logs: Path, out: Path, clients: Sequence[str]) -> list[dict[str, Any]
     taken = []
     for client in clients:
         for topic in plan.TOPICS:
+            kept = out / f"{client}-{topic}"
+            kept.mkdir(exist_ok=True)
             for log in sorted((logs / f"{client}-{topic}-0").glob("*.log")):
                 for suffix in KEPT:
                     if (companion := log.with_suffix(suffix)).exists():
-                        shutil.copy(companion, out / f"{client}-{topic}.{companion.name}")
-                name = f"{client}-{topic}.{log.name}"
-                taken.append({"name": name, "client": client, "topic": topic, "bytes": log.stat().st_size})
+                        shutil.copy(companion, kept)
+                name, size = f"{kept.name}/{log.name}", log.stat().st_size
+                taken.append({"name": name, "client": client, "topic": topic, "bytes": size})
     return taken
 
 

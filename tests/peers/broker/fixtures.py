@@ -54,12 +54,11 @@ def cases(folder: Path) -> list[dict[str, Any]]:
 def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     client, topic = segment["client"], segment["topic"]
     data = path.read_bytes()
-    base = int(path.name.split(".")[-2])
-    name = f"{client}-{topic}" if topic == "brief" else f"{client}-{topic}-{base}"
-    value, version = _read(data, dump.printed([path])[path.name])
+    name = f"{client}-{topic}-{int(path.stem)}"
+    value, version = _read(data, dump.printed([path])[dump.named(path)])
     ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
-        raise SystemExit(f"{path.name}: the reference does not agree")
+        raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     file = f"broker.{name}.bin"
     (TARGET / file).write_bytes(data)
     document = f"Apache Kafka {manifest['broker']}, {client} {manifest['clients'][client]}"
