@@ -73,7 +73,7 @@ def _topics(bootstrap: str, clients: Sequence[str]) -> None:
 def _produced(client: str, bootstrap: str, folder: Path) -> str:
     """The version that the client says it is."""
     path = folder / f"{client}.json"
-    path.write_text(json.dumps({"steps": plan.steps(client)}))
+    path.write_text(json.dumps({"steps": plan.steps(client, int(time.time() * 1000))}))
     began = time.monotonic()
     done = subprocess.run(
         command(client, bootstrap, str(path)), stdout=subprocess.PIPE, timeout=CLIENT_SECONDS, check=True
@@ -85,17 +85,20 @@ def _produced(client: str, bootstrap: str, folder: Path) -> str:
 
 
 def _await_cleaner(logs: Path, clients: Sequence[str]) -> None:
-    """Wait until the cleaner's checkpoint names every compacted topic."""
+    """Wait until each compacted topic is clean up to its newest segment, of which the cleaner keeps off."""
     checkpoint = logs / "cleaner-offset-checkpoint"
     deadline = time.monotonic() + CLEAN_SECONDS
-    wanted = {f"{client}-compacted" for client in clients}
     while time.monotonic() < deadline:
         lines = checkpoint.read_text().splitlines() if checkpoint.exists() else []
-        if wanted <= {line.split()[0] for line in lines if line.strip()}:
-            time.sleep(1)
+        clean = {line.split()[0]: int(line.split()[2]) for line in lines if line.count(" ") == 2}
+        if all(clean.get(f"{client}-compacted", -1) >= _newest(logs, client) for client in clients):
             return
         time.sleep(0.3)
     raise RuntimeError(f"the cleaner did not come through in {CLEAN_SECONDS} s")
+
+
+def _newest(logs: Path, client: str) -> int:
+    return max(int(log.stem) for log in (logs / f"{client}-compacted-0").glob("*.log"))
 
 
 def _taken(logs: Path, out: Path, clients: Sequence[str]) -> list[dict[str, Any]]:
