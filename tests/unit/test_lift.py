@@ -101,3 +101,11 @@ def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:
     assert isinstance(case.expect, Reject)
     assert isinstance(lifted.expect, Accept)
     assert lifted.joined == "kafka.log/mixed"
+
+
+def test_an_entry_of_a_revision_that_a_reader_does_not_know_stays_foreign() -> None:
+    case = load().by_id["kafka.batch/v2/magic/v0-for-v2"]
+    row = FORMATS["kafka.batch/v2"]
+    assert isinstance(lift(case, row).expect, Accept)
+    assert lift(case, row, {"kafka.batch/v1"}).expect == lift(case, row).expect
+    assert lift(case, row, {"kafka.batch/v0", "kafka.batch/v1"}).expect == case.expect

@@ -20,6 +20,13 @@ def _go(source: str, package: str) -> Build:
 
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
 
+
+def _rust(source: str) -> Build:
+    """A driver in Rust; its lock file says what is built."""
+    cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
+    return Build(source, (cargo,), shared=("shared-rust",))
+
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -86,6 +93,20 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
         prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        formats=("kafka",),
+    ),
+    Entry(
+        "kafka-protocol",
+        "kafka-protocol (Rust): its decoder and encoder of record batches",
+        command=("{build}/target/release/driver",),
+        prepare=_rust("kafka-protocol"),
+        formats=("kafka",),
+    ),
+    Entry(
+        "rskafka",
+        "rskafka (Rust): the record sets of its fetch response, its record batches",
+        command=("{build}/target/release/driver",),
+        prepare=_rust("rskafka"),
         formats=("kafka",),
     ),
     Entry(

@@ -6,6 +6,8 @@ prefix and a tail. One entry ignores what follows it, a stream does not; so byte
 cut off where the case knows `consumed`.
 """
 
+from collections.abc import Set as AbstractSet
+
 from attrs import evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
@@ -17,17 +19,18 @@ TORN = "truncated"
 """The class that a stream does not know: what it means there is a tail."""
 
 
-def lift(case: Case, row: Format) -> Case:
+def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Case:
     """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
 
     It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
     comes back as it is. What only the reference answers is asked of the stream's reference again, and so is
-    an entry that is refused for being of another revision: in a stream the magic is each entry's own.
+    an entry that is refused for being of another revision: in a stream the magic is each entry's own. But to
+    a reader that does not know that revision, one of the joined names in `unknown`, it is as foreign there.
     """
     if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
     name, revision, entries = row.lifts_to
-    if case.source.origin == OPEN or _foreign(case, row):
+    if case.source.origin == OPEN or _foreign(case, row, unknown):
         open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
@@ -39,12 +42,14 @@ def lift(case: Case, row: Format) -> Case:
     )
 
 
-def _foreign(case: Case, row: Format) -> bool:
-    """Whether a case is refused by its magic, and a row of the same format reads it."""
+def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
+    """Whether a case is refused by its magic, and a further known row of the same format reads it."""
     if not isinstance(case.expect, Reject) or case.expect.cls != "bad-magic":
         return False
     assert isinstance(case.input, Data)
-    others = (one for one in FORMATS.values() if one.name == row.name and one != row)
+    others = (
+        one for one in FORMATS.values() if one.name == row.name and one != row and one.joined not in unknown
+    )
     answers = (reference(other, case.input.data, case.options) for other in others)
     return any(isinstance(answer, Accept) for answer in answers)
 

@@ -100,7 +100,10 @@ def _lifted(case: Case, hello: Hello) -> tuple[Case, Claim] | None:
     if row is None or row.lifts_to is None or case.op != "decode":
         return None
     claim = hello.revisions.get(f"{row.lifts_to[0]}/{row.lifts_to[1]}")
-    return (lift(case, row), claim) if claim is not None and _does(claim, "decode") else None
+    if claim is None or not _does(claim, "decode"):
+        return None
+    unknown = {joined for joined, other in hello.revisions.items() if other.ops == ()}
+    return lift(case, row, unknown), claim
 
 
 def lacking(case: Case, claim: Claim) -> str:
