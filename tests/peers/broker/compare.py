@@ -36,6 +36,9 @@ SCANNED = (0, 1)
 NO_NULL = ("kafkajs", "kafka-python")
 """The clients whose producers have no header without a value; they are told none."""
 
+PATIENCE = 600.0
+"""Seconds for which an adapter is waited for."""
+
 SHOWN = 10
 """Differences that are printed."""
 
@@ -153,7 +156,7 @@ Signatures = Counter[tuple[str, str, str]]
 def checked(folder: Path, adapter: str) -> Signatures:
     """How the adapter did on the entries, judged as `check` judges."""
     found: Signatures = Counter()
-    with Engine(adapter) as engine:
+    with Engine(adapter, hello_seconds=PATIENCE) as engine:
         for ran in engine.run(entries(folder)):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello)
             said = signature(adapter, ran.case, verdict)
