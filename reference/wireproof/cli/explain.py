@@ -87,7 +87,9 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
     for line in lines(best.layout, refused.at if refused else None):
         click.echo(str(line))
     _remarks(best)
-    also = [fit.row.joined for fit in others if fit.layout.decoded is not None and fit.rank[1]]
+    also = [
+        fit.row.joined for fit in others if fit.rank[:2] == best.rank[:2] and fit.layout.decoded is not None
+    ]
     if also:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
     if (editions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,9 @@ def collect(out: Path, clients: Sequence[str]) -> None:
         folder = Path(name)
         with ground.running(folder) as bootstrap:
             _topics(bootstrap, clients)
-            versions = {client: _produced(client, bootstrap, folder) for client in clients}
+            with ThreadPoolExecutor() as pool:
+                told = pool.map(lambda client: _produced(client, bootstrap, folder), clients)
+                versions = dict(zip(clients, told, strict=True))
             _await_cleaner(folder / "logs", clients)
         manifest = {"broker": "4.4.0", "clients": versions, "segments": _taken(folder / "logs", out, clients)}
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")

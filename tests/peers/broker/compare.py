@@ -33,6 +33,9 @@ LOG = formats.get("kafka.log", "mixed")
 SCANNED = (0, 1)
 """The exit codes of a scan that came to its end."""
 
+NO_NULL = ("kafkajs", "kafka-python")
+"""The clients whose producers have no header without a value; they are told none."""
+
 SHOWN = 10
 """Differences that are printed."""
 
@@ -109,9 +112,9 @@ def _told(name: str, value: Any, counts: Counts) -> None:
 
 
 def _pairs(client: str, topic: str, told: Any, found: Any) -> list[tuple[str, object, object]]:
-    """What a client was told and what the reference reads; kafkajs has no header without a value."""
+    """What a client was told and what the reference reads."""
     (codec, wanted), (batch, record) = told, found
-    headers = [[key, part] for key, part in wanted["headers"] if part is not None or client != "kafkajs"]
+    headers = [[key, part] for key, part in wanted["headers"] if part is not None or client not in NO_NULL]
     pairs: list[tuple[str, object, object]] = [
         ("key", record["key"], _hex(wanted["key"])),
         ("value", record["value"], _hex(wanted["value"])),

@@ -1,11 +1,12 @@
-//! A heap with an end, as that of a container has one: an allocation beyond it fails, in the same way wherever
-//! the suite runs. What Rust then does is its own: it aborts, but for the few calls that can say so.
+//! A heap with an end, at twice what the suite lets a case unpack to: an allocation beyond it fails, in the
+//! same way wherever the suite runs. What Rust then does is its own: it aborts, but for the few calls that
+//! can say so.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-const LIMIT: usize = 512 << 20;
+const LIMIT: usize = 128 << 20;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
