@@ -54,17 +54,22 @@ class Counts:
 
 def compare(folder: Path, counts: Counts) -> None:
     """Every segment of `folder` against the tool and the plan."""
-    segments = sorted(folder.glob("*.log"))
+    segments = sorted(folder.glob("*/*.log"))
     printed = dump.printed(segments)
+    topics: dict[str, list[Any]] = {}
     for segment in segments:
         data = segment.read_bytes()
         outcome = decoded(LOG, data, DEFAULT).outcome
         if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
-            counts.differences.append(f"{segment.name}: the reference: {str(outcome)[:200]}")
+            counts.differences.append(f"{dump.named(segment)}: the reference: {str(outcome)[:200]}")
             continue
         counts.segments += 1
-        _held(segment.name, dump.expected(data, outcome.value), printed[segment.name], counts)
-        _told(segment.name, outcome.value, counts)
+        name = dump.named(segment)
+        _held(name, dump.expected(data, outcome.value), printed[name], counts)
+        value: Any = outcome.value
+        topics.setdefault(segment.parent.name, []).extend(value["batches"])
+    for topic, batches in topics.items():
+        _told(topic, batches, counts)
 
 
 def _held(name: str, ours: Sequence[dump.Line], theirs: Sequence[dump.Line], counts: Counts) -> None:
@@ -81,9 +86,9 @@ def _held(name: str, ours: Sequence[dump.Line], theirs: Sequence[dump.Line], cou
         ]
 
 
-def _told(name: str, value: Any, counts: Counts) -> None:
+def _told(name: str, batches: list[Any], counts: Counts) -> None:
     """The data records of a topic that keeps all, against the plan."""
-    client, _, topic = name.partition(".")[0].rpartition("-")
+    client, _, topic = name.rpartition("-")
     if topic == "compacted":
         return
     wanted = [
@@ -95,7 +100,7 @@ def _told(name: str, value: Any, counts: Counts) -> None:
     ]
     got = [
         (batch, record)
-        for batch in value["batches"]
+        for batch in batches
         if not int(batch["attributes"]) & dump.CONTROL
         for record in batch["records"]
     ]
@@ -132,12 +137,12 @@ def _hex(text: str | None) -> str | None:
 
 def entries(folder: Path) -> Iterator[Case]:
     """Each entry of each segment as a case, whose expectation is the reference's answer."""
-    for segment in sorted(folder.glob("*.log")):
+    for segment in sorted(folder.glob("*/*.log")):
         at = 0
         for entry in log_of(segment.read_bytes()).entries:
-            name = f"kafka.log/mixed/{segment.stem}/{at}"
+            name = f"kafka.log/mixed/{dump.named(segment)}/{at}"
             case = Case(name, "kafka.log", "mixed", Data(entry.data), Reject("other"))
-            yield evolve(case, expect=expectation(case), source=Source("broker", segment.name))
+            yield evolve(case, expect=expectation(case), source=Source("broker", dump.named(segment)))
             at += len(entry.data)
 
 
@@ -159,7 +164,7 @@ def checked(folder: Path, adapter: str) -> Signatures:
 def scanned(folder: Path, out: Path, adapters: Sequence[str]) -> dict[str, Signatures]:
     """The same of `wireproof scan`, from its table of signatures."""
     asked = [part for adapter in adapters for part in ("--adapter", adapter)]
-    command = [sys.executable, "-m", "wireproof", "scan", *map(str, sorted(folder.glob("*.log")))]
+    command = [sys.executable, "-m", "wireproof", "scan", *map(str, sorted(folder.glob("*/*.log")))]
     done = subprocess.run([*command, "--out", str(out), *asked], check=False)
     if done.returncode not in SCANNED:
         raise SystemExit(f"the scan ended with {done.returncode}")
