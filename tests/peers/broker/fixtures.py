@@ -94,6 +94,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
+    remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
     file = f"broker.{name}.bin"
     (TARGET / file).write_bytes(data)
     document = f"Apache Kafka {manifest['broker']}, {client} {manifest['clients'][client]}"
@@ -105,7 +106,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
         "level": "must",
         "rules": ["kafka.log.join", "kafka.log.aborted"],
         "input": {"file": file, "sha256": hashlib.sha256(data).hexdigest()},
-        "expect": {"accept": {"value": value, "consumed": len(data)}},
+        "expect": {"accept": {"value": value, "consumed": len(data)} | remarks},
         "needs": list(atoms_of(FORMATS["kafka.log/mixed"], data)),
         "source": {
             "origin": "broker",
