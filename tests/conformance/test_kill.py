@@ -1,12 +1,17 @@
 """Every mutant dies by a golden case that it fails itself. Design, section 7."""
 
+from functools import cache
+
 import pytest
 
+from wireproof.cases import fixtures
 from wireproof.cases.case import Reject
-from wireproof.cases.fixtures import load
 from wireproof.trial.engine import Engine
 from wireproof.trial.kill import is_costly, mutants, verdict_on
 from wireproof.trial.run import Plan, run
+
+load = cache(fixtures.load)
+"""Once for all mutants."""
 
 
 @pytest.mark.slow
