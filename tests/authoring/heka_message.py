@@ -139,7 +139,7 @@ def _lengths(s: Heka) -> None:
     _no(s, "length/five-of-one", "A payload of 5 bytes, 1 there", "M43", "truncated", 22, ("length",), why, also=("length-past-end",))
     _no(s, "length/64-bits", "A length of 2^64 - 1", "M44", "length-past-end", 21, ("length",), "gogo/protobuf: Go's process dies; lua_sandbox #226 overflowed a pointer.", flags=["security"], also=("negative-length", "truncated", "limit-exceeded"))
     _no(s, "length/2-to-the-63", "A length of 2^63", "M45", "length-past-end", 21, ("length",), "Go's process dies; Java keeps 32 bits and reads an empty payload.", flags=["security"], also=("negative-length", "truncated", "limit-exceeded"))
-    _no(s, "length/33-bits", "A length of 2^32 + 1, one byte there", "M46", "truncated", 26, ("length",), "Java reads a payload of one byte.", also=("length-past-end", "limit-exceeded"))
+    _no(s, "length/33-bits", "A length of 2^32 + 1, one byte there", "M46", "truncated", 26, ("length",), "Java read a payload of one byte: another message than everybody else.", also=("length-past-end", "limit-exceeded"), flags=["security"])
     _no(s, "length/field-overrun", "A Field longer than the message", "M47", "truncated", 22, ("length",), why, also=("length-past-end",))
     _no(s, "length/garbage-in-field", "Garbage behind the value of a Field", "M83", "length-past-end", 28, ("length",), "Go and C deliver the message.", also=("truncated", "bad-varint"), twin="field/two-of-one-name")
 

@@ -89,7 +89,7 @@ def _refused_header(s: Heka) -> None:
     bad("header-one-too-long", "A header length one too large", "S10", "bad-separator", 5, "unit-separator", "One wrong byte must not cost the next frame.")
     bad("no-message-length", "A header without message_length", "S18", "missing-field", 4, "length.required", "Go and Python take it as 0 and deliver an empty record.")
     bad("too-big", "A message_length of 65537", "S24", "limit-exceeded", 2, "length.limit", "mozilla-services/heka #1221: the connection was never read again.")
-    bad("33-bits", "A message_length of 2^32 + 20", "S25", "limit-exceeded", 2, "length.limit", "Go and Python take it modulo 2^32.", "bad-varint", "length-past-end")
+    bad("33-bits", "A message_length of 2^32 + 20", "S25", "limit-exceeded", 2, "length.limit", "Go and Python take it modulo 2^32: two streams.", "bad-varint", "length-past-end", flags=["security"])
     bad("minus-one", "A message_length of -1", "S37", "limit-exceeded", 2, "length.limit", "Ten bytes; signed readers ask for a negative size.", "negative-length", "bad-varint")
     bad("length-twice-last-right", "message_length 5, then 20", "S26", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "unknown-field", flags=["security"])
     bad("length-twice-first-right", "message_length 20, then 5", "S27", "duplicate-field", 4, "length.once", "Go takes the last, C the first: two streams.", "length-past-end", flags=["security"])
@@ -132,6 +132,6 @@ def _worked(s: Heka) -> None:
        remarks=("int32-five-byte-negative", "severity-range"), doc="heka.md §8 W3")
     plain = bytes.fromhex("1e0208151f0a100a054142430301000000030100000008108001")
     ok(s, "worked/w09-plain-that-inflates", "A plain frame whose message is a snappy block too", plain, (frame_value(value(uuid=bytes.fromhex("0a054142430301000000030100000008"), timestamp=128), 21),), ("snappy.declared",),
-       "Readers that try snappy first read another message.", doc="heka.md §8 W9")
+       "Readers that try snappy first read another message.", doc="heka.md §8 W9", flags=["security"])
     snappy = bytes.fromhex("1e0208161f144c") + M
     ok(s, "worked/w10-snappy", "A frame of a snappy block, declared", snappy, (frame_value(length=22),), ("snappy.declared",), "message_length counts the compressed bytes.", doc="heka.md §8 W10", options={"compression": "snappy"}, needs=["codec:snappy"])

@@ -109,6 +109,8 @@ def _sends(s: Shelf) -> None:
     refused = ("iggy.send.encode",)
     s.writes("encode/two", "Two messages (W25)", two, W25, doc="iggy.md §13 W25", rules=(*layout, *check), why="The worked example.")
     s.writes("encode/one", "One message", sends(sent_value(1, HELLO)), sent(ONE), doc=DOC, rules=layout, why="256 bytes of header and 48 of frame.")
+    some = 0x0102030405060708090A0B0C0D0E0F10
+    s.writes("encode/id-bytes", "An id of sixteen different bytes", sends(sent_value(some, HELLO)), sent(frame(some, HELLO)), doc="iggy.md §2.5, §11.1 J5", rules=("iggy.send.batch.id",), why="Java writes the id of a polled message backwards.")
     s.writes("encode/origins", "The second message is the older one", sends(sent_value(1, HELLO, late=7), sent_value(2, WORLD)), sent(frame(1, HELLO, late=7), frame(2, WORLD, delta=1)), doc=DOC, rules=("iggy.send.batch.origin",), why="The origin of the batch is the least.")
     s.writes("encode/encrypted", "An encrypted block of headers", sends(sent_value(1, HELLO, kept=OPAQUE)), sent(frame(1, HELLO, OPAQUE)), doc="iggy.md §1, 4ca3cf2b3", rules=("iggy.send.headed.opaque",), why="Headers are encrypted together with the payload.")
     rows = (("string", b"b", "raw", b"1"), ("string", b"a", "raw", b"2"))

@@ -111,6 +111,8 @@ def _ids(s: Shelf, revision: str, plain: str, ident: tuple[str, ...]) -> None:
             s.no(f"id/{label}", f"An id as a text: {label}", data, "type-mismatch", at=at, also=("invalid-value",), twin=plain, doc=SEND, rules=ident, why="A number only, to 0.7.x.")
         else:
             s.ok(f"id/{label}", f"An id as a text: {label}", data, _value(_row(number, HELLO)), doc="iggy.md §8.1, §11.2", rules=("iggy.json.id.text",), why="The digits of a UUID are those of the number, so that the wire shows them backwards; 32 decimal digits are decimal.")
+    nested = text(_body({"header": {"id": 5}, "payload": b64(HELLO)}))
+    s.ok("id/nested-in-header", "An id inside a header, as Java once sent it", nested, _value(_row(0, HELLO)), doc="iggy.md §11.1 J7", remarks=("iggy-json-unknown-field",), rules=("iggy.json.fields",), why="The server ignores it and mints another.")
     if revision != "0.7":
         for label, bad in (("empty", ""), ("word", "not-a-valid-id"), ("129-bits", str(1 << 128)), ("31-digits", "f" * 31), ("33-digits", "f" * 33), ("minus-1", "-1"), ("blank", " 5")):
             s.no(f"id/text-{label}", f"A text that is no id: {label}", text(_body(_message(bad, HELLO))), "invalid-value", at=at, also=("type-mismatch", "bad-json"), twin="id/text-decimal", doc=SEND, rules=("iggy.json.id.text",), why="Neither decimal nor a UUID.")

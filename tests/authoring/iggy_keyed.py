@@ -125,6 +125,10 @@ def _bounds(s: Shelf) -> None:
         ("value-256", keyed("string", b"k", "string", b"v" * 256), 7, value),
     ):
         s.no(f"bounds/{label}", f"A length of 0 or 256: {label}", data, "bad-length", at=at, twin="bounds/key-1", doc=DOC, rules=rule, why="Java takes it, Node throws.")
+    for label, data in (("raw-value-empty", "02010000006b0100000000"), ("raw-value-256", "02010000006b0100010000" + "76" * 256)):
+        s.no(f"bounds/{label}", f"A raw value of 0 or 256 bytes: {label}", unhex(data), "bad-length", at=7, twin="bounds/key-1", doc=DOC, origin="rulebook", rules=value, why="Java takes it, Node throws.")
+    blank: Keyed = ("string", b" ", "string", b" ")
+    s.ok("bounds/blank", "A key and a value of one blank", block(blank), shown(blank), doc="iggy.md §11.1 J4", rules=(*key, *value), why="One byte is one byte: Java refuses to write it, and others do.")
     s.no("bounds/negative-length", "A key of 2^32 − 1 bytes", unhex("02ffffffff6b020100000076"), "bad-length", at=1, also=("length-past-end", "truncated", "negative-length"), twin="bounds/key-1", doc=DOC + " neg_len", origin="rulebook", rules=key, flags=["resource"], limits={"ms": 1000, "rss_mb": 512}, why="Signed, it is −1, which passes C#'s check.")
     for label, data, at in (
         ("value-past-end", "02010000006b020a000000616263", 11), ("length-cut", "02010000006b020100", 7), ("odd", "02020000006162", 7),
@@ -152,6 +156,7 @@ def _written(s: Shelf) -> None:
     s.writes("encode/string", "One string (W20)", shown(KEY1), W20, doc="iggy.md §13 W20", rules=layout, why="The worked example.")
     s.writes("encode/int-key", "A key that is a number (W21)", shown(MIXED[0]), W21, doc="iggy.md §13 W21", rules=layout, why="The worked example.")
     s.writes("encode/empty", "No headers", shown(), b"", doc=doc, rules=("iggy.headers.empty",), why="No count, no terminator.")
+    s.writes("encode/blank", "A key and a value of one blank", shown(("string", b" ", "string", b" ")), block(("string", b" ", "string", b" ")), doc="iggy.md §11.1 J4", rules=layout, why="Java refuses it, others write it.")
     two = MIXED[:2]
     s.writes("encode/two", "Two headers, in either order", shown(*two), *(block(*order) for order in permutations(two)), doc=doc, rules=layout, why="The order is the writer's.")
     if s.prefix == "iggy.headers/0.10/":

@@ -149,6 +149,8 @@ def _written(s: Shelf, e: Edition) -> None:
     pid, one = kind_value("partition_id", u32(7)), value(e.sent_value(1, HELLO))
     s.writes("encode/one", "One message", one, send(e.sent(1, HELLO)), doc=DOC, rules=layout, why="Checksum, offset and timestamp are the server's.")
     s.writes("encode/partition-id", "To partition 7", value(e.sent_value(0, HELLO), partitioning=pid), send(e.sent(0, HELLO), partitioning=tagged(2, u32(7))), doc=DOC, rules=layout, why="As the Rust SDK was captured.")
+    some = 0x0102030405060708090A0B0C0D0E0F10
+    s.writes("encode/id-bytes", "An id of sixteen different bytes", value(e.sent_value(some, HELLO)), send(e.sent(some, HELLO)), doc="iggy.md §2.5, §11.1 J5, N9, C4", rules=("iggy.send.id",), why="SDKs swapped the bytes or the halves of an id that they had polled.")
     kept = value(e.sent_value(1, HELLO, kept=OPAQUE))
     if e is E9:
         s.writes("encode/encrypted", "A message with an encrypted block of headers", kept, send(e.sent(1, HELLO, OPAQUE)), doc="iggy.md §1, 4ca3cf2b3", rules=("iggy.send.headed.opaque",), why="From 0.10.0 on headers are encrypted together with the payload.")

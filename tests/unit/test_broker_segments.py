@@ -51,7 +51,7 @@ def test_a_plan_holds_nulls_empties_tombstones_and_headers() -> None:
 def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
     outcome = decoded(formats.get("kafka.log", "mixed"), W01, DEFAULT).outcome
     assert isinstance(outcome, Accepted)
-    assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["00000000000000000000.log"]
+    assert dump.expected(W01, outcome.value) == dump.parsed(PRINTED)["x-0/00000000000000000000.log"]
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_the_lines_of_the_tool_and_of_the_reference_are_the_same() -> None:
     ],
 )
 def test_null_and_empty_are_told_apart_in_what_the_tool_prints(text: str, told: dict[str, str]) -> None:
-    (line,) = dump.parsed(f"Dumping a.log\n| offset: 3 CreateTime: 5 {text}\n")["a.log"]
+    (line,) = dump.parsed(f"Dumping x/a.log\n| offset: 3 CreateTime: 5 {text}\n")["x/a.log"]
     assert {key: line[key] for key in told} == told
     assert ("key" in line, "payload" in line) == (" key: " in text, " payload: " in text)
 
 
 def test_a_line_that_the_tool_does_not_print_is_no_agreement() -> None:
-    assert dump.parsed("Dumping a.log\nfound 3 invalid bytes\n") == {
-        "a.log": [{"unread": "found 3 invalid bytes"}]
+    assert dump.parsed("Dumping x/a.log\nfound 3 invalid bytes\n") == {
+        "x/a.log": [{"unread": "found 3 invalid bytes"}]
     }

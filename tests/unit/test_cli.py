@@ -175,6 +175,13 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {LENIENT}" in done.out
 
 
+def test_a_run_without_families_is_no_whole_one(wireproof: Command, tmp_path: Path) -> None:
+    """Of it nobody learns whether the debt of a derived case is stale."""
+    out = tmp_path / "run.jsonl"
+    assert wireproof("check", "reference", "--run", SMALL, "--no-families", "--out", out).code == 0
+    assert read(out)[0].run.filters == (SMALL, "--no-families")
+
+
 def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, tmp_path: Path) -> None:
     out, page = tmp_path / "run.jsonl", tmp_path / "run.md"
     dead = f"exec:{sys.executable} {FAULTY} dies-at-hello"

@@ -1,7 +1,7 @@
 """The peers in Go on the rule book's own bytes: what Kafka reads (kafka.md §6), and where each departs.
 
-The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes. Each driver is
-built with Go into the user's cache, once for each edition of it.
+The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes. Drivers that
+are not built are left out: `wireproof adapters prepare sarama franz-go kafka-go`.
 """
 
 import json
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from hostile_kafka import STAMP, batch
+from prepared import prepared
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
@@ -77,7 +77,7 @@ def reading(outcome: Outcome) -> list[str]:
 
 @pytest.fixture(scope="module", params=PEERS)
 def peer(request: pytest.FixtureRequest) -> Iterator[Controller]:
-    controller = open_adapter(request.param)
+    controller = prepared(request.param)
     try:
         yield controller
     finally:
@@ -129,7 +129,7 @@ def test_a_wrong_checksum_is_refused_but_by_the_reader_of_kafka_go(peer: Control
 
 def test_a_panic_is_a_refusal_that_the_library_does_not_document() -> None:
     """I12, N01: kafka-go's record sets make a slice of -1 records."""
-    controller = open_adapter("kafka-go")
+    controller = prepared("kafka-go")
     try:
         outcome = ask(controller, batch(bytes.fromhex("10000000026b027600"), count=-1))
         assert isinstance(outcome, Refused)
@@ -166,7 +166,7 @@ def test_a_field_that_a_writer_sets_by_itself_is_not_asked_of_it(peer: Controlle
 def test_offsets_and_aborted_transactions_are_filtered_by_the_two_that_do_so() -> None:
     """X02: two transactions, of which the first is aborted and the second committed."""
     for name in ("sarama", "franz-go"):
-        controller = open_adapter(name)
+        controller = prepared(name)
         try:
             options = Options(isolation="read_committed", aborted=((1000, 0),), fetch_offset=1)
             outcome = ask(controller, bytes.fromhex(HEX["E32"]), options=options)

@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from wireproof.cases.case import Accept, Data, Reject
 from wireproof.cases.fixtures import load
 from wireproof.cases.identify import fits
@@ -49,3 +51,35 @@ def test_every_row_answers_any_bytes() -> None:
 def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
     rows = [FORMATS["kafka.batch/v0"], FORMATS["kafka.batch/v1"]]
     assert {fit.row.joined for fit in fits(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        ("iggy.send/0.0.30/messages/two", ["0.0.30"]),
+        ("iggy.send/0.7/messages/two", ["0.7", "0.8"]),
+        ("iggy.send/0.9/messages/two", ["0.9"]),
+        ("iggy.send/0.11/messages/two", ["0.11"]),
+        ("iggy.poll/0.0.30/messages/worked", ["0.0.30"]),
+        ("iggy.poll/0.0.40/messages/worked", ["0.0.40"]),
+        ("iggy.poll/0.0.60/messages/worked", ["0.0.60"]),
+        ("iggy.poll/0.7/messages/worked", ["0.7"]),
+        ("iggy.poll/0.9/messages/worked", ["0.9"]),
+        ("iggy.poll/0.11/messages/two", ["0.11"]),
+        ("iggy.poll-request/0.0.92/request/worked", ["0.0.92"]),
+    ],
+)
+def test_the_editions_that_a_captured_body_fits_are_told_apart(name: str, whole: list[str]) -> None:
+    """All its bytes, and nothing to remark: iggy.md §1."""
+    case = load().by_id[name]
+    assert isinstance(case.input, Data)
+    found = fits(case.input.data)
+    sure = [
+        fit.row.joined
+        for fit in found
+        if fit.layout.decoded is not None
+        and fit.layout.decoded.consumed == len(case.input.data)
+        and not fit.layout.decoded.remarks
+    ]
+    assert sure == [f"{case.format}/{revision}" for revision in whole]
+    assert found[0].row.joined == sure[0]

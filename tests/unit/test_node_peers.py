@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from hostile_kafka import STAMP, batch
+from prepared import prepared
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
@@ -88,14 +88,14 @@ def encode(revision: str, **fields: Any) -> Request:
 
 @pytest.fixture(scope="module")
 def kafkajs() -> Iterator[Controller]:
-    controller = open_adapter("kafkajs")
+    controller = prepared("kafkajs")
     yield controller
     controller.close()
 
 
 @pytest.fixture(scope="module")
 def platformatic() -> Iterator[Controller]:
-    controller = open_adapter("platformatic-kafka")
+    controller = prepared("platformatic-kafka")
     yield controller
     controller.close()
 

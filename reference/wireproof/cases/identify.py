@@ -1,8 +1,9 @@
 """Which format unknown bytes are: every row of `FORMATS` is tried, the best fit first.
 
-A row that accepts all the bytes comes first. Behind it come the rows by whose mark the bytes begin: what
-stands at their start whatever is damaged later. A few bytes that happen to parse as a small value, and
-refusals without a mark, say least; among them the row that understood most fields is nearest.
+A row that accepts all the bytes comes first, of several the one with the fewest remarks. Behind it come the
+rows by whose mark the bytes begin: what stands at their start whatever is damaged later. A few bytes that
+happen to parse as a small value, and refusals without a mark, say least; among them the row that understood
+most fields is nearest.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,13 +60,14 @@ class Fit:
     size: int
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """Higher is better: how sure, bytes consumed, fields read."""
+    def rank(self) -> tuple[int, int, int, int]:
+        """Higher is better: how sure, bytes consumed, remarks left (the fewer), fields read."""
         decoded = self.layout.decoded
         consumed = decoded.consumed if decoded is not None else 0
         whole = decoded is not None and consumed == self.size > 0
         sure = 3 if whole else 2 if self.marked else 1 if consumed else 0
-        return (sure, consumed, len(self.layout.spans))
+        remarks = len(decoded.remarks) if decoded is not None else 0
+        return (sure, consumed, -remarks, len(self.layout.spans))
 
 
 def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT) -> list[Fit]:

@@ -17,6 +17,7 @@ from wireproof.cli.errors import exit_of
 from wireproof.trial.exit_codes import Exit
 
 VERBS: Final[Mapping[str, str]] = {
+    "account": "account for every byte of Heka streams, in each of three framings",
     "adapters": "list who is ready here; build drivers; probe what one claims",
     "baseline": "write, fix or check a file of known failures",
     "campaign": "generate cases on Spark and judge codecs by them",

@@ -87,14 +87,35 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
     for line in lines(best.layout, refused.at if refused else None):
         click.echo(str(line))
     _remarks(best)
-    also = [fit.row.joined for fit in others if fit.layout.decoded is not None and fit.rank[1]]
+    also = [
+        fit.row.joined for fit in others if fit.rank[:2] == best.rank[:2] and fit.layout.decoded is not None
+    ]
     if also:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
+    if (editions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
+        click.echo(f"editions of {best.row.name}: {'; '.join(map(_edition, _in_order(editions)))}")
     for fit in _damaged(best, others):
         click.echo(f"or else {fit.row.joined}: {_said(fit, len(data))}")
     case = nearest(data, best.row.joined, refused.cls if refused else None, suite_of(folders).cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
+
+
+def _in_order(editions: list[Fit]) -> list[Fit]:
+    """The editions of a format in the order of the table."""
+    order = list(formats.FORMATS)
+    return sorted(editions, key=lambda fit: order.index(fit.row.joined))
+
+
+def _edition(fit: Fit) -> str:
+    """Whether an edition fits: all the bytes, some of them, with what it remarks, or what it refuses."""
+    decoded, rejected = fit.layout.decoded, fit.layout.rejected
+    if rejected is not None:
+        return f"{fit.row.revision} not, {rejected.cls} at {rejected.at}"
+    assert decoded is not None
+    part = "fits" if decoded.consumed == fit.size else f"fits {decoded.consumed} bytes"
+    remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
+    return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
 
 
 def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:

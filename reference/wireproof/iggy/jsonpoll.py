@@ -273,22 +273,20 @@ def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: A
     sizes = (headed.tlv.size(headers), len(payload))
     for name, size, (length, at) in zip(_LENGTHS, sizes, lengths, strict=True):
         if length != size:
-            reader.remark("iggy-json-length", f"header.{name}", at=at)
+            reader.remark("iggy-json-length", name, at=at)
     return headed.value(**values, headers=headers, payload=payload)
 
 
 def _read_header(headed: Headed, reader: Reader, node: Node) -> tuple[dict[str, int], list[tuple[int, int]]]:
-    """The fields of a message header; the two lengths, each with its place."""
+    """The fields of a message header, by the names of the value; the two lengths, each with its place."""
     names = [*(part.name for part in _HEADER), *_LENGTHS, *["reserved"] * headed.reserved]
-    reader.enter("header")
-    found = members(reader, node, "", names)
+    found = members(reader, node, "header", names)
     for name in names:
         required(reader, node, found, name)
     values = {part.name: _fixed(reader, found[part.name], part) for part in _HEADER}
     lengths = [(uint(reader, found[name], name, 32), found[name].start) for name in _LENGTHS]
     if headed.reserved and uint(reader, found["reserved"], "reserved", 64):  # section 11.1, R16
         reader.remark("iggy-json-reserved", "reserved", at=found["reserved"].start)
-    reader.leave()
     return values, lengths
 
 

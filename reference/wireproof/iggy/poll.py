@@ -98,6 +98,7 @@ class Body:
 
 def _read_plain(edition: "Edition", reader: Reader, count: int) -> dict[str, Any]:
     start, messages = reader.pos, list[Any]()
+    reader.cover("count", "count", start, reader.end)
     while reader.left:
         _behind(reader, messages, count)
         reader.enter("messages", len(messages))
@@ -115,7 +116,7 @@ def _write_plain(edition: "Edition", writer: Writer, value: Any) -> None:  # noq
 
 
 def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
-    batches, messages = list[Head](), list[Framed]()
+    start, batches, messages = reader.pos, list[Head](), list[Framed]()
     while reader.left:
         _behind(reader, messages, count)
         reader.enter("batches", len(batches))
@@ -125,6 +126,8 @@ def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
         batch.check(reader, f"batches[{len(batches)}]", head, len(found), batch.POLLED)
         batches.append(Head(**head.fields, message_count=len(found), batch_checksum=head.checksum))
         messages += found
+    if all(head.message_count for head in batches):  # else there is more than messages to count
+        reader.cover("count", "count", start, reader.pos)
     return {"batches": tuple(batches), "messages": tuple(messages)}
 
 
@@ -187,7 +190,6 @@ def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401
     prefix = {part.name: read_fixed(reader, part) for part in edition.prefix}
     at = reader.pos
     count = reader.uint32le("count")
-    reader.cover("count", "count", reader.pos, reader.end)
     parts = edition.body.read(edition, reader, count)
     check_count(reader, count, len(parts["messages"]), at)
     return edition.value(**prefix, **parts)

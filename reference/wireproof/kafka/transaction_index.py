@@ -144,14 +144,10 @@ def _no_marker(one: AbortedTransaction, segment: Segment) -> Finding:
 
 
 def _offsets(one: AbortedTransaction, base: int, known: Ended, segment: Segment) -> Iterator[Finding]:
-    """Both may lie in an earlier segment, of which this log says nothing."""
-    if one.first >= base and one.first != known.first:
-        if known.first is None or holding(segment, one.first) is not None:
-            began = "no record of it" if known.first is None else f"it begins at {known.first}"
-            yield Finding(one.at + 10, f"first offset {one.first}, but in the log there is {began}")
-        else:
-            text = f"no entry of the log holds the first offset {one.first}"
-            yield Finding(one.at + 10, text, "nothing, if the log is compacted", wrong=False)
-    if one.stable >= base and one.stable != known.stable:
-        text = f"last stable offset {one.stable}, but by the log it was {known.stable}"
-        yield Finding(one.at + 26, text)
+    """Both may lie in an earlier segment, of which this log says nothing, or where compaction left a gap."""
+    if one.first >= base and one.first != known.first and holding(segment, one.first) is not None:
+        began = "no record of it" if known.first is None else f"it begins at {known.first}"
+        yield Finding(one.at + 10, f"first offset {one.first}, but in the log there is {began}")
+    gone = one.stable <= one.last and holding(segment, one.stable) is None
+    if one.stable >= base and one.stable != known.stable and not gone:
+        yield Finding(one.at + 26, f"last stable offset {one.stable}, but by the log it was {known.stable}")

@@ -28,7 +28,7 @@ from wireproof.trial.understanding import Group
 from wireproof.trial.verdicts import gates
 
 MOST: Final = 12
-"""Groups that the terminal shows; the rest is counted."""
+"""Findings of one sort that are told, in a row or in all; the rest is counted."""
 
 NAMED: Final = 12
 """Names in one line."""
@@ -65,7 +65,7 @@ class Shown:
         for party in self.exchanged.parties:
             for joined, some in party.written.items():
                 for one in (one for one in some if gates(one.verdict.name, "must")):
-                    key = party.spec, joined, one.verdict.label, one.verdict.path
+                    key = party.spec, joined, one.verdict.label, without_indices(one.verdict.path)
                     found.setdefault(key, []).append(one)
         return [(key[0], some) for key, some in found.items()]
 
@@ -164,18 +164,24 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
 
 def told(shown: Shown) -> Iterator[str]:
     """The lines below the matrix."""
-    wrong = shown.apart(wrong=True)
-    for group in wrong[:MOST]:
-        yield from _group("APART", group, shown.token)
-    if len(wrong) > MOST:
-        yield f"… and {len(wrong) - MOST} more ways to stand apart: see --html or --out"
-    for group in shown.apart(wrong=False)[:MOST]:
-        yield from _group("OPEN", group, shown.token)
-    for spec, some in shown.written_wrong:
-        yield from _wrote(spec, some, shown.token)
+    for head, wrong in (("APART", True), ("OPEN", False)):
+        for joined in shown.exchanged.parcels:
+            some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
+            for group in some[:MOST]:
+                yield from _group(head, group, shown.token)
+            yield from _more(len(some), f"{head} {joined}")
+    wrote = sorted(shown.written_wrong, key=lambda row: -len(row[1]))
+    for spec, values in wrote[:MOST]:
+        yield from _wrote(spec, values, shown.token)
+    yield from _more(len(wrote), "WRONG")
     yield from _laws(shown)
     for party in shown.exchanged.parties:
         yield from (f"note: {party.spec}: {note}" for note in party.notes)
+
+
+def _more(count: int, what: str) -> Iterator[str]:
+    if count > MOST:
+        yield f"… and {count - MOST} more of {what}: --out has them all"
 
 
 def _group(head: str, group: Group, token: Token) -> Iterator[str]:
@@ -228,8 +234,7 @@ def _laws(shown: Shown) -> Iterator[str]:
         found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
     for some in list(found.values())[:MOST]:
         yield from _differ(some, shown.token)
-    if len(found) > MOST:
-        yield f"… and {len(found) - MOST} more ways to differ"
+    yield from _more(len(found), "DIFFER")
 
 
 def _differ(some: list[Held], token: Token) -> Iterator[str]:

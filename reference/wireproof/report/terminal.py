@@ -76,7 +76,8 @@ def show(stream: Stream, console: Console, view: View | None = None) -> None:
     view = view or View()
     found = groups(stream, view.applied.overlays if view.applied else None)
     for event in owed(stream, view.applied.overlays if view.applied else {}):
-        console.print(plain(f"security, in the baseline: {event.id} {event.label}", "bold red"))
+        head = f"security, in the baseline: {event.id} {event.label}"
+        console.print(plain(head, "bold red"), soft_wrap=True)
         console.print(plain(f"  replay  {replay(event, stream.run)}"), soft_wrap=True)
     paragraph = all_fail(stream)
     if paragraph:

@@ -85,6 +85,11 @@ def framed(header: bytes, body: bytes) -> bytes:
     return b"\x1e" + bytes([len(header)]) + header + b"\x1f" + body
 
 
+def _whole(body: bytes) -> bytes:
+    """The frame of an unsigned message."""
+    return framed(_number(1, len(body)), body)
+
+
 def sound(rng: Random) -> Piece:
     """A frame, every fifth with the header of a signed one."""
     body = message(rng)
@@ -103,7 +108,7 @@ def _calm(rng: Random) -> bytes:
 
 
 def _no_separator(body: bytes) -> Piece:
-    data = bytearray(framed(_number(1, len(body)), body))
+    data = bytearray(_whole(body))
     data[2 + data[1]] = 0xFF
     return Piece(bytes(data), "garbage", "bad-separator")
 
@@ -121,18 +126,13 @@ DAMAGES: Final[tuple[Callable[[bytes], Piece], ...]] = (
     _header("limit-exceeded", _number(1, 1 << 30)),
     _header("duplicate-field"),
     lambda body: Piece(framed(_number(1, len(body)), b""), "garbage", "bad-kind"),
-    lambda body: Piece(framed(_number(1, len(body) + 2), body + _number(11, 5)), "garbage", "unknown-field"),
-    lambda body: Piece(framed(_number(1, len(body) - 18), body[18:]), "garbage", "missing-field"),
-    lambda body: Piece(_nested(body), "garbage", "bad-length"),
+    lambda body: Piece(_whole(body + _number(11, 5)), "garbage", "unknown-field"),
+    lambda body: Piece(_whole(body[18:]), "garbage", "missing-field"),
+    lambda body: Piece(_whole(_bytes(1, b"x") + _bytes(6, _whole(body))), "garbage", "bad-length"),
 )
-"""heka.md §2.4: loose bytes (S04), no unit separator (S09), no length (S18), length 0 (S08), too big (S24), two
-lengths (S26), a frame without its message (S17), an unknown tag (M20), no uuid (M03), a message that is refused
-and holds a whole frame (S31)."""
-
-
-def _nested(body: bytes) -> bytes:
-    inner = _bytes(1, b"x") + _number(2, 1) + _bytes(6, framed(_number(1, len(body)), body))
-    return framed(_number(1, len(inner)), inner)
+"""heka.md §2.4: loose bytes (S04), no unit separator (S09), no length (S18), length 0 (S08), too big (S24),
+two lengths (S26), a frame without its message (S17), an unknown tag (M20), no uuid (M03), a message that is
+refused and holds a whole frame (S31)."""
 
 
 def damaged(rng: Random) -> Piece:
@@ -144,7 +144,7 @@ def damaged(rng: Random) -> Piece:
 
 
 def pieces(seed: int, number: int, size: int, every: int) -> Iterator[Piece]:
-    """The pieces of a file of about `size` bytes, one in `every` damaged; the first and the last are sound."""
+    """The pieces of a file of about `size` bytes, one in `every` damaged; first and last are sound."""
     rng = Random(f"stream {seed} {number}")  # noqa: S311 - test data, not secrets
     frames, faults = ([make(rng) for _ in range(DRAWN)] for make in (sound, damaged))
     made, lost = 0, True
@@ -166,7 +166,7 @@ def generate(folder: Path, size: int, seed: int, *, stream: int = STREAM, every:
                 file.write(piece.data)
                 ledger.add(Verdict(FORMAT, piece.kind, piece.cls), len(piece.data))
             if number == numbers[-1]:
-                file.write(framed(_number(1, TAIL), bytes(TAIL))[:TAIL])
+                file.write(_whole(bytes(TAIL))[:TAIL])
                 ledger.add(Verdict(FORMAT, "tail", ""), TAIL)
     (folder / LEDGER).write_text(json.dumps({"seed": seed, "verdicts": rows_of(ledger)}, indent=2) + "\n")
     return ledger

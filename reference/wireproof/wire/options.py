@@ -11,6 +11,10 @@ MAX_OUTPUT: Final = 64 * 1024 * 1024
 """Bytes that one decoded entry may unpack to, all its compressed regions together."""
 
 
+Resync = Literal["strict", "go", "c"]
+"""How a reader of Heka streams goes on behind what is no frame."""
+
+
 @frozen
 class Options:
     """One set of options serves every format; each codec reads those that concern it.
@@ -31,7 +35,7 @@ class Options:
     max_output: int = MAX_OUTPUT
     max_message: int | None = None
     keys: Mapping[str, bytes] | None = None
-    resync: Literal["strict", "go", "c"] = "strict"
+    resync: Resync = "strict"
     compression: Literal["none", "snappy"] = "none"
     fetch_offset: int | None = None
     isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"

@@ -60,7 +60,7 @@ def kafka_python(bootstrap: str, step: dict[str, Any], name: str) -> None:
     for batch in step["batches"]:
         sent = [
             producer.send(step["topic"], partition=0, timestamp_ms=told.pop("timestamp"), **told)
-            for told in map(_told, batch)
+            for told in map(_told, map(_without_null_headers, batch))
         ]
         producer.flush(timeout=30)
         for future in sent:
@@ -68,6 +68,11 @@ def kafka_python(bootstrap: str, step: dict[str, Any], name: str) -> None:
     if _transactional(step):
         (producer.commit_transaction if step["mode"] == "commit" else producer.abort_transaction)()
     producer.close()
+
+
+def _without_null_headers(record: dict[str, Any]) -> dict[str, Any]:
+    """KafkaProducer.send raises TypeError for a header without a value."""
+    return record | {"headers": [pair for pair in record["headers"] if pair[1] is not None]}
 
 
 def aiokafka(bootstrap: str, step: dict[str, Any], name: str) -> None:

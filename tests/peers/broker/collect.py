@@ -1,7 +1,7 @@
 """Log segments of a real broker, produced by six clients: `python tests/peers/broker/collect.py --out DIR`.
 
 Each client has three topics (`plan.TOPICS`). The broker is stopped once its cleaner has been through
-the compacted ones, and what lies on disk is taken: `<topic>.<base offset>.log` with its `.index`,
+the compacted ones, and what lies on disk is taken: `<topic>/<base offset>.log` with its `.index`,
 `.timeindex` and `.txnindex`, and `manifest.json`. `--client NAME` (repeatable) takes only some of them.
 """
 
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,9 @@ def collect(out: Path, clients: Sequence[str]) -> None:
         folder = Path(name)
         with ground.running(folder) as bootstrap:
             _topics(bootstrap, clients)
-            versions = {client: _produced(client, bootstrap, folder) for client in clients}
+            with ThreadPoolExecutor() as pool:
+                told = pool.map(lambda client: _produced(client, bootstrap, folder), clients)
+                versions = dict(zip(clients, told, strict=True))
             _await_cleaner(folder / "logs", clients)
         manifest = {"broker": "4.4.0", "clients": versions, "segments": _taken(folder / "logs", out, clients)}
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -70,7 +73,7 @@ def _topics(bootstrap: str, clients: Sequence[str]) -> None:
 def _produced(client: str, bootstrap: str, folder: Path) -> str:
     """The version that the client says it is."""
     path = folder / f"{client}.json"
-    path.write_text(json.dumps({"steps": plan.steps(client)}))
+    path.write_text(json.dumps({"steps": plan.steps(client, int(time.time() * 1000))}))
     began = time.monotonic()
     done = subprocess.run(
         command(client, bootstrap, str(path)), stdout=subprocess.PIPE, timeout=CLIENT_SECONDS, check=True
@@ -82,29 +85,34 @@ def _produced(client: str, bootstrap: str, folder: Path) -> str:
 
 
 def _await_cleaner(logs: Path, clients: Sequence[str]) -> None:
-    """Wait until the cleaner's checkpoint names every compacted topic."""
+    """Wait until each compacted topic is clean up to its newest segment, of which the cleaner keeps off."""
     checkpoint = logs / "cleaner-offset-checkpoint"
     deadline = time.monotonic() + CLEAN_SECONDS
-    wanted = {f"{client}-compacted" for client in clients}
     while time.monotonic() < deadline:
         lines = checkpoint.read_text().splitlines() if checkpoint.exists() else []
-        if wanted <= {line.split()[0] for line in lines if line.strip()}:
-            time.sleep(1)
+        clean = {line.split()[0]: int(line.split()[2]) for line in lines if line.count(" ") == 2}
+        if all(clean.get(f"{client}-compacted", -1) >= _newest(logs, client) for client in clients):
             return
         time.sleep(0.3)
     raise RuntimeError(f"the cleaner did not come through in {CLEAN_SECONDS} s")
+
+
+def _newest(logs: Path, client: str) -> int:
+    return max(int(log.stem) for log in (logs / f"{client}-compacted-0").glob("*.log"))
 
 
 def _taken(logs: Path, out: Path, clients: Sequence[str]) -> list[dict[str, Any]]:
     taken = []
     for client in clients:
         for topic in plan.TOPICS:
+            kept = out / f"{client}-{topic}"
+            kept.mkdir(exist_ok=True)
             for log in sorted((logs / f"{client}-{topic}-0").glob("*.log")):
                 for suffix in KEPT:
                     if (companion := log.with_suffix(suffix)).exists():
-                        shutil.copy(companion, out / f"{client}-{topic}.{companion.name}")
-                name = f"{client}-{topic}.{log.name}"
-                taken.append({"name": name, "client": client, "topic": topic, "bytes": log.stat().st_size})
+                        shutil.copy(companion, kept)
+                name, size = f"{kept.name}/{log.name}", log.stat().st_size
+                taken.append({"name": name, "client": client, "topic": topic, "bytes": size})
     return taken
 
 

@@ -33,6 +33,12 @@ LOG = formats.get("kafka.log", "mixed")
 SCANNED = (0, 1)
 """The exit codes of a scan that came to its end."""
 
+NO_NULL = ("kafkajs", "kafka-python")
+"""The clients whose producers have no header without a value; they are told none."""
+
+PATIENCE = 600.0
+"""Seconds for which an adapter is waited for."""
+
 SHOWN = 10
 """Differences that are printed."""
 
@@ -51,17 +57,22 @@ class Counts:
 
 def compare(folder: Path, counts: Counts) -> None:
     """Every segment of `folder` against the tool and the plan."""
-    segments = sorted(folder.glob("*.log"))
+    segments = sorted(folder.glob("*/*.log"))
     printed = dump.printed(segments)
+    topics: dict[str, list[Any]] = {}
     for segment in segments:
         data = segment.read_bytes()
         outcome = decoded(LOG, data, DEFAULT).outcome
         if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
-            counts.differences.append(f"{segment.name}: the reference: {str(outcome)[:200]}")
+            counts.differences.append(f"{dump.named(segment)}: the reference: {str(outcome)[:200]}")
             continue
         counts.segments += 1
-        _held(segment.name, dump.expected(data, outcome.value), printed[segment.name], counts)
-        _told(segment.name, outcome.value, counts)
+        name = dump.named(segment)
+        _held(name, dump.expected(data, outcome.value), printed[name], counts)
+        value: Any = outcome.value
+        topics.setdefault(segment.parent.name, []).extend(value["batches"])
+    for topic, batches in topics.items():
+        _told(topic, batches, counts)
 
 
 def _held(name: str, ours: Sequence[dump.Line], theirs: Sequence[dump.Line], counts: Counts) -> None:
@@ -78,9 +89,9 @@ def _held(name: str, ours: Sequence[dump.Line], theirs: Sequence[dump.Line], cou
         ]
 
 
-def _told(name: str, value: Any, counts: Counts) -> None:
+def _told(name: str, batches: list[Any], counts: Counts) -> None:
     """The data records of a topic that keeps all, against the plan."""
-    client, _, topic = name.partition(".")[0].rpartition("-")
+    client, _, topic = name.rpartition("-")
     if topic == "compacted":
         return
     wanted = [
@@ -92,7 +103,7 @@ def _told(name: str, value: Any, counts: Counts) -> None:
     ]
     got = [
         (batch, record)
-        for batch in value["batches"]
+        for batch in batches
         if not int(batch["attributes"]) & dump.CONTROL
         for record in batch["records"]
     ]
@@ -109,9 +120,9 @@ def _told(name: str, value: Any, counts: Counts) -> None:
 
 
 def _pairs(client: str, topic: str, told: Any, found: Any) -> list[tuple[str, object, object]]:
-    """What a client was told and what the reference reads; kafkajs has no header without a value."""
+    """What a client was told and what the reference reads."""
     (codec, wanted), (batch, record) = told, found
-    headers = [[key, part] for key, part in wanted["headers"] if part is not None or client != "kafkajs"]
+    headers = [[key, part] for key, part in wanted["headers"] if part is not None or client not in NO_NULL]
     pairs: list[tuple[str, object, object]] = [
         ("key", record["key"], _hex(wanted["key"])),
         ("value", record["value"], _hex(wanted["value"])),
@@ -129,12 +140,12 @@ def _hex(text: str | None) -> str | None:
 
 def entries(folder: Path) -> Iterator[Case]:
     """Each entry of each segment as a case, whose expectation is the reference's answer."""
-    for segment in sorted(folder.glob("*.log")):
+    for segment in sorted(folder.glob("*/*.log")):
         at = 0
         for entry in log_of(segment.read_bytes()).entries:
-            name = f"kafka.log/mixed/{segment.stem}/{at}"
+            name = f"kafka.log/mixed/{dump.named(segment)}/{at}"
             case = Case(name, "kafka.log", "mixed", Data(entry.data), Reject("other"))
-            yield evolve(case, expect=expectation(case), source=Source("broker", segment.name))
+            yield evolve(case, expect=expectation(case), source=Source("broker", dump.named(segment)))
             at += len(entry.data)
 
 
@@ -145,7 +156,7 @@ Signatures = Counter[tuple[str, str, str]]
 def checked(folder: Path, adapter: str) -> Signatures:
     """How the adapter did on the entries, judged as `check` judges."""
     found: Signatures = Counter()
-    with Engine(adapter) as engine:
+    with Engine(adapter, hello_seconds=PATIENCE) as engine:
         for ran in engine.run(entries(folder)):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello)
             said = signature(adapter, ran.case, verdict)
@@ -156,7 +167,7 @@ def checked(folder: Path, adapter: str) -> Signatures:
 def scanned(folder: Path, out: Path, adapters: Sequence[str]) -> dict[str, Signatures]:
     """The same of `wireproof scan`, from its table of signatures."""
     asked = [part for adapter in adapters for part in ("--adapter", adapter)]
-    command = [sys.executable, "-m", "wireproof", "scan", *map(str, sorted(folder.glob("*.log")))]
+    command = [sys.executable, "-m", "wireproof", "scan", *map(str, sorted(folder.glob("*/*.log")))]
     done = subprocess.run([*command, "--out", str(out), *asked], check=False)
     if done.returncode not in SCANNED:
         raise SystemExit(f"the scan ended with {done.returncode}")

@@ -35,13 +35,18 @@ def printed(segments: Sequence[Path]) -> dict[str, list[Line]]:
     return parsed(done.stdout.decode())
 
 
+def named(segment: Path) -> str:
+    """A segment by topic and base offset; its file has to be named by the offset alone."""
+    return f"{segment.parent.name}/{segment.name}"
+
+
 def parsed(output: str) -> dict[str, list[Line]]:
     """What the tool printed; a line that is none of its own stands as `unread`."""
     lines: dict[str, list[Line]] = {}
     found: list[Line] = []
     for text in output.splitlines():
         if text.startswith("Dumping "):
-            found = lines.setdefault(Path(text.removeprefix("Dumping ")).name, [])
+            found = lines.setdefault(named(Path(text.removeprefix("Dumping "))), [])
         elif text.startswith("baseOffset: "):
             found.append(dict(_PAIR.findall(text)))
         elif text.startswith("| offset: "):

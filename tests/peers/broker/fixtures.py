@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import dump
+from attrs import frozen
 
 from wireproof import formats
 from wireproof.adapters.contract import Request
+from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.needs import atoms_of
 from wireproof.cases.outcome import Accepted
@@ -26,7 +28,10 @@ from wireproof.wire.options import DEFAULT
 
 TARGET = Path(__file__).resolve().parents[3] / "fixtures" / "kafka.log" / "mixed"
 TOPICS = ("brief", "compacted")
-WITH_COMPACTED = ("kafka-clients", "franz-go")
+PATIENCE = 600.0
+"""Seconds for which Kafka's classes are waited for."""
+
+WITH_COMPACTED = ("kafka-clients",)
 """The clients whose compacted segments are taken too: the cleaner writes them, whoever produced."""
 
 MARKERS = {name: str(number) for number, name in dump.MARKERS.items()}
@@ -43,23 +48,53 @@ TITLES = {
 def cases(folder: Path) -> list[dict[str, Any]]:
     """The rows of the fixture file; the segments are copied beside it."""
     manifest = json.loads((folder / "manifest.json").read_text())
-    rows = []
-    for segment in manifest["segments"]:
-        client, topic = segment["client"], segment["topic"]
-        if segment["bytes"] and (topic == "brief" or (topic == "compacted" and client in WITH_COMPACTED)):
-            rows.append(_row(folder / segment["name"], segment, manifest))
+    taken = [segment for segment in manifest["segments"] if _is_taken(segment)]
+    printed = dump.printed([folder / segment["name"] for segment in taken])
+    controller = open_adapter("kafka-clients", hello_seconds=PATIENCE)
+    try:
+        rows = [
+            _row(folder / segment["name"], segment, manifest, _Kafka(controller, printed))
+            for segment in taken
+        ]
+    finally:
+        controller.close()
     return sorted(rows, key=lambda row: str(row["id"]))
 
 
-def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
+def _is_taken(segment: dict[str, Any]) -> bool:
     client, topic = segment["client"], segment["topic"]
-    data = path.read_bytes()
-    base = int(path.name.split(".")[-2])
-    name = f"{client}-{topic}" if topic == "brief" else f"{client}-{topic}-{base}"
-    value, version = _read(data, dump.printed([path])[path.name])
+    return bool(segment["bytes"]) and (
+        topic == "brief" or (topic == "compacted" and client in WITH_COMPACTED)
+    )
+
+
+@frozen
+class _Kafka:
+    """What Kafka says of segments: its record classes, and its tool."""
+
+    controller: Controller
+    printed: dict[str, list[dump.Line]]
+
+    def value(self, path: Path) -> Any:
+        """The whole value of a segment."""
+        data = path.read_bytes()
+        self.controller.send([Request("1", "decode", "kafka.log", "mixed", data)])
+        ((_, outcome),) = self.controller.receive(PATIENCE)
+        if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
+            raise SystemExit(f"kafka-clients: {str(outcome)[:200]}")
+        lines = iter(self.printed[dump.named(path)])
+        value: Any = outcome.value
+        return {"batches": [_whole(batch, lines) for batch in value["batches"]]}
+
+
+def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _Kafka) -> dict[str, Any]:
+    client, topic = segment["client"], segment["topic"]
+    data, value = path.read_bytes(), kafka.value(path)
+    name = f"{client}-{topic}-{int(path.stem)}"
     ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
-        raise SystemExit(f"{path.name}: the reference does not agree")
+        raise SystemExit(f"{dump.named(path)}: the reference does not agree")
+    remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
     file = f"broker.{name}.bin"
     (TARGET / file).write_bytes(data)
     document = f"Apache Kafka {manifest['broker']}, {client} {manifest['clients'][client]}"
@@ -71,33 +106,17 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any]) -> dict[
         "level": "must",
         "rules": ["kafka.log.join", "kafka.log.aborted"],
         "input": {"file": file, "sha256": hashlib.sha256(data).hexdigest()},
-        "expect": {"accept": {"value": value, "consumed": len(data)}},
+        "expect": {"accept": {"value": value, "consumed": len(data)} | remarks},
         "needs": list(atoms_of(FORMATS["kafka.log/mixed"], data)),
         "source": {
             "origin": "broker",
             "document": document,
             "witnesses": [
-                {"name": "kafka-clients", "version": version},
+                {"name": "kafka-clients", "version": kafka.controller.hello.version},
                 {"name": "DumpLogSegments", "version": "4.3.0"},
             ],
         },
     }
-
-
-def _read(data: bytes, printed: list[dump.Line]) -> tuple[Any, str]:
-    """The whole value of a segment, by Kafka's own classes, and their version."""
-    controller = open_adapter("kafka-clients")
-    try:
-        controller.send([Request("1", "decode", "kafka.log", "mixed", data)])
-        ((_, outcome),) = controller.receive(30)
-        version = controller.hello.version
-    finally:
-        controller.close()
-    if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
-        raise SystemExit(f"kafka-clients: {str(outcome)[:200]}")
-    lines = iter(printed)
-    value: Any = outcome.value
-    return {"batches": [_whole(batch, lines) for batch in value["batches"]]}, version
 
 
 def _whole(batch: Any, lines: Any) -> Any:

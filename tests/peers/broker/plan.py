@@ -29,6 +29,9 @@ START = 1_750_000_000_000
 GAP = 1_000
 """Milliseconds between batches."""
 
+LATER = 60_000
+"""Milliseconds that are more than any segment of the compacted topic may span."""
+
 LONG = "0123456789" * 8
 """Some clients send nothing compressed that would grow by it."""
 
@@ -36,11 +39,17 @@ Step = dict[str, Any]
 Headers = Sequence[list[str | None]]
 
 
-def steps(client: str) -> list[Step]:
-    """The steps for one client, in order."""
+def steps(client: str, now: int = START) -> list[Step]:
+    """The steps for one client, in order.
+
+    `now`, in milliseconds, is the clock of the broker: a segment that a marker begins bears its time, and is
+    full only once a record comes that is later.
+    """
     clock = count(START, GAP)
     makers = {"kept": _kept, "brief": _brief, "stamped": _stamped, "compacted": _compacted}
-    return [step for name in TOPICS for step in makers[name](f"{client}-{name}", clock)]
+    told = [step for name in TOPICS for step in makers[name](f"{client}-{name}", clock)]
+    last = [_keyed(now + LATER * turn, (f"roll{turn}",)) for turn in (1, 2)]
+    return [*told, _step(f"{client}-compacted", "none", "plain", last)]
 
 
 def _kept(topic: str, clock: Iterator[int]) -> Iterator[Step]:
@@ -62,7 +71,7 @@ def _stamped(topic: str, clock: Iterator[int]) -> Iterator[Step]:
 
 
 def _compacted(topic: str, clock: Iterator[int]) -> Iterator[Step]:
-    """Each key is written again and again, one is deleted in the end, and a last segment is begun."""
+    """Each key is written again and again, and one is deleted in the end."""
     for codec in CODECS:
         yield _step(topic, codec, "plain", [_keyed(next(clock), (f"k{turn}", "k9")) for turn in range(4)])
         yield _step(topic, codec, "commit", [_keyed(next(clock), ("k5", f"only-{codec}"))])
@@ -70,9 +79,6 @@ def _compacted(topic: str, clock: Iterator[int]) -> Iterator[Step]:
     yield _step(
         topic, "none", "plain", [[record(next(clock), "k1", None)], [record(next(clock), "k0", "last")]]
     )
-    for _ in range(8):
-        next(clock)
-    yield _step(topic, "none", "plain", [_keyed(next(clock), (f"roll{turn}",)) for turn in range(2)])
 
 
 def _step(topic: str, codec: str, mode: str, batches: list[list[Step]]) -> Step:

@@ -69,9 +69,9 @@ CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 CLASSES: Final[tuple[tuple[str, RejectClass], ...]] = (
     ("CRC32", "crc-mismatch"),
-    ("MsgVersion", "bad-magic"),
+    ("MagicByte", "bad-magic"),
+    ("Decompression", "decompress-failed"),
     ("codec", "unknown-codec"),
-    ("ompress", "decompress-failed"),
 )
 """Parts of what its consumer is told, and the class that they leave no doubt of."""
 

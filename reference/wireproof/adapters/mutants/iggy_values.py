@@ -150,7 +150,7 @@ class CountTrusted(IggyMutant):
         """The first of them."""
         if request.format == "iggy.poll" and isinstance(value, dict):
             rows: Any = value["messages"]
-            at = 12 if request.revision == "0.0.60" else 0
+            at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
             value["messages"] = rows[: int.from_bytes(data[at : at + 4], "little")]
         return value
 

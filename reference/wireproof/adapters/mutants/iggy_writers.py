@@ -179,7 +179,7 @@ class WritesCountPlusOne(IggyMutant):
         """The count of the prefix."""
         if request.format != "iggy.poll":
             return data
-        at = 12 if request.revision == "0.0.60" else 0
+        at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
         count = int.from_bytes(data[at : at + 4], "little") + 1
         return data[:at] + count.to_bytes(4, "little") + data[at + 4 :]
 

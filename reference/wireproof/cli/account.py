@@ -1,0 +1,66 @@
+"""`wireproof account`: every byte of Heka streams, in up to three framings, and where two of them part."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast, get_args
+
+import click
+
+from wireproof.heka.account import Account, Difference, account
+from wireproof.wire.options import DEFAULT, Options, Resync
+
+BLOCK: Final = 1 << 20
+"""Bytes that are read at a time."""
+
+MODES: Final = get_args(Resync)
+
+
+@click.command("account")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…",
+                type=click.Path(exists=True, dir_okay=False, path_type=Path))  # fmt: skip
+@click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
+              help="only this framing; repeatable: the last two are compared")  # fmt: skip
+@click.option("--max-message", type=click.IntRange(min=1), help="of a frame; 65536 if left out")
+@click.option("--most", default=10, type=click.IntRange(min=0), help="differences that are shown")
+def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | None, most: int) -> int:
+    """Account for every byte of Heka streams: frames, garbage, tail; exit code 1 where one is missing.
+
+    A file is a stream of its own. `strict` is this project's framing, `go` that of Heka, which takes a whole
+    frame whatever is in it, `c` that of Hindsight, which looks for frames inside a refused one.
+    """
+    asked = cast("tuple[Resync, ...]", tuple(dict.fromkeys(modes or MODES)))
+    accounts = [Account() for _ in asked]
+    parted: Counter[str] = Counter()
+    for path in files:
+        for number, found in enumerate(_read(path, asked, accounts, max_message), parted["places"]):
+            if number < most:
+                click.echo(f"{path}: {_told(found, asked)}")
+            parted.update(places=1, bytes=found.end - found.at)
+    size = sum(path.stat().st_size for path in files)
+    for mode, one in zip(asked, accounts, strict=True):
+        click.echo("\n".join(_lines(mode, one, size)))
+    if len(asked) > 1:
+        where = f"{parted['places']} places, {parted['bytes']} bytes"
+        click.echo(f"{asked[-2]} and {asked[-1]} differ at {where}")
+    return int(any(one.total != size for one in accounts))
+
+
+def _read(
+    path: Path, modes: tuple[Resync, ...], accounts: list[Account], most: int | None
+) -> Iterator[Difference]:
+    options = DEFAULT if most is None else Options(max_message=most)
+    with path.open("rb") as file:
+        yield from account(iter(lambda: file.read(BLOCK), b""), modes, accounts, options)
+
+
+def _told(found: Difference, modes: tuple[Resync, ...]) -> str:
+    return f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
+
+
+def _lines(mode: str, one: Account, size: int) -> Iterator[str]:
+    balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
+    yield f"{mode}: {one.items.total()} items, {one.total} bytes, {balance}"
+    for row in sorted(one.items, key=lambda row: (row[0], row[1] or "")):
+        kind, cls = row
+        yield f"  {kind} {cls or '-'}: {one.items[row]} items, {one.bytes[row]} bytes"

@@ -1,0 +1,56 @@
+"""Every peer with a baseline fails what stands there and nothing else, on the golden cases.
+
+Kafka's own classes are built where they are not; of the others those that are ready are run, and the rest are
+named with the command that brings them in. `.ci/full` builds all of them and derives the families too.
+"""
+
+import sys
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries
+from wireproof.trial.exit_codes import Exit
+
+BUILT_HERE = ("kafka-clients",)
+
+
+def baselines() -> dict[str, Path]:
+    """The file of each peer: it lies in a folder of the peer's own name, else in that of its driver."""
+    found = {}
+    for name, entry in entries().items():
+        folders = [name, *([entry.prepare.source] if entry.prepare else [])]
+        files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
+        if file := next(filter(Path.exists, files), None):
+            found[name] = file
+    return found
+
+
+BASELINES = baselines()
+
+
+def test_each_folder_with_a_baseline_belongs_to_a_peer() -> None:
+    assert set(drivers_folder().glob("*/baseline.toml")) == set(BASELINES.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
+    stands = ready(entries()[name])
+    if stands.state != "ready" and name not in BUILT_HERE:
+        pytest.skip(f"{name} is left out: {stands.remedy}")
+    command = [
+        sys.executable,
+        "-m",
+        "wireproof",
+        "check",
+        name,
+        "--no-families",
+        "--baseline",
+        BASELINES[name],
+    ]
+    done = run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,0 +1,97 @@
+"""The peers of Heka on the rule book's own bytes: what heka.md §4 measured, and what newer versions do."""
+
+from collections.abc import Iterator
+
+import pytest
+from prepared import prepared
+
+from wireproof.adapters.contract import Request
+from wireproof.adapters.controller import Controller
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
+from wireproof.wire.options import Options
+
+pytestmark = pytest.mark.slow
+
+M = bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
+NAMES = ("protobuf-java", "protobuf-go", "protobufjs", "heka-node", "heka-py")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def peer(request: pytest.FixtureRequest) -> Iterator[Controller]:
+    controller = prepared(request.param)
+    yield controller
+    controller.close()
+
+
+def ask(controller: Controller, question: Request) -> Outcome:
+    controller.send([question])
+    ((_, outcome),) = controller.receive(60.0)
+    return outcome
+
+
+def decode(controller: Controller, more: str) -> Outcome:
+    return ask(controller, Request("1", "decode", "heka.message", "0.10", data=M + bytes.fromhex(more)))
+
+
+def frame(signer: str | None) -> dict[str, object]:
+    header = {
+        "hmac_hash_function": None,
+        "hmac_signer": signer and signer.encode().hex(),
+        "hmac_key_version": signer and "1",
+        "hmac": None,
+    }
+    names = ("type", "logger", "severity", "payload", "env_version", "pid", "hostname")
+    body = {"uuid": M[2:18].hex(), "timestamp": "1", **dict.fromkeys(names), "fields": []}
+    return {"frames": [{"header": header, "message": body}]}
+
+
+def encode(controller: Controller, signer: str | None, keys: dict[str, bytes] | None = None) -> Outcome:
+    options = Options(keys=keys)
+    question = Request("1", "encode", "heka.stream", "0.10", value=frame(signer), options=options)
+    return ask(controller, question)
+
+
+def test_every_peer_reads_a_message_and_says_so_of_a_cut_one(peer: Controller) -> None:
+    """heka.md §4, M01 and M43."""
+    found = decode(peer, "")
+    assert isinstance(found, Accepted)
+    assert isinstance(found.value, dict)
+    assert (found.value["uuid"], found.value["timestamp"], found.value["pid"]) == (M[2:18].hex(), "1", None)
+    assert isinstance(decode(peer, "320561"), Refused)
+
+
+def test_a_length_over_32_bits_is_cut_by_java_and_by_the_old_parser_for_node(peer: Controller) -> None:
+    """heka.md §4, M46."""
+    found = decode(peer, "32818080801061")
+    cut = peer.hello.name in ("protobuf-java", "heka-node")
+    assert isinstance(found, Accepted if cut else Refused)
+
+
+@pytest.mark.parametrize("name", ["heka-node", "heka-py"])
+def test_the_clients_of_heka_frame_and_sign_as_the_rule_book_has_it(name: str) -> None:
+    """heka.md §3, A01: the digest; §1: each writes the hash function, MD5 too."""
+    controller = prepared(name)
+    try:
+        plain = encode(controller, None)
+        assert isinstance(plain, Accepted)
+        assert plain.data is not None
+        assert plain.data.endswith(b"\x1f" + M)
+        signed = encode(controller, "test", {"test_1": b"testkey"})
+        assert isinstance(signed, Accepted)
+        assert signed.data is not None
+        assert bytes.fromhex("3210308b197f2dce6e987155ee80b807d3721f") + M in signed.data
+        assert isinstance(encode(controller, "nobody", {"test_1": b"testkey"}), Unsupported)
+    finally:
+        controller.close()
+
+
+def test_heka_py_cannot_frame_a_header_of_128_bytes_and_more() -> None:
+    """heka.md §7, bug 58: the length is packed as a signed byte."""
+    controller = prepared("heka-py")
+    try:
+        found = encode(controller, "s" * 110, {"s" * 110 + "_1": b"k"})
+        assert isinstance(found, Refused)
+        assert "byte format requires -128 <= number <= 127" in found.text
+        assert found.untyped
+    finally:
+        controller.close()
