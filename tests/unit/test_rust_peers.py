@@ -89,10 +89,8 @@ def test_each_example_is_read_as_kafka_reads_it_but_for_what_was_read_of_the_sou
         assert reading(ask(peer, data)) == want, example["id"]
 
 
-def test_a_record_past_its_batch_is_refused_by_one_and_dropped_by_the_other(
-    peer: Controller,
-) -> None:
-    outcome = ask(peer, batch(bytes.fromhex("7e000000026b027600")))
+def test_a_value_past_its_record_is_refused_by_one_and_dropped_by_the_other(peer: Controller) -> None:
+    outcome = ask(peer, batch(bytes.fromhex("10000000026b7e7600")))
     assert reading(outcome) == ("other" if peer.hello.name == "kafka-protocol" else [])
 
 

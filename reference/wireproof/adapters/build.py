@@ -17,8 +17,8 @@ import wireproof
 from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError
 
-STEP_SECONDS: Final = 900
-"""For one step; a first Maven or Cargo build fetches its dependencies."""
+STEP_SECONDS: Final = 1800
+"""For one step; a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
 
 _READY: Final = ".ready"
 _VERSION: Final = ".version"
