@@ -74,7 +74,7 @@ def test_a_case_is_a_function_of_seed_and_number_alone() -> None:
 
 
 def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() -> None:
-    cases = [NUMBERED.case(number) for number in range(800)]
+    cases = [NUMBERED.case(number) for number in range(1600)]
     assert {case.joined for case in cases} == {*KAFKA, "kafka.log/mixed"}, "two entries joined are a log"
     assert {case.op for case in cases} == {"decode", "encode"}
     assert {type(case.expect).__name__ for case in cases} == {"Accept", "Reject"}
@@ -171,10 +171,7 @@ def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -
     cut.do(1)
     (cut.out / "spans" / ".000002.json.77").write_text("half of a fi", encoding="utf-8")
     assert spanwise.left(cut) == [0, 2]
-    assert {**digests(done_in(planned(cut.out, 45), 2))} == {
-        **wanted,
-        "spans/.000002.json.77": digests(cut)["spans/.000002.json.77"],
-    }
+    assert digests(done_in(planned(cut.out, 45), 2)) == wanted, "and what was half written is gone"
 
 
 def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(

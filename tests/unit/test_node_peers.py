@@ -30,7 +30,10 @@ KAFKAJS = {
 }
 """W32: LogAppendTime of a wrapper is ignored; W39: it stops at the first entry of another format."""
 
-PLATFORMATIC = {"E10": ["0/1700000000000/x61/x31/", "1/1700000000001/x62/x32/"]}
+PLATFORMATIC = {
+    "E10": ["0/1700000000000/x61/x31/", "1/1700000000001/x62/x32/"],
+    "E33": ["0/1700086395000/x6b/null/"],
+}
 """W13: LogAppendTime is ignored."""
 
 

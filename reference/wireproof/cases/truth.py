@@ -91,7 +91,7 @@ def _accepted(case: Case, reader: TracingReader) -> Iterator[str]:
     wire = [span for span in reader.spans if not span.space]
     opened = {remark.path for remark in reader.remarks}
     yield from _fields(wire, reader.data)
-    yield from _covers(wire, reader.data[: reader.pos])
+    yield from _covers([span for span in wire if span.path not in opened], reader.data[: reader.pos])
     yield from (wrong for path, wrong in _counts(reader.spans) if not {path, "messages"} & opened)
     if isinstance(case.expect, Accept) and case.options.isolation == "read_uncommitted":
         yield from _leaves(reader.spans, case.expect.value) if case.options.fetch_offset is None else ()

@@ -128,7 +128,7 @@ def _asked(more: dict[str, Any]) -> Asked:
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
     cases = selection(suite, patterns, skipped)
     debts = baseline.parse(file.read_text(encoding="utf-8"), file.name) if file else None
-    apart = tuple(f"--no-{part}" for part in ("golden", "families") if not more[part])
+    apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves nothing to ask: add --property N")

@@ -68,7 +68,7 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
     if message.messages is None:
         return
     if [inner.offset for inner in message.messages] != list(range(len(message.messages))):
-        reader.remark("produce-inner-offsets", "messages", at=start)
+        reader.remark("produce-inner-offsets", "offset", at=start)
     latest = max(inner.timestamp for inner in message.messages)
     if message.magic and not append and message.timestamp != latest:
         reader.remark("max-timestamp", "timestamp", at=start + 18)

@@ -169,7 +169,7 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
     return Applied(
         overlays,
-        tuple(debt for debt in debts if _is_stale(found[debt], stream)),
+        tuple(debt for debt in debts if _is_seen(debt, stream) and _is_stale(found[debt], stream)),
         tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
@@ -179,6 +179,11 @@ def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
     if debt.expires < today:
         return "expired"
     return "expected" if as_written else "changed"
+
+
+def _is_seen(debt: Debt, stream: Stream) -> bool:
+    """Whether a run could say anything of a debt: one without families says nothing of theirs."""
+    return "~" not in debt.id or any("~" in event.id for event in stream.cases)
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
