@@ -9,6 +9,10 @@ from wireproof.formats import Format
 from wireproof.wire.rejected import Rejected
 
 
+NOTHING = "iggy.reply/0.11"
+"""A body of no bytes confirms nothing, as a count of 0 does."""
+
+
 @each(row for row in FORMATS.values() if row.delimited)
 def test_every_prefix_of_a_frame_is_truncated(row: Format) -> None:
     @given(valued(row), st.data())
@@ -42,7 +46,9 @@ def test_a_prefix_of_what_tells_no_length_is_another_value_if_any(row: Format) -
     def holds(value: object, data: st.DataObject) -> None:
         whole = written(row, value)
         assume(whole)
-        seen = read(row, whole[: data.draw(st.integers(0, len(whole) - 1))])
+        stop = data.draw(st.integers(0, len(whole) - 1))
+        assume(stop or row.joined != NOTHING)
+        seen = read(row, whole[:stop])
         assert isinstance(seen, Rejected) or seen.value != formats.decode(row, whole).value
 
     holds()

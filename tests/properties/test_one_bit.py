@@ -9,7 +9,9 @@ from wireproof.cases.damage import CHECKSUMS
 from wireproof.formats import Format
 from wireproof.wire.rejected import Rejected
 
-SEALED = [row for name, row in FORMATS.items() if name.startswith(("kafka.", "iggy.log/"))]
+SEALING = ("kafka.", "iggy.log/", "iggy.send/0.11")
+
+SEALED = [row for name, row in FORMATS.items() if name.startswith(SEALING)]
 """The rows whose frames bear a checksum on the wire that a reader looks at."""
 
 OPEN = {"wrapper-crc"}
@@ -35,6 +37,8 @@ def test_a_bit_flipped_under_a_checksum_is_noticed(row: Format) -> None:
         flipped = bytearray(whole)
         flipped[data.draw(st.sampled_from(places))] ^= 1 << data.draw(st.integers(0, 7))
         seen = read(row, bytes(flipped))
+        if row.scan is not None and not isinstance(seen, Rejected) and seen.consumed < len(flipped):
+            return  # a length under the checksum says more than there is now: a torn tail
         assert isinstance(seen, Rejected) or OPEN & {remark.cls for remark in seen.remarks}
 
     holds()
