@@ -8,7 +8,6 @@ from wireproof import formats
 from wireproof.formats import Format
 from wireproof.wire.rejected import Rejected
 
-
 NOTHING = "iggy.reply/0.11"
 """A body of no bytes confirms nothing, as a count of 0 does."""
 

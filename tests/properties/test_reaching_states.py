@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from subjects import FORMATS, nearly, valued, written
+from subjects import FORMATS, each, nearly, valued, written
 
 from wireproof import formats
 from wireproof.cases.states import State, states_of

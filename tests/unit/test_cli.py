@@ -175,11 +175,16 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
     assert f"wireproof replay kafka.batch/v2/crc/bit-flip-in-value {LENIENT}" in done.out
 
 
-def test_a_run_without_families_is_no_whole_one(wireproof: Command, tmp_path: Path) -> None:
-    """Of it nobody learns whether the debt of a derived case is stale."""
-    out = tmp_path / "run.jsonl"
-    assert wireproof("check", "reference", "--run", SMALL, "--no-families", "--out", out).code == 0
-    assert read(out)[0].run.filters == (SMALL, "--no-families")
+def test_a_run_without_families_says_nothing_of_their_debts(wireproof: Command, tmp_path: Path) -> None:
+    debts = tmp_path / "debts.toml"
+    lines = {"kind": "crash", "class": "", "reason": "a test", "owner": "me"}
+    text = "".join(f'{name} = "{value}"\n' for name, value in lines.items())
+    family = '[[debt]]\nid = "iggy.identifier/0.0.30/**~flip:*"\n' + text + "expires = 2099-01-01\n"
+    debts.write_text(family, encoding="utf-8")
+    check = ("check", "reference", "--in-process", "--baseline", debts)
+    assert wireproof(*check, "--no-families").code == 0
+    debts.write_text(family.replace("/**~flip:*", "/gone"), encoding="utf-8")
+    assert wireproof(*check, "--no-families").code == 3
 
 
 def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, tmp_path: Path) -> None:
