@@ -186,9 +186,10 @@ def _flip(parent: Parent) -> Iterator[Made]:
 
     In a stream the rest may be a torn tail of what a length under the checksum says now.
     """
-    lengths = _lengths(parent) if parent.row.scan else frozenset()
     for span, start, end in _sealed_ranges(parent.spans, NOTICED):
         assert span.cover is not None
+        torn = parent.row.scan is not None and span.cover.kind in CHECKSUMS
+        lengths = _lengths(parent) if torn else frozenset()
         definite = None if _open(parent, span) else Reject(NOTICED[span.cover.kind])
         for at in parent.positions(end):
             if at >= start:
