@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
@@ -166,6 +168,12 @@ class Greedy:
 
 
 def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory() -> None:
+    """In a process of its own: what the peak was before is what another test took."""
+    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+        pool.submit(_takes_eight_times).result()
+
+
+def _takes_eight_times() -> None:
     clock = Clock(5.0)
     clock.start()
     here = Here(Caller(Greedy()), clock)
