@@ -40,6 +40,18 @@ OVERLONG: Final = (b"\x80\x00", b"\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f"
 """Varints in more bytes than they need, and such as never end: kafka.md §4, heka.md, section 4."""
 
 
+COMPUTED: Final = (
+    b"header",
+    b"user_headers",
+    b"user_headers_length",
+    b"payload_length",
+    b"reserved",
+    b"count",
+    b"checksum",
+)
+"""Members of JSON bodies that are in no value: iggy.md section 8."""
+
+
 def dictionary(row: Format) -> tuple[bytes, ...]:
     """The words of a row, each once, in an order that does not change; each of 1 to 64 bytes."""
     return tuple(dict.fromkeys(word for word in _words(row) if 1 <= len(word) <= LONGEST))
@@ -106,7 +118,7 @@ def _json(row: Format) -> Iterator[bytes]:
     """The names of the members, the words of the closed lists, and JSON's own traps: §8."""
     yield from (json.dumps(name).encode() + b":" for name in _names(row.value))
     yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-    yield b'"user_headers_length":'  # computed, so in no value
+    yield from (b'"%s":' % name for name in COMPUTED)
     yield from (json.dumps(word).encode() for word in _closed(row.value))
     yield from (json.dumps(kind.name).encode() for kind in KINDS)
     yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""', b'"AA=="', b'"AB=="')
