@@ -14,7 +14,7 @@ import pytest
 from standalone import cluster
 
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, jobs, scan
+from wireproof.spark import campaign, companions, jobs, scan
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
@@ -81,11 +81,9 @@ def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
     options = jobs.source_options([str(folder)], [])
-    scan.run(
-        scan.planned("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan"),
-        None,
-        lambda *_: None,
-    )
+    scanned = scan.planned("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
+    scan.run(scanned, None, lambda *_: None)
+    companions.beside([span.place for span in scanned.spans], tmp_path / "l" / "scan")
     numbered = Numbered((FORMAT,), campaign.ops_of(jobs.ready([ADAPTER])), SEED)
     plan = campaign.planned(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
     campaign.run(plan, None, lambda *_: None)
