@@ -96,10 +96,10 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
     data = parent.spaces[one.space]
     match below(rng, 4):
         case 0:
-            return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, -1)]
+            return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, 0)]
         case 1:
             twice = data[one.start : one.end] * 2
-            return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 1)]
+            return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 2)]
     same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
     one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
     other = pick(rng, [found for found in same if found != one] or same)
@@ -120,8 +120,18 @@ def respelling(parent: Parsed, rng: Random) -> list[Splice]:
     return [respelled(early(rng, some), rng) for _ in range(pick(rng, (1, 1, 2)))]
 
 
-def _counted(parent: Parsed, one: Element, rng: Random, step: int) -> list[Splice]:
-    return recounted(parent, one.many, step) if below(rng, 8) else []
+def _counted(parent: Parsed, one: Element, rng: Random, times: int) -> list[Splice]:
+    return accompanied(parent, one, times) if below(rng, 8) else []
+
+
+def accompanied(parent: Parsed, one: Element, times: int) -> list[Splice]:
+    """The splices by which counts and companions follow an element that is gone, or stands there twice."""
+    made = recounted(parent, one.many, times - 1)
+    for other in parent.companions(one):
+        # A copy stands in front, as it was: what its companion says of the first one is said there.
+        data = parent.spaces[other.space][other.start : other.end] if times else b""
+        made.append(Splice(other.space, other.start, other.start if times else other.end, data))
+    return made
 
 
 def recounted(parent: Parsed, many: str, step: int) -> list[Splice]:

@@ -4,6 +4,7 @@ From the least value most deep states are several edits away, from this one most
 """
 
 from functools import lru_cache
+from itertools import count
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
@@ -55,20 +56,24 @@ _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
 """What a list holds of classes of which one instance is of one sort: heka.md, section 4."""
 
 
-def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of a type in which lists hold one of each sort, and what may be null is not."""
+def full(kind: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - a type, and a value of it
+    """A value of a type in which lists hold one of each sort, and what may be null is not.
+
+    Where there are alternatives each has its `turn`.
+    """
     if kind in _MADE:
         return _MADE[kind]
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return full(next(arg for arg in args if arg is not NoneType), name)
+        some = [arg for arg in args if arg is not NoneType]
+        return full(some[turn % len(some)], name, turn)
     if origin is tuple and args[-1] is Ellipsis:
-        return _listed(args[0], name)
+        return _listed(args[0], name, turn)
     if origin is tuple:
-        return tuple(full(arg, "key") for arg in args)
+        return tuple(full(arg, "key", turn) for arg in args)
     if isinstance(kind, type) and has(kind):
         hints = get_type_hints(kind)
-        return kind(**{a.name: full(hints[a.name], a.name) for a in fields(kind) if a.init})
+        return kind(**{a.name: full(hints[a.name], a.name, turn) for a in fields(kind) if a.init})
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
 
 
@@ -81,19 +86,31 @@ def _behind(kind: type) -> Any:  # noqa: ANN401 - as `full`
     return evolve(value, **{name: given for name, given in _LATER.items() if hasattr(value, name)})
 
 
-def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
+def _listed(kind: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
     """One of each sort; a least one behind the only one: what stands there is where readers slip."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    found = tuple(full(sort, name) for sort in sorts)
+    found = tuple(full(sort, name, turn) for sort in sorts)
     return (*found, _behind(kind)) if isinstance(kind, type) and has(kind) else found
 
 
 @lru_cache(maxsize=256)
-def sample(row: Format) -> bytes:
-    """The encoding of the fullest value of a row; the least one where its format cannot write that."""
-    value = full(row.value)
+def samples(row: Format) -> tuple[bytes, ...]:
+    """The encodings of the fullest values of a row: one of each turn, until there is no other."""
+    found: dict[bytes, None] = {}
+    for turn in count():
+        data = sample(row, turn)
+        if data in found:
+            break
+        found[data] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def sample(row: Format, turn: int = 0) -> bytes:
+    """The encoding of a fullest value of a row; the least one where its format cannot write that."""
+    value = full(row.value, turn=turn)
     if isinstance(value, Message):
         value = evolve(value, magic=0 if row.revision == "v0" else 1)
     try:

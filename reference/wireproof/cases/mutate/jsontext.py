@@ -8,6 +8,9 @@ from random import Random
 from typing import Any, Final
 
 from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.numbers import integer
+from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.layout import STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value holds no other object."""
@@ -37,6 +40,9 @@ OTHERS: Final[tuple[Any, ...]] = (
     [0],
 )
 """What stands in place of something else."""
+
+CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(BY_NAME), tuple(STATES.values()))
+"""Lists of words of which each may stand where another one does, as far as a reader of text can tell."""
 
 MORE: Final = ("x", "_", " ", "\U0001f600")
 """What stands behind a name; the last one takes two escapes."""
@@ -88,4 +94,15 @@ def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
         case 2:
             holder.append(deepcopy(holder[key]))
         case _:
-            holder[key] = deepcopy(pick(rng, OTHERS))
+            holder[key] = _another(rng, holder[key])
+
+
+def _another(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
+    """Something else, mostly of the same sort: a number that a field may hold, a word of the same list."""
+    if below(rng, 3):
+        if type(part) is int:
+            return abs(integer(rng, part))
+        words = [some for some in CLOSED if part in some] if isinstance(part, str) else []
+        if words:
+            return pick(rng, words[0])
+    return deepcopy(pick(rng, OTHERS))

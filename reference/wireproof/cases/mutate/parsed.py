@@ -163,16 +163,47 @@ class Parsed:
         return tuple(map(tuple, found.values()))
 
     def counts(self, many: str) -> tuple[Span, ...]:
-        """The spans that count the elements of the list `many`."""
+        """The spans that count the elements of the list `many`: in its scope, or around all of them."""
         scope, _, name = many.rpartition(".")
-        found = [one for one in self.integers if one.path.rpartition(".")[0] == scope]
-        size = sum(1 for element in self.elements if element.many == many)
+        held = [element for element in self.elements if element.many == many]
+        called = f"{name.rstrip('s').lower()}count"
         return tuple(
             one
-            for one in found
-            if (one.cover is not None and one.cover.kind == "count")
-            or (one.path.lower().endswith(f"{name.rstrip('s').lower()}count") and one.value == size)
+            for one in self.integers
+            if (
+                _counts(one) or (one.path.lower().endswith(called) and one.value == len(held))
+                if one.path.rpartition(".")[0] == scope
+                else one.value == len(held) and _counts_these(one, held)
+            )
         )
+
+    def companions(self, one: Element) -> tuple[Element, ...]:
+        """The elements at its place of the lists that one field counts together with its own: its index."""
+        scope = one.many.rpartition(".")[0]
+        beside = [
+            other
+            for other in self.elements
+            if (other.index, other.space) == (one.index, one.space)
+            and other.many != one.many
+            and other.many.rpartition(".")[0] == scope
+        ]
+        counts = self.counts(one.many) if beside else ()
+        return tuple(other for other in beside if set(counts) & set(self.counts(other.many)))
+
+
+def _counts(span: Span) -> bool:
+    return span.cover is not None and span.cover.kind == "count"
+
+
+def _counts_these(span: Span, held: list[Element]) -> bool:
+    """Whether a count is told to speak of bytes in which all of the elements lie."""
+    cover = span.cover
+    if cover is None or cover.kind != "count":
+        return False
+    return all(
+        (one.space, cover.start <= one.start, one.end <= cover.end) == (span.space, True, True)
+        for one in held
+    )
 
 
 def _here(span: Span) -> Span:

@@ -12,7 +12,7 @@ from attrs import frozen
 from wireproof.cases.mutate import fielded, jsontext, raw, valued
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
 from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
 from wireproof.cases.mutate.reframed import FRAMES, reframed
@@ -109,7 +109,7 @@ def mutated(
 
 def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
     """A value far from any other, perhaps strangely spelled; None where none could be written."""
-    data = valued.edited(parsed(row, sample(row)), rng, edits, valued.MANY)
+    data = valued.edited(parsed(row, pick(rng, samples(row))), rng, edits, valued.MANY)
     if data is None or below(rng, 2):
         return data
     made = read(row, data)
@@ -119,7 +119,7 @@ def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
 def _in_a_frame(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
     """What was accepted, or the fullest encoding, packed in any frame of any codec; None if nothing packs."""
     given = parsed(row, data)
-    packed = valued.packed(parsed(row, sample(row)) if given.rejected else given, rng)
+    packed = valued.packed(parsed(row, pick(rng, samples(row))) if given.rejected else given, rng)
     made = None if packed is None else read(row, packed)
     regions = [span for span in made.spans if span.type in FRAMES] if made else []
     if made is None or not regions:
@@ -161,10 +161,15 @@ def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
     """
     parent = parsed(row, data)
     if parent.value is not None:
-        return parent if below(rng, AFRESH) else parsed(row, pick(rng, (sample(row), seed(row))))
+        return parent if below(rng, AFRESH) else _afresh(row, rng)
     if len(parent.spans) >= FEW or not below(rng, 4):
-        return parsed(row, sample(row)) if below(rng, 2) else parent
-    return parsed(row, pick(rng, (sample(row), seed(row))))
+        return parsed(row, pick(rng, samples(row))) if below(rng, 2) else parent
+    return _afresh(row, rng)
+
+
+def _afresh(row: Format, rng: Random) -> Parsed:
+    """The fullest encoding, or the least."""
+    return parsed(row, seed(row) if below(rng, 2) else pick(rng, samples(row)))
 
 
 def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
