@@ -1,5 +1,6 @@
 """Edits of fields where they stand on the wire, by the trace: what no encoder would write."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
@@ -23,7 +24,15 @@ CODES: Final = 32
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths, parent.varints)
+    held = (
+        parent.integers,
+        parent.numbers,
+        parent.octets,
+        parent.elements,
+        parent.elements,
+        parent.lengths,
+        parent.varints,
+    )
     kinds = [kind for kind, some in zip(KINDS, held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
@@ -42,6 +51,13 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+def unset(parent: Parsed, rng: Random) -> list[Splice]:
+    """A number at 0, as in a field that nobody set: by its name first, that many records hide no other."""
+    span = pick(rng, pick(rng, parent.numbers))
+    new = encoded(span, 0)
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 
 def longer(parent: Parsed, rng: Random) -> list[Splice]:
@@ -91,15 +107,17 @@ def hollow(parent: Parsed, rng: Random) -> list[Splice]:
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = pick(rng, early(rng, parent.lists))
+    many = pick(rng, pick(rng, parent.lists))
     one = pick(rng, [found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
-    match below(rng, 4):
+    match below(rng, 5):
         case 0:
             return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, 0)]
         case 1:
             twice = data[one.start : one.end] * 2
             return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 2)]
+        case 2:
+            return without(parent, [found for found in parent.elements if found.many == many])
     same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
     one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
     other = pick(rng, [found for found in same if found != one] or same)
@@ -109,7 +127,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
     ]
 
 
-KINDS: Final = (number, text, element, element, hollow, longer)
+KINDS: Final = (number, unset, text, element, element, hollow, longer)
 """What is edited, in the order in which `edit` asks whether there is such."""
 
 
@@ -126,12 +144,21 @@ def _counted(parent: Parsed, one: Element, rng: Random, times: int) -> list[Spli
 
 def accompanied(parent: Parsed, one: Element, times: int) -> list[Splice]:
     """The splices by which counts and companions follow an element that is gone, or stands there twice."""
+    if not times:
+        return without(parent, [one])[1:]
     made = recounted(parent, one.many, times - 1)
     for other in parent.companions(one):
         # A copy stands in front, as it was: what its companion says of the first one is said there.
-        data = parent.spaces[other.space][other.start : other.end] if times else b""
-        made.append(Splice(other.space, other.start, other.start if times else other.end, data))
+        data = parent.spaces[other.space][other.start : other.end]
+        made.append(Splice(other.space, other.start, other.start, data))
     return made
+
+
+def without(parent: Parsed, gone: Sequence[Element]) -> list[Splice]:
+    """The splices that take elements of one list away, and with them their companions; counts follow."""
+    beside = (other for one in gone for other in parent.companions(one))
+    taken = [Splice(one.space, one.start, one.end, b"") for one in (*gone, *beside)]
+    return [*taken, *recounted(parent, gone[0].many, -len(gone))]
 
 
 def recounted(parent: Parsed, many: str, step: int) -> list[Splice]:

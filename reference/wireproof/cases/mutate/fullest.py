@@ -14,6 +14,7 @@ from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
 from wireproof.heka.message import ARRAYS, TYPES, Field
+from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import Reply30
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
@@ -47,11 +48,19 @@ _HELD: Final[tuple[tuple[Any, ...], ...]] = (
 )  # fmt: skip
 """Two values of each type of a Heka Field, in the order of the types."""
 
+_KINDS: Final = (
+    HeaderValue("raw", b"v"), HeaderValue("string", b"k"), HeaderValue("bool", b"\1"),
+    HeaderValue("int32", b"\1\0\0\0"),
+)  # fmt: skip
+"""A header value of each sort: bytes, text, a flag, a number of a fixed width. iggy.md, section 2.3."""
+
 _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
     Field: tuple(
         evolve(least(Field), name=b"f", representation=b"r", value_type=kind, **{array: held})
         for kind, array, held in zip(TYPES, ARRAYS, _HELD, strict=True)
-    )
+    ),
+    tuple[bytes, HeaderValue]: tuple((bytes((at,)), one) for at, one in enumerate(_KINDS, ord("k"))),
+    tuple[HeaderValue, HeaderValue]: tuple(zip(_KINDS, _KINDS, strict=True)),
 }
 """What a list holds of classes of which one instance is of one sort: heka.md, section 4."""
 

@@ -54,16 +54,17 @@ def edited(rng: Random, data: bytes) -> bytes | None:
         tree = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    for _ in range(pick(rng, (1, 1, 2, 3))):
-        places = list(_places(tree))
+    twice = not below(rng, 4)
+    for _ in range(pick(rng, (0, 0, 1) if twice else (1, 1, 2, 3))):
+        places = _sorted(_places(tree))
         if not places:
             tree = [tree]
             continue
-        _change(rng, *pick(rng, places))
+        _change(rng, *pick(rng, pick(rng, places)))
     text = json.dumps(
         tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
     )
-    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if not below(rng, 3) else []
+    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if twice else []
     if found:  # a member twice, which no tree holds
         one = pick(rng, found)
         text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
@@ -83,15 +84,24 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
             todo.append(part)
 
 
+def _sorted(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
+    """The items of lists, the members that are numbers, texts, and others: one sort does not hide another."""
+    found: dict[type, list[tuple[Any, Any]]] = {}
+    for holder, key in places:
+        sort = list if isinstance(holder, list) else type(holder[key])
+        found.setdefault(sort if sort in (list, int, str) else object, []).append((holder, key))
+    return list(found.values())
+
+
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match below(rng, 4):
+    match below(rng, 6 if isinstance(holder, dict) else 3):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
             holder[key + pick(rng, MORE)] = holder.pop(key)
         case 2 if isinstance(holder, dict):
             holder["more"] = deepcopy(pick(rng, OTHERS))
-        case 2:
+        case 1:
             holder.append(deepcopy(holder[key]))
         case _:
             holder[key] = _another(rng, holder[key])

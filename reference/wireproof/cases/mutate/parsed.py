@@ -124,6 +124,15 @@ class Parsed:
         return tuple(span for span in self.spans if span.type in INTEGERS)
 
     @cached_property
+    def numbers(self) -> tuple[tuple[Span, ...], ...]:
+        """Those that are not 0, together whose paths differ by places alone."""
+        found: dict[str, list[Span]] = {}
+        for span in self.integers:
+            if span.value:
+                found.setdefault(_PLACE.sub("", span.path), []).append(span)
+        return tuple(map(tuple, found.values()))
+
+    @cached_property
     def varints(self) -> tuple[Span, ...]:
         """Those whose number of bytes is not that of their type; protobuf's are spelled by their fields."""
         return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)

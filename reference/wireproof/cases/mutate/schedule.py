@@ -38,6 +38,10 @@ TEXT: Final = 70
 """The same for JSON, in which no length or checksum hides the fields from edits of bytes, and for protobuf,
 in which most edits of bytes make fields that nobody knows."""
 
+NARROW: Final = 60
+"""The same for Iggy, whose lengths are all of a fixed width and lie in one another: most edits of bytes put
+one of them out of reach of every repair."""
+
 VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
 
@@ -136,6 +140,8 @@ def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: in
         edits.append("other parent")
     if ".json." in parent.row.name or parent.fields:
         aware = max(aware, TEXT)
+    elif parent.row.name.startswith("iggy."):
+        aware = max(aware, NARROW)
     return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
 
 
@@ -187,7 +193,7 @@ def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
 
 def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """An edit of the value, or of a field where it stands."""
-    if ".json." in parent.row.name and not below(rng, 3):
+    if ".json." in parent.row.name and below(rng, 2):
         text = jsontext.edited(rng, parent.data)
         if text is not None:
             edits.append("json")
