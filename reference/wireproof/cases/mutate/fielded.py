@@ -110,7 +110,7 @@ def element(parent: Parsed, rng: Random) -> list[Splice]:
     many = pick(rng, pick(rng, parent.lists))
     one = pick(rng, [found for found in parent.elements if found.many == many])
     data = parent.spaces[one.space]
-    match below(rng, 5):
+    match below(rng, 4):
         case 0:
             return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, 0)]
         case 1:

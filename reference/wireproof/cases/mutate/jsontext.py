@@ -55,7 +55,7 @@ def edited(rng: Random, data: bytes) -> bytes | None:
     except (ValueError, RecursionError):
         return None
     twice = not below(rng, 4)
-    for _ in range(pick(rng, (0, 0, 1) if twice else (1, 1, 2, 3))):
+    for _ in range(pick(rng, (0, 0, 1) if twice else (1, 1, 1, 2))):
         places = _sorted(_places(tree))
         if not places:
             tree = [tree]
@@ -88,13 +88,21 @@ def _sorted(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
     """The items of lists, the members that are numbers, texts, and others: one sort does not hide another."""
     found: dict[type, list[tuple[Any, Any]]] = {}
     for holder, key in places:
-        sort = list if isinstance(holder, list) else type(holder[key])
-        found.setdefault(sort if sort in (list, int, str) else object, []).append((holder, key))
+        found.setdefault(_sort(holder, key), []).append((holder, key))
     return list(found.values())
 
 
+WAYS: Final = {list: 3, int: 12, str: 12, object: 6}
+"""By sort of a place, one change in so many takes it away; numbers and texts mostly are replaced."""
+
+
+def _sort(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
+    sort = list if isinstance(holder, list) else type(holder[key])
+    return sort if sort in WAYS else object
+
+
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match below(rng, 6 if isinstance(holder, dict) else 3):
+    match below(rng, WAYS[_sort(holder, key)]):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
@@ -109,9 +117,10 @@ def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
 
 def _another(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
     """Something else, mostly of the same sort: a number that a field may hold, a word of the same list."""
-    if below(rng, 3):
+    if below(rng, 6):
         if type(part) is int:
-            return abs(integer(rng, part))
+            other = abs(integer(rng, part))
+            return other + (other == part)
         words = [some for some in CLOSED if part in some] if isinstance(part, str) else []
         if words:
             return pick(rng, words[0])

@@ -46,10 +46,15 @@ VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
 
 SPELLED: Final = 2
-"""The same for protobuf, where a third of the edits of fields spell one otherwise."""
+"""The same for protobuf, where a third of the edits of fields spell one otherwise, and for Iggy, whose
+encoders write less of what its readers meet."""
 
 AFRESH: Final = 8
 """Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
+
+HOPELESS, TEXT_HOPELESS = 2, 4
+"""Of refused bytes, one in so many is a parent: a JSON text is read as a whole, and no edit goes on behind a
+fault of it."""
 
 FEW: Final = 4
 """Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
@@ -169,13 +174,14 @@ def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
     if parent.value is not None:
         return parent if below(rng, AFRESH) else _afresh(row, rng)
     if len(parent.spans) >= FEW or not below(rng, 4):
-        return parsed(row, pick(rng, samples(row))) if below(rng, 2) else parent
+        hopeless = TEXT_HOPELESS if ".json." in row.name else HOPELESS
+        return parsed(row, pick(rng, samples(row))) if below(rng, hopeless) else parent
     return _afresh(row, rng)
 
 
 def _afresh(row: Format, rng: Random) -> Parsed:
-    """The fullest encoding, or the least."""
-    return parsed(row, seed(row) if below(rng, 2) else pick(rng, samples(row)))
+    """A fullest encoding, or the least, of which there is less to change."""
+    return parsed(row, pick(rng, samples(row)) if below(rng, 4) else seed(row))
 
 
 def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
@@ -193,12 +199,13 @@ def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
 
 def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """An edit of the value, or of a field where it stands."""
-    if ".json." in parent.row.name and below(rng, 2):
+    if ".json." in parent.row.name and below(rng, 3):
         text = jsontext.edited(rng, parent.data)
         if text is not None:
             edits.append("json")
             return text
-    if parent.value is not None and below(rng, 5) < (SPELLED if parent.fields else VALUED):
+    valued_edits = SPELLED if parent.fields or parent.row.name.startswith("iggy.") else VALUED
+    if parent.value is not None and below(rng, 5) < valued_edits:
         data = valued.edited(parent, rng, edits)
         if data is not None:
             return _damaged(parent.row, data, rng, edits)
