@@ -148,10 +148,17 @@ def accompanied(parent: Parsed, one: Element, times: int) -> list[Splice]:
         return without(parent, [one])[1:]
     made = recounted(parent, one.many, times - 1)
     for other in parent.companions(one):
-        # A copy stands in front, as it was: what its companion says of the first one is said there.
-        data = parent.spaces[other.space][other.start : other.end]
-        made.append(Splice(other.space, other.start, other.start, data))
+        # A copy stands in front, as it was, for it speaks of the first of the two. With it goes the first
+        # field behind it, so that no length that ends where the companion begins takes the copy for its own.
+        data, end = parent.spaces[other.space], _first_end(parent, other)
+        copied = data[other.start : other.end] + data[other.start : end]
+        made.append(Splice(other.space, other.start, end, copied))
     return made
+
+
+def _first_end(parent: Parsed, one: Element) -> int:
+    """Where the first field of an element ends."""
+    return next(span.end for span in parent.spans if (span.space, span.start) == (one.space, one.start))
 
 
 def without(parent: Parsed, gone: Sequence[Element]) -> list[Splice]:

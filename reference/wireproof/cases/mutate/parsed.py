@@ -187,17 +187,23 @@ class Parsed:
         )
 
     def companions(self, one: Element) -> tuple[Element, ...]:
-        """The elements at its place of the lists that one field counts together with its own: its index."""
+        """The elements at its place of the lists that one field counts together with its own: its index.
+
+        Such a list stands in front of all the elements, and has as many of its own.
+        """
         scope = one.many.rpartition(".")[0]
-        beside = [
-            other
-            for other in self.elements
-            if (other.index, other.space) == (one.index, one.space)
-            and other.many != one.many
-            and other.many.rpartition(".")[0] == scope
-        ]
-        counts = self.counts(one.many) if beside else ()
-        return tuple(other for other in beside if set(counts) & set(self.counts(other.many)))
+        own = [each for each in self.elements if each.many == one.many]
+        first = min(each.start for each in own)
+        beside: dict[str, list[Element]] = {}
+        for other in self.elements:
+            if other.many != one.many and other.many.rpartition(".")[0] == scope and other.space == one.space:
+                beside.setdefault(other.many, []).append(other)
+        counts = set(self.counts(one.many)) if beside else set()
+        return tuple(
+            list_[one.index]
+            for many, list_ in beside.items()
+            if len(list_) == len(own) and list_[-1].end <= first and counts & set(self.counts(many))
+        )
 
 
 def _counts(span: Span) -> bool:
