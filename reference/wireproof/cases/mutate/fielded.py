@@ -107,20 +107,33 @@ def hollow(parent: Parsed, rng: Random) -> list[Splice]:
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = pick(rng, pick(rng, parent.lists))
-    one = pick(rng, [found for found in parent.elements if found.many == many])
+    move = below(rng, 8)
+    if move > 4 or (move == 4 and parent.fields):
+        return _swapped(parent, rng)
+    many = _list(parent, rng, parent.lists)
+    found = [one for one in parent.elements if one.many == many]
+    if move == 4:
+        return without(parent, found)
+    one = pick(rng, found)
+    times = 2 * (move % 2)
+    new = parent.spaces[one.space][one.start : one.end] * times
+    return [Splice(one.space, one.start, one.end, new), *_counted(parent, one, rng, times)]
+
+
+def _list(parent: Parsed, rng: Random, lists: Sequence[Sequence[str]]) -> str:
+    """One of the lists by its name; protobuf's readers lean most on the order of the outer ones."""
+    evenly = not parent.fields and below(rng, 2)
+    return pick(rng, pick(rng, lists) if evenly else early(rng, lists))
+
+
+def _swapped(parent: Parsed, rng: Random) -> list[Splice]:
+    """Two elements of a list that has so many, each in the place of the other."""
+    many = _list(parent, rng, parent.several or parent.lists)
+    found = [one for one in parent.elements if one.many == many]
+    one = found[0] if below(rng, 2) else pick(rng, found)  # what comes first is what readers rely on
+    same = [other for other in found if other.space == one.space]
+    other = pick(rng, [each for each in same if each != one] or same)
     data = parent.spaces[one.space]
-    match below(rng, 4):
-        case 0:
-            return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, 0)]
-        case 1:
-            twice = data[one.start : one.end] * 2
-            return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 2)]
-        case 2:
-            return without(parent, [found for found in parent.elements if found.many == many])
-    same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
-    one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
-    other = pick(rng, [found for found in same if found != one] or same)
     return [
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),

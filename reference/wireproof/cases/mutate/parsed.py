@@ -125,9 +125,9 @@ class Parsed:
 
     @cached_property
     def numbers(self) -> tuple[tuple[Span, ...], ...]:
-        """Those that are not 0, together whose paths differ by places alone."""
+        """Those that are not 0, together whose paths differ by places alone; none of protobuf's."""
         found: dict[str, list[Span]] = {}
-        for span in self.integers:
+        for span in () if self.fields else self.integers:
             if span.value:
                 found.setdefault(_PLACE.sub("", span.path), []).append(span)
         return tuple(map(tuple, found.values()))
@@ -170,6 +170,13 @@ class Parsed:
         for element in self.elements:
             found.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
         return tuple(map(tuple, found.values()))
+
+    @cached_property
+    def several(self) -> tuple[tuple[str, ...], ...]:
+        """Those of `lists` that have more elements than one."""
+        more = {element.many for element in self.elements if element.index}
+        found = (tuple(many for many in group if many in more) for group in self.lists)
+        return tuple(group for group in found if group)
 
     def counts(self, many: str) -> tuple[Span, ...]:
         """The spans that count the elements of the list `many`: in its scope, or around all of them."""
