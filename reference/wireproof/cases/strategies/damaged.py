@@ -143,7 +143,7 @@ def _another(draw: DrawFn, span: Span, old: bytes, left: int) -> bytes:
             if new is not None:
                 return new
     flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))
-    return _pick(draw, (flipped, flipped, b"", old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
+    return _pick(draw, (flipped, flipped, b"", b"", old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
 
 
 def _number(draw: DrawFn, span: Span, left: int) -> int:
