@@ -1,5 +1,6 @@
 """`wireproof adapters`: who is ready here, what makes the others so, and what one claims."""
 
+import shlex
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.kits import FORMAT, KITS, write
 from wireproof.adapters.probe import Finding, Standing, probe
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
@@ -98,6 +100,24 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     done = "was built before" if stands.state == "ready" else f"built in {seconds:.1f} s"
     click.echo(f"{entry.name} {controller.hello.version}: {done}")
     return Exit.CONFORMS
+
+
+@command.command("new")
+@click.argument("language", metavar="LANG", type=click.Choice(list(KITS)))
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def making(language: str, folder: Path) -> None:
+    """Write the adapter kit of LANG to DIR: one file with a small codec that conforms, to put yours into.
+
+    Prints the commands that build it and hold it to its cases.
+    """
+    kit = KITS[language]
+    write(kit, folder)
+    click.echo(f"{folder / kit.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    if kit.build:
+        click.echo(kit.command(kit.build, folder))
+    click.echo(f"wireproof check {shlex.quote(kit.spec(folder))} --run {shlex.quote(FORMAT)}")
+    if kit.missing:
+        click.echo(f"wireproof: this wants {' and '.join(kit.missing)} on the PATH", err=True)
 
 
 @command.command("probe")
