@@ -1,4 +1,4 @@
-"""The adapter kits: written, built with the command that is printed, green on their format, red with a fault."""
+"""The adapter kits: written, built as is printed, green on their format, red with a fault planted in them."""
 
 import shlex
 import shutil
