@@ -8,11 +8,12 @@ from typing import Final
 
 import click
 
+from wireproof.adapters.advice import advice, mend_of
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.kits import FORMAT, KITS, write
-from wireproof.adapters.probe import Finding, Standing, probe
+from wireproof.adapters.probe import Finding, Standing, findings
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.cases.case import Case, Reject
@@ -133,22 +134,33 @@ def probing(
 ) -> int:
     """Ask ADAPTER for everything in the formats that it claims, claimed or not.
 
-    Prints what is claimed and fails, what is not claimed and is answered all the same, and what is accepted
-    that must be refused. Exit code 1 if something that is claimed does not work.
+    Prints what is claimed and fails, what is not claimed and is answered all the same, what is accepted that
+    must be refused, and which of its revisions, observes, errors and window do not hold; below each, how it
+    is mended. Exit code 1 if something that is claimed does not hold.
     """
     suite = suite_of(folders)
     with Engine(name, in_process=in_process) as engine:
-        cases = _probing(selection(suite, patterns, skipped), () if patterns else engine.hello.revisions)
-        findings = probe(engine, cases)
-        click.echo(
-            f"{engine.hello.name} {engine.hello.version}: {len(cases)} cases, {len(findings)} findings"
-        )
+        hello = engine.hello
+        cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
+        asked = list(engine.ask(cases))
+        found = findings(hello, asked)
+        more = advice(engine, suite.cases, asked)
+        click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in STANDINGS.items():
-        for finding in (one for one in findings if one.standing == standing):
-            click.echo(f"{title}: {_said(finding)}")
-    for line in _wrongly(findings, suite):
+        for finding in (one for one in found if one.standing == standing):
+            _told(f"{title}: {_said(finding)}", mend_of(finding))
+    for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
-    return Exit.FAILS if any(one.standing == "over-claimed" for one in findings) else Exit.CONFORMS
+    for one in more:
+        _told(f"{'does not hold' if one.wrong else 'says less than it could'}: {one.text}", one.mend)
+    for note in engine.notes:
+        click.echo(f"note: {note}")
+    wrong = any(one.standing == "over-claimed" for one in found) or any(one.wrong for one in more)
+    return Exit.FAILS if wrong else Exit.CONFORMS
+
+
+def _told(text: str, mend: str) -> None:
+    click.echo(text + (f"\n  mend: {mend}" if mend else ""))
 
 
 def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
@@ -171,12 +183,12 @@ def _said(finding: Finding) -> str:
     return text
 
 
-def _wrongly(findings: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
+def _wrongly(found: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
     """The wrongly accepted cases by the class of their refusal."""
-    names = sorted({name for finding in findings for name in finding.wrongly})
+    names = sorted({name for finding in found for name in finding.wrongly})
     classes: dict[str, list[str]] = {}
     for name in names:
         expect = suite.by_id[name].expect
         classes.setdefault(expect.cls if isinstance(expect, Reject) else "", []).append(name)
-    for cls, found in sorted(classes.items()):
-        yield f"{cls}: {', '.join(found)}"
+    for cls, ids in sorted(classes.items()):
+        yield f"{cls}: {', '.join(ids)}"
