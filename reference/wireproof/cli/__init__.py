@@ -36,6 +36,7 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "put an adapter behind the adapter contract on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
     "shrink": "make a failing case as small as it can be",
+    "verify": "follow the chain of a run, and judge a sample of it again",
 }
 """Every verb: the name of its module, and what it does."""
 
