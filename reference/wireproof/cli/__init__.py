@@ -26,6 +26,7 @@ VERBS: Final[Mapping[str, str]] = {
     "diff": "compare two runs",
     "exchange": "give what every codec writes to every codec that reads",
     "explain": "print the fields of any bytes, and what is wrong with them",
+    "export": "write the cases as lines of JSON and raw files, with readers in five languages",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
     "kill": "run every mutant, and name the case that it dies by",
     "lint": "check the fixtures and rules",

@@ -11,7 +11,7 @@ from wireproof.trial.verify import head
 def badge(stream: Stream) -> str:
     """Cases that pass of those that were judged; what is not claimed is in neither number.
 
-    The message ends with the head of the run's chain, as `verify` prints it: badge services refuse a field that
+    The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
     they do not know.
     """
     message, colour = _said(stream)
