@@ -18,7 +18,7 @@ from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.exit_codes import Exit, worst
 
@@ -36,12 +36,17 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 @click.group("adapters", invoke_without_command=True)
 @click.option("--mutants", is_flag=True, help="each mutant on a line of its own")
+@saying
 @click.pass_context
-def command(ctx: click.Context, mutants: bool) -> None:
+def command(ctx: click.Context, mutants: bool, form: str) -> None:
     """List the registered adapters: whether each is ready here, and if not, what makes it so."""
     if ctx.invoked_subcommand is not None:
         return
     rows = [_row(entry) for entry in entries().values() if mutants or not _mutant(entry)]
+    if form == "json":
+        names = ("name", "state", "version", "about")
+        said([dict(zip(names, row, strict=True)) for row in rows])
+        return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
@@ -64,7 +69,7 @@ def _row(entry: Entry) -> tuple[str, str, str, str]:
 
 
 @command.command("prepare")
-@click.argument("names", nargs=-1, metavar="NAME…")
+@click.argument("names", nargs=-1, metavar="NAME…", shell_complete=adapter_names)
 @click.option(
     "--all", "every", is_flag=True, help="every adapter that has something to build, and its tools here"
 )
@@ -122,7 +127,7 @@ def making(language: str, folder: Path) -> None:
 
 
 @command.command("probe")
-@click.argument("name", metavar="ADAPTER")
+@click.argument("name", metavar="ADAPTER", shell_complete=adapter_names)
 @selecting
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 def probing(
