@@ -13,7 +13,7 @@ from commands import Command
 from wireproof.cases import fixtures
 from wireproof.report.export import READERS, export
 
-SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v2/crc/*", "--run", "heka.stream/**")
+SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "heka.stream/**")
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,12 @@ def test_every_file_there_is_is_named_and_every_value_fits_its_schema(whole: Pat
             jsonschema.validate(value, json.loads(text))
 
 
+def test_the_layouts_of_what_is_exported_are_beside_it(wireproof: Command, tmp_path: Path) -> None:
+    wireproof("export", "--out", tmp_path / "export", *SOME)
+    layouts = {path.name for path in (tmp_path / "export" / "layouts").iterdir()}
+    assert layouts == {"iggy_identifier_0_0_30.ksy", "iggy_identifier_0_8.ksy", "kafka_batch_v0.ksy"}
+
+
 def read(name: str, folder: Path, room: Path) -> str:
     script = str(folder / "readers" / name)
     tool = {"read.mjs": "node", "read.go": "go", "Read.java": "java", "read.rs": "rustc"}.get(name, "")
@@ -85,7 +91,7 @@ def test_a_reader_of_thirty_lines_reads_every_byte(wireproof: Command, tmp_path:
 
 def test_a_byte_that_is_not_in_its_place_changes_the_digest(wireproof: Command, tmp_path: Path) -> None:
     folder = tmp_path / "export"
-    told = wireproof("export", "--out", folder, "--run", "kafka.batch/v2/crc/*").out
+    told = wireproof("export", "--out", folder, "--run", "iggy.identifier/**").out
     path = next((folder / "raw").rglob("*.bin"))
     path.write_bytes(b"\x01" + path.read_bytes()[1:])
     count, digest = read("read.py", folder, tmp_path).split()

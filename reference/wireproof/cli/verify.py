@@ -72,8 +72,8 @@ def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
 def _again(stream: Stream, suite: Suite, asked: Asked) -> Exit:
     events = verify.drawn(stream, asked.sample, asked.seed)
     cases = [case for case in verify.cases_of(suite, events) if case is not None]
-    spec, options = stream.run.spec, {"in_process": asked.in_process, "timeout_scale": asked.scale}
-    with Engine(spec, seed=stream.run.seed, **options) as engine:
+    spec, seed = stream.run.spec, stream.run.seed
+    with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
         if engine.hello.version != stream.run.version:
             click.echo(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}")
         now: list[CaseEvent] = list(run(engine, Plan(cases, suite.by_id, families=False)))

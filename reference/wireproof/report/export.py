@@ -8,7 +8,7 @@ layouts/        Kaitai Struct specifications
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +22,7 @@ from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.page import row_of
 from wireproof.formats import FORMATS
+from wireproof.report import kaitai
 from wireproof.wire.values import schema
 
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
@@ -36,7 +37,7 @@ class Exported:
     digest: int
 
 
-def export(suite: Suite, cases: Iterable[Case], folder: Path) -> Exported:
+def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
     """Write everything to `folder`, which is new or empty; raises OSError."""
     count = size = digest = 0
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,8 +50,9 @@ def export(suite: Suite, cases: Iterable[Case], folder: Path) -> Exported:
             lines.write(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
             digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
             count, size = count + 1, size + len(data or b"")
-    _beside(suite, folder, Exported(count, size, digest))
-    return Exported(count, size, digest)
+    exported = Exported(count, size, digest)
+    _beside(suite, folder, exported, {case.joined for case in cases})
+    return exported
 
 
 def raw(case: Case) -> bytes | None:
@@ -79,11 +81,13 @@ def _rule(suite: Suite, name: str) -> dict[str, str]:
     return {"id": name, "text": rule.text, "document": rule.document, "section": rule.section}
 
 
-def _beside(suite: Suite, folder: Path, exported: Exported) -> None:
+def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[str]) -> None:
     for name in READERS:
         _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
     for name, text in schemas():
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
+    for name, text in kaitai.written(suite.cases, chosen):
+        _put(folder / "layouts" / f"{name}.ksy", text.encode())
     told = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
     _put(folder / "README.md", readme.format(**told).encode())

@@ -147,7 +147,7 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    return Debt(*(row[name] for name in _FIELDS), issue=row.get(_OPTIONAL, ""))
+    return Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
 
 
 # --- a run seen through it ---
