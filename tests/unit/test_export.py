@@ -93,7 +93,8 @@ def test_a_byte_that_is_not_in_its_place_changes_the_digest(wireproof: Command, 
     folder = tmp_path / "export"
     told = wireproof("export", "--out", folder, "--run", "iggy.identifier/**").out
     path = next((folder / "raw").rglob("*.bin"))
-    path.write_bytes(b"\x01" + path.read_bytes()[1:])
+    data = path.read_bytes()
+    path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
     count, digest = read("read.py", folder, tmp_path).split()
     assert count == told.split()[0]
     assert digest != told.split()[1]

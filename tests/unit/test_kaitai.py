@@ -79,7 +79,7 @@ def test_a_layout_says_when_a_field_is_there_and_how_long_it_is() -> None:
     assert by_id["records_packed"]["size"] == "batch_length - 49"
     record = {one["id"]: one for one in tree["types"]["records"]["seq"]}
     assert record["key"]["size"] == "key_length.value"
-    assert record["key"]["if"] == "key_length.value != -1"
+    assert record["key"]["if"] == "key_length.value > -1"
 
 
 def test_a_field_that_nothing_tells_is_refused() -> None:
