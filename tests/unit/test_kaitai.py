@@ -22,7 +22,7 @@ CASES = fixtures.load().cases
 def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
     """Each case of an edition with its frame and with the fields of its trace."""
     mine = kaitai.cases_of(joined, CASES)
-    traces = [kaitai.kept(kaitai.layout_of(case)) for case in mine]
+    traces = [kaitai.trace_of(case) for case in mine]
     shapes = Shapes.of(traces)
     for case, trace in zip(mine, traces, strict=True):
         yield case, kaitai.frame_of(case), list(kaitai.leaves(shapes.tree(trace)))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
@@ -19,7 +19,7 @@ from wireproof.formats import FORMATS, Layout
 from wireproof.wire.trace import Cover, Span
 
 WRITTEN: Final = (
-    "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2",
+    "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "heka.stream/0.10",
     "iggy.frame/0.0.30", "iggy.reply/0.0.30", "iggy.reply/0.11",
     "iggy.headers/0.0.30", "iggy.headers/0.9", "iggy.headers/0.10",
     "iggy.identifier/0.0.30", "iggy.identifier/0.8", "iggy.partitioning/0.0.30", "iggy.partitioning/0.9",
@@ -32,13 +32,13 @@ WRITTEN: Final = (
 """The editions whose layouts their traces tell; each is compiled and held to its cases by a test.
 
 A log of entries of several editions, frames that differ by command, and protobuf's fields, which come in any
-order, are not told so.
+order, are not told so: of Heka there is the framing.
 """
 
 SCALARS: Final = {
     "int8": "s1", "int16": "s2be", "int32": "s4be", "int64": "s8be", "uint32": "u4be", "uint16": "u2be",
     "uint8": "u1", "uint16le": "u2le", "uint32le": "u4le", "uint64le": "u8le",
-    "varint": "varint", "varlong": "varlong",
+    "varint": "varint", "varlong": "varlong", "uvarint": "uvarint",
 }  # fmt: skip
 """The types of a trace, and Kaitai's; what is not here is bytes."""
 
@@ -48,8 +48,8 @@ BEHIND: Final = frozenset({"ignored", "garbage"})
 MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
 """Parts of a number that may decide whether a field is there; all of it first."""
 
-PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64}
-"""Numbers in groups of seven bits, the lowest first, zig-zag: their bits; what is beyond these is dropped."""
+PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
+"""Numbers in groups of seven bits, the lowest first: their bits; what is beyond these is dropped."""
 
 
 @define
@@ -101,6 +101,8 @@ Part = Struct | Many | Leaf
 PACKED: Final = "_packed"
 """Behind the name of a list, where its items are packed."""
 
+FRAMED: Final = "heka.stream/0.10"
+HEADER: Final = re.compile(r"(.*\])\.header\.(.*)")
 STEP: Final = re.compile(r"([^.\[]+)(?:\[(\d+)\])?")
 
 
@@ -182,6 +184,36 @@ def _inner(here: Struct, name: str, index: str) -> Struct:
     return many.items[int(index)]
 
 
+# --- Heka's frames ---
+
+
+def lengths_first(spans: Iterable[Span]) -> bool:
+    """Whether the first field of each header is the length of its message."""
+    first: dict[str, str] = {}
+    for head, inner in (HEADER.findall(span.path)[0] for span in spans if HEADER.match(span.path)):
+        first.setdefault(head, inner)
+    return set(first.values()) <= {"message_length.key"}
+
+
+def framed(spans: Iterable[Span]) -> list[Span]:
+    """The framing without its protobuf: the length in a header; what follows it and the message as bytes."""
+    found: list[Span] = []
+    ends: dict[str, int] = {}
+    for span in (span for span in spans if not span.space):
+        path, inner = span.path.partition("]")[0] + "]", span.path.partition("].")[2]
+        if inner == "header_length" and span.cover:
+            ends[path] = span.cover.end
+        if inner == "header.message_length.key":
+            found.append(evolve(span, path=f"{path}.header.message_length_key"))
+        elif inner == "header.message_length" and span.cover:
+            rest = Span(f"{path}.header.rest", "", span.end, ends[path], "bytes", None)
+            message = Span(f"{path}.message", "", span.cover.start, span.cover.end, "bytes", None)
+            found += [span, rest, message]
+        elif not inner.startswith(("header.", "message")):
+            found.append(span)
+    return sorted(found, key=lambda span: (span.start, span.end))
+
+
 # --- what trees have in common ---
 
 
@@ -212,7 +244,7 @@ class Scope:
 def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
     """The specification of an edition, as the tree of its YAML."""
     clean = [case for case in cases_of(joined, cases) if not leaves_some(case)]
-    traces = [(kept(layout_of(case)), len(frame_of(case))) for case in clean]
+    traces = [(trace_of(case), len(frame_of(case))) for case in clean]
     shapes = Shapes.of(spans for spans, _ in traces)
     trees = [(shapes.tree(spans), size) for spans, size in traces]
     rows = [(root, root, size) for root, size in trees]
@@ -220,14 +252,29 @@ def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
     seq = _seq(Scope(tuple(rows)), types, "")
     meta = {"id": ident(re.sub(r"[./]", "_", joined)), "title": f"{joined}, from {len(rows)} accepted cases"}
     text = json.dumps(seq) + json.dumps(types)
-    types |= {name: packed(bits) for name, bits in PACKED_NUMBERS.items() if f'"type": "{name}"' in text}
+    types |= {
+        name: packed(bits, zigzag=name != "uvarint")
+        for name, bits in PACKED_NUMBERS.items()
+        if f'"type": "{name}"' in text
+    }
     return {"meta": meta, "seq": seq} | ({"types": types} if types else {})
 
 
 def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
-    """The cases by which a layout is made, and held: those that are decoded and accepted."""
+    """The cases by which a layout is made, and held: those that are decoded and accepted.
+
+    Of Heka's frames, those whose header begins with the length of the message, as all its writers have it.
+    """
     mine = (case for case in cases if case.joined == joined and isinstance(case.input, Data))
-    return [case for case in mine if isinstance(case.expect, Accept) and frame_of(case)]
+    some = [case for case in mine if isinstance(case.expect, Accept) and frame_of(case)]
+    return [case for case in some if joined != FRAMED or lengths_first(layout_of(case).spans)]
+
+
+def trace_of(case: Case) -> list[Span]:
+    """The fields of a case that stand in its layout: none of a torn tail."""
+    layout, size = layout_of(case), len(frame_of(case))
+    spans = framed(layout.spans) if case.joined == FRAMED else kept(layout)
+    return [span for span in spans if span.end <= size]
 
 
 def frame_of(case: Case) -> bytes:
@@ -248,14 +295,14 @@ def layout_of(case: Case) -> Layout:
     return formats.layout(FORMATS[case.joined], case.input.data, case.options)
 
 
-def packed(bits: int) -> dict[str, Any]:
+def packed(bits: int, *, zigzag: bool) -> dict[str, Any]:
     """The type of a number in groups of seven bits: of 0, 1, 2, 3 zig-zag makes 0, -1, 1, -2."""
     parts = (f"(groups.size > {n} ? (groups[{n}] & 0x7f) << {7 * n} : 0)" for n in range(-(-bits // 7)))
     return {
         "seq": [{"id": "groups", "type": "u1", "repeat": "until", "repeat-until": "(_ & 0x80) == 0"}],
         "instances": {
             "raw": {"value": f"({' + '.join(parts)}) & 0x{(1 << bits) - 1:x}"},
-            "value": {"value": "(raw >> 1) ^ -(raw & 1)"},
+            "value": {"value": "(raw >> 1) ^ -(raw & 1)" if zigzag else "raw"},
         },
     }
 
@@ -272,7 +319,20 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
         seq.append(told)
         if all(isinstance(part, Leaf) and part.type in SCALARS for part in parts):
             before.append(name)
+        before += _inner_numbers(name, parts)
     return seq
+
+
+def _inner_numbers(name: str, parts: Sequence[Part]) -> list[str]:
+    """The numbers that stand in every occurrence of a group, as numbers of what the group stands in."""
+    inner = [part.parts for part in parts if isinstance(part, Struct)]
+    names = dict.fromkeys(one for part in inner for one in part)
+    return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), Leaf) for part in inner)]
+
+
+def _at(parts: Mapping[str, Part], name: str) -> Leaf | None:
+    part = parts.get(name)
+    return part if isinstance(part, Leaf) and part.type in SCALARS else None
 
 
 def _body(
@@ -296,14 +356,23 @@ def _body(
     here = f"{path}{name}_"
     types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
     told = {"type": ident(here.rstrip("_"))}
+    if isinstance(parts[0], Struct) and (sized := _size(scope, name, before)) and not sized[1]:
+        told["size"] = _value(scope, sized[0])
     if isinstance(parts[0], Many):
         by = _count(scope, name, before)
         told |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
     return told
 
 
+def _found(struct: Struct, name: str) -> Part | None:
+    """A part of a group, or of a group in it."""
+    head, _, rest = name.partition(".")
+    part = struct.parts.get(head)
+    return _found(part, rest) if rest and isinstance(part, Struct) else part
+
+
 def _number(struct: Struct, name: str) -> int | None:
-    part = struct.parts.get(name)
+    part = _found(struct, name)
     return part.value if isinstance(part, Leaf) and isinstance(part.value, int) else None
 
 
@@ -319,7 +388,7 @@ def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | N
     """The earlier length that says how many bytes a field has, and how many of them lie before it."""
     rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
     for other in reversed(before):
-        covers = [(struct.parts[other], struct.parts[name]) for struct in rows if other in struct.parts]
+        covers = [(part, struct.parts[name]) for struct in rows if (part := _found(struct, other))]
         gaps = {_gap(one, two) for one, two in covers}
         if len(covers) == len(rows) and len(gaps) == 1 and None not in gaps:
             (gap,) = gaps
@@ -352,9 +421,10 @@ def _items(part: Part) -> list[Struct]:
 
 
 def _value(scope: Scope, name: str) -> str:
-    part = scope.parts(name)[0]
+    part = next(part for struct, _, _ in scope.rows if (part := _found(struct, name)))
     grouped = isinstance(part, Leaf) and SCALARS[part.type] in PACKED_NUMBERS
-    return f"{ident(name)}.value" if grouped else ident(name)
+    words = ".".join(map(ident, name.split(".")))
+    return f"{words}.value" if grouped else words
 
 
 # --- when a field is there ---
