@@ -16,28 +16,13 @@ SECONDS = 2.0
 
 RAW = 1.0
 
-LATE = {
-    "iggy.frame/0.11", "iggy.send/0.7", "iggy.send/0.8", "iggy.send/0.9", "iggy.send/0.11",
-    "iggy.json.send/0.10",
-    "iggy.json.poll/0.7", "iggy.json.poll/0.9", "iggy.json.poll/0.10", "iggy.log/0.2.7", "iggy.log/0.11",
-}  # fmt: skip
-"""The newest rows of Iggy: some seeds want more time, for the mutators know little of them yet."""
-
-ROWS = [
-    pytest.param(
-        name,
-        marks=[pytest.mark.xfail(reason="the mutators are to learn this row", strict=False)] * (name in LATE),
-    )
-    for name in FORMATS
-]
-
 
 def _runs(row: Format, mutator: Mutator) -> list[Run]:
     return [run(row, mutator, seed, SECONDS) for seed in SEEDS]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("joined", ROWS)
+@pytest.mark.parametrize("joined", FORMATS)
 def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
     benchmark: BenchmarkFixture, joined: str
 ) -> None:
