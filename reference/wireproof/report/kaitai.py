@@ -2,7 +2,8 @@
 
 Nothing is written here by hand of any format: the order of fields, what is the length or the number of what,
 and when a field is there at all are what all traces of an edition have in common (in those of Heka's frames,
-`fields` leaves out the protobuf). A field is there under a condition if an earlier number, or some of its bits, tells those traces that have it from those that do not.
+`fields` leaves out the protobuf). A field is there under a condition if an earlier number, or some of its
+bits, tells those traces that have it from those that do not.
 What is packed stays bytes, for a checksum, a codec or a rule is no matter of a layout.
 """
 
