@@ -61,7 +61,7 @@ def test_the_lines_of_javascript_conform_but_for_text_identifiers(tmp_path: Path
 
 def test_the_kit_is_written_built_checked_and_probed_as_shown(tmp_path: Path) -> None:
     assert shutil.which("cc"), "a C compiler builds the README's kit: install one"
-    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof adapters new")]
+    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof adapters new c")]
     command, _, wanted = shown.partition("\n")
     _, build, check = wanted.splitlines()
     assert wireproof(tmp_path, command.removeprefix("$ ")) == wanted
@@ -72,11 +72,26 @@ def test_the_kit_is_written_built_checked_and_probed_as_shown(tmp_path: Path) ->
     assert "as claimed: iggy.identifier/0.8 op encode: 1 of 1 accepted" in wireproof(tmp_path, probe[1])
 
 
-def wireproof(folder: Path, line: str) -> str:
+def test_the_steps_print_what_is_shown_of_them(tmp_path: Path) -> None:
+    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof adapters new python")]
+    for step in shown.removeprefix("$ ").split("\n$ "):
+        command, _, wanted = step.partition("\n")
+        if " check " in command:
+            kit = tmp_path / "mine" / "kit.py"
+            kit.write_text(kit.read_text(encoding="utf-8").replace("if length == 0 or (", "if ("), "utf-8")
+        said = wireproof(tmp_path, command, 1 if " check " in command else 0)
+        missing = {line.strip() for line in wanted.splitlines()} - {
+            line.strip() for line in said.splitlines()
+        }
+        assert missing <= {"…"}, said
+
+
+def wireproof(folder: Path, line: str, code: int = 0) -> str:
     words = shlex.split(line.removeprefix("wireproof "))
     done = subprocess.run(
-        [*WIREPROOF, *words], cwd=folder, capture_output=True, text=True, check=True, timeout=120
+        [*WIREPROOF, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )
+    assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
 
