@@ -18,6 +18,26 @@ def _go(source: str, package: str) -> Build:
     return Build(source, tuple(tuple(step.split()) for step in steps), shared=("shared-go",))
 
 
+_MATCHER: Final = "vendor/github.com/mozilla-services/heka/message/message_matcher_parser"
+_HEKA_GO: Final = (
+    ("go", "mod", "vendor"),
+    ("go", "tool", "goyacc", "-o", f"{_MATCHER}.go", f"{_MATCHER}.y"),
+    (
+        "env",
+        "CGO_ENABLED=0",
+        "go",
+        "build",
+        "-mod=vendor",
+        "-trimpath",
+        "-buildvcs=false",
+        "-o",
+        "driver",
+        ".",
+    ),
+)
+"""Heka makes the parser of its message matcher when it is built: its module has the grammar only."""
+
+
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
 
 
@@ -205,6 +225,13 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Google's protobuf for Go (dynamicpb) on Heka messages",
         command=("{build}/driver",),
         prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        formats=("heka",),
+    ),
+    Entry(
+        "heka-go",
+        "Heka's own Go code: hekad's splitter, signature check and decoder, and its client's encoder",
+        command=("{build}/driver",),
+        prepare=Build("heka-go", _HEKA_GO),
         formats=("heka",),
     ),
     Entry(

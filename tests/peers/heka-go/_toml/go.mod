@@ -1,0 +1,3 @@
+module github.com/bbangert/toml
+
+go 1.24
