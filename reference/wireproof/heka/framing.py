@@ -80,27 +80,25 @@ def header_key(number: int, wire: int) -> int:
 
 
 def _go(data: bytes, options: Options) -> Head | RejectClass:
-    """Section 2.1, steps 3 to 6: a header that fails behind its length still counts; the last length wins."""
+    """Section 2.1, steps 3 to 6: a header that fails behind its length still counts; the last length wins.
+
+    A length over the limit is refused also where the header fails behind it: Heka would wait for as many
+    bytes, and throw away what it holds once its buffer is full.
+    """
     if data[-1] != frame.UNIT_SEPARATOR:
         return "bad-separator"
     reader = Reader(data, pos=2, end=len(data) - 1)
-    length: int | None = None
-    signature: dict[int, bytes | int] = {}
+    got: dict[int, bytes | int] = {}
     failed: RejectClass | None = None
     try:
         while reader.left:
-            key = _any_varint(reader)
-            if key == header_key(1, VARINT):
-                length = _any_varint(reader) & 0xFFFF_FFFF
-            else:
-                _other(reader, key, signature)
+            _field(reader, got)
     except Rejected as rejected:
         failed = rejected.cls
-    if failed is not None and length is None:
+    if failed is not None and LENGTH_FIELD not in got:
         return failed
-    if (length or 0) > header.limit(options):
-        return "limit-exceeded"
-    return Head(_signed(length or 0, signature))
+    found = _signed(got)
+    return Head(found) if found.message_length <= header.limit(options) else "limit-exceeded"
 
 
 def _any_varint(reader: Reader) -> int:
@@ -109,35 +107,58 @@ def _any_varint(reader: Reader) -> int:
     return raw & 0xFFFF_FFFF_FFFF_FFFF
 
 
-_SIGNATURE: Final = {
-    header_key(3, VARINT),
-    header_key(4, LENGTH),
-    header_key(5, VARINT),
-    header_key(6, LENGTH),
-}
+LENGTH_FIELD: Final = 1
+_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH, 5: VARINT, 6: LENGTH}
+"""The fields of a header since 2013, and their wire types; message_encoding is one that is unknown: S20."""
 
 
-def _other(reader: Reader, key: int, signature: dict[int, bytes | int]) -> None:
-    """A field other than message_length: kept if it is of the signature, else stepped over."""
-    number, wire = key >> 3, key & 7
-    if number <= 6 and key not in _SIGNATURE and key != header_key(2, VARINT):
+def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
+    """A field of the header is kept, any other is stepped over; its number is an int32 of the key."""
+    key = _any_varint(reader)
+    number, wire = key >> 3 & 0xFFFF_FFFF, key & 7
+    if number not in _WIRES:
+        reader.pos -= _size(key)  # within a key that has too many bytes, not at its start: M41
+        _skip(reader)
+    elif wire != _WIRES[number]:
         raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
-    match wire:
-        case 0:
-            signature[number] = _any_varint(reader)
-        case 2:
-            signature[number] = reader.take("bytes", _any_varint(reader))
-        case 1 | 5:
-            reader.skip("fixed", 8 if wire == 1 else 4)
-        case _:
-            raise reader.reject("bad-kind", "key", f"wire type {wire}")
+    elif wire == VARINT:
+        got[number] = _any_varint(reader)
+    else:
+        got[number] = reader.take("bytes", _any_varint(reader))
 
 
-def _signed(length: int, signature: Mapping[int, bytes | int]) -> Header:
-    function, signer, version, digest = (signature.get(number) for number in (3, 4, 5, 6))
+def _size(key: int) -> int:
+    """The bytes of a varint that is as short as can be."""
+    return max(1, -(-key.bit_length() // 7))
+
+
+def _skip(reader: Reader) -> None:
+    """Step over a field as gogo does: any end ends a group, and one alone is a field: section 4, group."""
+    depth = 0
+    while True:
+        match _any_varint(reader) & 7:
+            case 0:
+                _any_varint(reader)
+            case 1 | 5 as wire:
+                reader.skip("fixed", 8 if wire == 1 else 4)
+            case 2:
+                reader.skip("bytes", _any_varint(reader))
+            case 3:
+                depth += 1
+            case 4:
+                depth -= 1
+            case wire:
+                raise reader.reject("bad-kind", "key", f"wire type {wire}")
+        if depth <= 0:
+            return
+
+
+def _signed(got: Mapping[int, bytes | int]) -> Header:
+    length, function, signer, version, digest = (got.get(number) for number in _WIRES)
+    named = function & 0xFFFF_FFFF if isinstance(function, int) else None
     return Header(
-        message_length=length,
-        hmac_hash_function=header.FUNCTIONS[function] if function in (0, 1) else None,
+        message_length=length & 0xFFFF_FFFF if isinstance(length, int) else 0,
+        hmac_hash_function=header.FUNCTIONS[named] if named in (0, 1) else None,
         hmac_signer=signer if isinstance(signer, bytes) else None,
         hmac_key_version=version & 0xFFFF_FFFF if isinstance(version, int) else None,
         hmac=digest if isinstance(digest, bytes) else None,
