@@ -231,6 +231,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "heka-go",
         "Heka's own Go code: hekad's splitter, signature check and decoder, and its client's encoder",
         command=("{build}/driver",),
+        environment={"GOTRACEBACK": "none"},  # what it panics with, not where: the end of stderr is shown
         prepare=Build("heka-go", _HEKA_GO),
         formats=("heka",),
     ),

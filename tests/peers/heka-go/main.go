@@ -105,7 +105,7 @@ func scanned(p *pipe, asked *request) (value any, consumed int) {
 	add := func(kind string, at, length int, err error) map[string]any {
 		if last := len(items) - 1; length > 0 && err == nil && kind == "garbage" && last >= 0 {
 			if before := items[last].(map[string]any); before["kind"] == kind && before["class"] == nil {
-				before["length"] = before["length"].(int) + length
+				before["length"], consumed = before["length"].(int)+length, at+length
 				return before
 			}
 		}
