@@ -6,14 +6,14 @@ import pytest
 from prepared import prepared
 
 from wireproof.adapters.contract import Request
-from wireproof.adapters.controller import Controller
+from wireproof.adapters.controller import Broken, Controller
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
 pytestmark = pytest.mark.slow
 
 M = bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
-NAMES = ("protobuf-java", "protobuf-go", "protobufjs", "heka-node", "heka-py")
+NAMES = ("protobuf-java", "protobuf-go", "protobufjs", "heka-node", "heka-py", "heka-go")
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -67,9 +67,9 @@ def test_a_length_over_32_bits_is_cut_by_java_and_by_the_old_parser_for_node(pee
     assert isinstance(found, Accepted if cut else Refused)
 
 
-@pytest.mark.parametrize("name", ["heka-node", "heka-py"])
+@pytest.mark.parametrize("name", ["heka-node", "heka-py", "heka-go"])
 def test_the_clients_of_heka_frame_and_sign_as_the_rule_book_has_it(name: str) -> None:
-    """heka.md §3, A01: the digest; §1: each writes the hash function, MD5 too."""
+    """heka.md §3, A01: the digest; §1: but for Go each writes the hash function, MD5 too."""
     controller = prepared(name)
     try:
         plain = encode(controller, None)
@@ -95,3 +95,78 @@ def test_heka_py_cannot_frame_a_header_of_128_bytes_and_more() -> None:
         assert found.untyped
     finally:
         controller.close()
+
+
+F = b"\x1e\x02\x08\x14\x1f" + M
+SIGNERS = {"test_1": b"testkey", "test_0": b"zero"}
+
+
+@pytest.fixture(scope="module")
+def hekad() -> Iterator[Controller]:
+    controller = prepared("heka-go")
+    yield controller
+    controller.close()
+
+
+def stream(controller: Controller, head: str) -> Outcome:
+    """What becomes of the minimal message behind a header, where there are signers."""
+    data = b"\x1e" + bytes([len(head) // 2]) + bytes.fromhex(head) + b"\x1f" + M
+    return ask(
+        controller, Request("1", "decode", "heka.stream", "0.10", data=data, options=Options(keys=SIGNERS))
+    )
+
+
+def signer_of(outcome: Outcome) -> str | None:
+    assert isinstance(outcome, Accepted)
+    assert isinstance(outcome.value, dict)
+    (delivered,) = outcome.value["frames"]
+    return None if delivered["signer"] is None else bytes.fromhex(delivered["signer"]).decode()
+
+
+SIGNED, DIGEST = "08142204746573742801", "3210308b197f2dce6e987155ee80b807d372"
+
+
+def test_hekad_verifies_a_signature_and_drops_a_message_whose_digest_is_wrong(hekad: Controller) -> None:
+    """heka.md §3, A01 and A04."""
+    assert signer_of(stream(hekad, SIGNED + DIGEST)) == "test"
+    wrong = stream(hekad, SIGNED + DIGEST[:-2] + "73")
+    assert isinstance(wrong, Refused)
+    assert wrong.cls == "auth-failed"
+
+
+def test_hekad_takes_who_is_claimed_for_the_signer_and_authenticates_no_short_header(
+    hekad: Controller,
+) -> None:
+    """heka.md §3, A11 and A13: two ways around its authentication."""
+    assert signer_of(stream(hekad, "0814220e747275737465645f7369676e65722801")) == "trusted_signer"
+    assert signer_of(stream(hekad, "0814220261622801320100")) is None
+
+
+def test_hekad_panics_at_a_hash_function_that_is_not_defined() -> None:
+    """heka.md §3, A14: nothing recovers between the bytes of an input and the router."""
+    controller = prepared("heka-go")
+    try:
+        with pytest.raises(Broken, match="nil pointer dereference"):
+            stream(controller, "08141802" + SIGNED[4:] + DIGEST)
+    finally:
+        controller.close()
+
+
+def test_hekad_panics_at_a_length_of_64_bits() -> None:
+    """heka.md §4, M44."""
+    controller = prepared("heka-go")
+    try:
+        with pytest.raises(Broken, match="slice bounds out of range"):
+            decode(controller, "32ffffffffffffffffff01")
+    finally:
+        controller.close()
+
+
+def test_hekad_waits_for_what_a_false_separator_claims(hekad: Controller) -> None:
+    """heka.md §2.4, S15 and S04: garbage is passed over, and a frame behind 1E FF is lost at the end."""
+    chunks = (b"BOGUS" + F, b"\x1e\xff" + F)
+    found = ask(hekad, Request("1", "scan", "heka.stream", "0.10", chunks=chunks))
+    assert isinstance(found, Accepted)
+    assert isinstance(found.value, dict)
+    items = [(item["kind"], item["at"], item["length"]) for item in found.value["items"]]
+    assert items == [("garbage", 0, 5), ("frame", 5, 25), ("tail", 30, 27)]
