@@ -62,9 +62,16 @@ def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
     if views.markdown:
         views.markdown.write_text(markdown(streams), encoding="utf-8")
     if views.html:
-        page = Page(f"wireproof: {len(suite.cases)} fixtures", Lookups(suite).case)
+        page = Page(_title(streams), Lookups(suite).case, suite.by_id, suite.rules)
         views.html.write_text(html(streams, page), encoding="utf-8")
     if views.badge:
         views.badge.write_text(badge(streams[0]), encoding="utf-8")
     for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
         click.echo(line)
+
+
+def _title(streams: Sequence[Stream]) -> str:
+    """Who was held to what."""
+    systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
+    names = ", ".join(name.capitalize() for name in systems) or "no case"
+    return f"wireproof: {len(streams)} implementations × {names}"
