@@ -11,6 +11,8 @@ from attrs import frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
@@ -61,7 +63,10 @@ class Asked:
 
 
 @click.command("check")
-@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…")
+@click.argument("adapters", nargs=-1, metavar="ADAPTER…")
+@click.option(
+    "--all-ready", "every", is_flag=True, help="every adapter that is ready here, for the chosen formats"
+)
 @selecting
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
@@ -86,6 +91,7 @@ class Asked:
 @viewing
 def command(
     adapters: tuple[str, ...],
+    every: bool,
     strict_class: bool,
     min_cases: int,
     out: Path | None,
@@ -99,6 +105,10 @@ def command(
     """
     views = views_of(more)
     asked = _asked(more)
+    if every:
+        adapters = tuple(dict.fromkeys((*adapters, *_ready(asked))))
+    if not adapters:
+        raise click.UsageError("name the adapters to judge, or give --all-ready")
     console = Console()
     codes: list[Exit] = []
     streams: list[Stream] = []
@@ -133,6 +143,15 @@ def _asked(more: dict[str, Any]) -> Asked:
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
     return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
+
+
+def _ready(asked: Asked) -> Iterator[str]:
+    """What is ready here and about a system of the selection; mutants are none of it."""
+    systems = {case.format.partition(".")[0] for case in asked.cases}
+    for entry in entries().values():
+        concerns = not entry.formats or systems & set(entry.formats)
+        if concerns and not entry.name.startswith("mutant:") and ready(entry).state == "ready":
+            yield entry.name
 
 
 def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:

@@ -50,6 +50,7 @@ class Detail:
         data: its bytes; of an encode, the first of those that are acceptable.
         text: of an encode, the value in JSON.
         tree: the fields of `data`, at most `MOST_FIELDS`, and whether there are more.
+        refused: where the reference refuses them; None where it does not.
     """
 
     case: Case
@@ -57,6 +58,7 @@ class Detail:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
+    refused: At | None = None
 
     @property
     def want(self) -> str:
@@ -83,7 +85,9 @@ def detail(case: Case) -> Detail:
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)
-    return _made(case, data_of(case) or b"", "", [] if layout is None else list(placed(layout)))
+    made = _made(case, data_of(case) or b"", "", [] if layout is None else list(placed(layout)))
+    refused = layout.rejected if layout is not None else None
+    return made if refused is None else evolve(made, refused=refused.at)
 
 
 def _written(case: Case, text: str) -> Detail:

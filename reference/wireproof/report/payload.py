@@ -4,7 +4,7 @@
 
     words    every text once; elsewhere a text is its number here
     columns  [name, spec] of each implementation
-    answers  [label, colour, class, path, got, text, replayed, line, start, end, case] of each different answer
+    answers  [label, colour, class, path, got, text, replay, line, start, end, case], each different one
     rules    [id, text, source, practice]
     cases    [id, title, why, level, flags, rules, source, ran on, want, twin, bytes, size, text, tree,
              more]
