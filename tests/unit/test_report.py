@@ -23,7 +23,7 @@ from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
 from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge
+from wireproof.report.badge import badge, badges, file_of
 from wireproof.report.diff import diff
 from wireproof.report.excerpt import excerpt
 from wireproof.report.failure import LINES, block
@@ -368,11 +368,32 @@ def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
 # --- badge and annotations ---
 
 
-def test_a_badge_counts_what_was_judged() -> None:
-    assert json.loads(badge(stream(PASS, SKIP)))["message"] == "1 of 1"
+def test_a_badge_counts_what_was_judged_and_says_what_was_not_claimed() -> None:
+    assert json.loads(badge(stream(PASS, SKIP)))["message"] == "1 of 1, 1 unsupported"
+    assert json.loads(badge(stream(PASS)))["message"] == "1 of 1"
     assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
     assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
-    assert json.loads(badge(stream(SKIP)))["message"] == "incomplete"
+    assert json.loads(badge(stream(SKIP)))["message"] == "unsupported"
+
+
+def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
+    produced = evolve(FAIL, id="toy.frame/v1/produce/x")
+    other = evolve(PASS, id="toy.stream/v1/x/y", format="toy.stream")
+    made = dict(
+        badges(stream(PASS, SKIP, produced, other), lambda one: "produce" if one is produced else "reader")
+    )
+    told = {
+        name: (row["label"], row["message"])
+        for name, row in ((n, json.loads(text)) for n, text in made.items())
+    }
+    assert told == {
+        "toy.frame-v1.json": ("wireproof: some 1.2 toy.frame/v1", "1 of 1, 1 unsupported"),
+        "toy.frame-v1-produce.json": ("wireproof: some 1.2 toy.frame/v1 produce", "0 of 1"),
+        "toy.stream-v1.json": ("wireproof: some 1.2 toy.stream/v1", "1 of 1"),
+    }
+    assert [file_of([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
+    nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
+    assert file_of([nasty], 0) == "..-a-b"
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:

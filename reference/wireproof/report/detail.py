@@ -71,13 +71,18 @@ class Detail:
         return [line for line, _ in self.tree]
 
     def mark(self, at: At | None, path: str = "") -> Mark:
-        """The field at a position, or else the one with that path."""
+        """The field at a position, or else the one with that path; behind the last byte, the refusal there."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
         start, end = wire_range(span, at)
         inside = 0 <= start < len(self.data)
-        line = next((n for n, (_, own) in enumerate(self.tree) if own is not None and own is span), -1)
+        line = next((n for n, (text, own) in enumerate(self.tree) if self._here(text, own, span)), -1)
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
+
+    @staticmethod
+    def _here(line: Line, own: Span | None, span: Span | None) -> bool:
+        """Whether a line is that of the field, or where there is no field that of the refusal."""
+        return line.marked if span is None else own is span
 
 
 def detail(case: Case) -> Detail:
@@ -85,14 +90,21 @@ def detail(case: Case) -> Detail:
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)
-    made = _made(case, data_of(case) or b"", "", [] if layout is None else list(placed(layout)))
+    made = _made(case, shown_bytes(case), "", [] if layout is None else list(placed(layout)))
     refused = layout.rejected if layout is not None else None
     return made if refused is None else evolve(made, refused=refused.at)
 
 
+def shown_bytes(case: Case) -> bytes:
+    """The bytes of a case; of an encode, the first of those that are acceptable."""
+    if isinstance(case.input, Value):
+        return case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
+    return data_of(case) or b""
+
+
 def _written(case: Case, text: str) -> Detail:
     """An encode: what is to be written, and the bytes that it may become."""
-    data = case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
+    data = shown_bytes(case)
     tree: list[Placed] = []
     if data and case.joined in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)

@@ -15,7 +15,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
 from wireproof.report.coverage import Covered, Kills, coverage
-from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail
+from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
 from wireproof.report.fieldmap import Field, fieldmap
 from wireproof.report.register import opens, remarked
 from wireproof.report.visible import visible
@@ -112,9 +112,9 @@ def _case(site: Site, case: Case) -> dict[str, Any]:
     return {
         "found": found,
         "mark": mark,
-        "rows": hexed(found, mark),
+        "rows": hexed(found.data, mark),
         "twin": twin,
-        "twin_rows": hexed(detail(twin), Mark()) if twin else [],
+        "twin_rows": hexed(shown_bytes(twin), Mark()) if twin else [],
     }
 
 
@@ -123,9 +123,9 @@ def _at(found: Detail) -> At | None:
     return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
 
 
-def hexed(found: Detail, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
+def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
     """The rows of hex: where each begins, and its bytes with whether they are marked."""
-    data = found.data[:MOST_BYTES]
+    data = data[:MOST_BYTES]
     return [
         (
             f"{at:04x}",

@@ -330,7 +330,9 @@ function listen(matrix) {
   };
   table.addEventListener("click", open);
   table.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.tagName === "TD") open(event); else moved(event);
+    if (event.key !== "Enter" || event.target.tagName !== "TD") return moved(event);
+    event.preventDefault(); // the key would go on to the button that has the focus by then, which closes the case
+    open(event);
   });
   for (const name of ["filter", "who", "verdict", "secure", "families"]) $$(name).addEventListener("input", () => matrix.apply());
   document.querySelector("form.bar").addEventListener("submit", (event) => event.preventDefault());
