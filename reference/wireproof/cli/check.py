@@ -103,12 +103,11 @@ def command(
     `jsonl:command …`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale or changed baseline entries,
     4 adapter, 5 a bug of the suite.
     """
+    if not (adapters or every):
+        raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to judge, or give --all-ready")
     views = views_of(more)
     asked = _asked(more)
-    if every:
-        adapters = tuple(dict.fromkeys((*adapters, *_ready(asked))))
-    if not adapters:
-        raise click.UsageError("name the adapters to judge, or give --all-ready")
+    adapters = tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
     codes: list[Exit] = []
     streams: list[Stream] = []

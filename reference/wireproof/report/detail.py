@@ -71,18 +71,18 @@ class Detail:
         return [line for line, _ in self.tree]
 
     def mark(self, at: At | None, path: str = "") -> Mark:
-        """The field at a position, or else the one with that path; behind the last byte, the refusal there."""
+        """The field at a position, or else the one with that path; else the refusal."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
         start, end = wire_range(span, at)
         inside = 0 <= start < len(self.data)
-        line = next((n for n, (text, own) in enumerate(self.tree) if self._here(text, own, span)), -1)
+        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
-    @staticmethod
-    def _here(line: Line, own: Span | None, span: Span | None) -> bool:
-        """Whether a line is that of the field, or where there is no field that of the refusal."""
-        return line.marked if span is None else own is span
+
+def _here(line: Line, own: Span | None, span: Span | None) -> bool:
+    """Whether a line is that of the field, or where there is no field that of the refusal."""
+    return line.marked if span is None else own is span
 
 
 def detail(case: Case) -> Detail:
