@@ -11,6 +11,7 @@ from attrs import frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case, Level
@@ -155,7 +156,13 @@ def _ready(asked: Asked) -> Iterator[str]:
 
 def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:
     """One adapter, judged; what was judged is in the sink even if the run is broken off."""
-    with Engine(spec, in_process=asked.in_process, seed=asked.seed, timeout_scale=asked.scale) as engine:
+    with Engine(
+        spec,
+        in_process=asked.in_process,
+        seed=asked.seed,
+        timeout_scale=asked.scale,
+        hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
+    ) as engine:
         plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         head = run_event(
             engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,

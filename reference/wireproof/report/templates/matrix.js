@@ -159,11 +159,12 @@ function answersOf(book, member, column, choose) {
   const body = make("tbody");
   member.said.forEach((said, number) => {
     if (!said) return;
-    const label = make("button", { type: "button", className: `id ${said.colour}` }, said.label);
+    const label = make("button", { type: "button", className: "id" }, said.label);
     label.onclick = () => choose(number);
-    const text = [said.cls, said.path, said.got, said.text].filter((one) => one && one !== said.label).join(" — ");
+    const told = said.got.includes(said.text) ? "" : said.text;
+    const text = [said.cls, said.path, said.got, told].filter((one) => one && one !== said.label).join(" — ");
     body.append(make("tr", { className: number === column ? "asked" : "" },
-      make("th", { scope: "row" }, book.columns[number].name), make("td", {}, label), make("td", {}, text)));
+      make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${said.colour}` }, label), make("td", {}, text)));
   });
   return make("table", {}, body);
 }
@@ -251,8 +252,13 @@ class Matrix {
     this.found = [];
     this.drawn = 0;
     for (const column of book.columns) $$("heads").append(make("th", { scope: "col", title: `${column.name}: ${column.spec}` }, short(column.name)));
-    this.watch = new IntersectionObserver((some) => { if (some.some((one) => one.isIntersecting)) this.draw(); }, { rootMargin: "600px" });
-    this.watch.observe($$("more"));
+    const watch = new IntersectionObserver((some) => {
+      if (!some.some((one) => one.isIntersecting)) return;
+      this.draw();
+      watch.unobserve($$("more")); // what stays in sight is told once; looked at anew, it is told again
+      watch.observe($$("more"));
+    }, { root: $$("more").parentElement, rootMargin: "800px" });
+    watch.observe($$("more"));
   }
 
   hits(row, number, asked) {
