@@ -13,7 +13,7 @@ from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.patterns import select
 from wireproof.report.coverage import coverage, kills_of
-from wireproof.report.fieldmap import fieldmap
+from wireproof.report.fieldmap import failing, fieldmap
 from wireproof.report.register import opens, remarked
 from wireproof.report.site import Site, case_page, pages, rule_page
 from wireproof.report.votes import choices, votes
@@ -132,6 +132,15 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
         assert f'id="{name}"' in site["decisions.html"]
     for one in found:
         assert f'id="{one.case.id}"' in site["decisions.html"]
+
+
+def test_a_field_names_who_is_wrong_about_it_whatever_the_case_was_lifted_to(suite: Suite) -> None:
+    bad = {
+        CRC: Verdict("fail", "wrong-accept", path="batches[0].crc"),
+        GOOD: Verdict("fail", "wrong-value", path="magic"),
+    }
+    found = votes([run_of(suite, "good"), run_of(suite, "bad", **bad)])
+    assert failing(suite.cases, found) == {"magic": ["bad 1.2"], "crc": ["bad 1.2"]}
 
 
 def test_votes_are_by_choice_and_who_was_not_asked_has_none() -> None:

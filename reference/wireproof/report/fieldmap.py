@@ -10,8 +10,11 @@ from typing import Final
 from attrs import Factory, define
 
 from wireproof.cases.case import Case, Reject
+from wireproof.formats import FORMATS
 from wireproof.report.excerpt import layout_of
 from wireproof.report.fieldtree import shown
+from wireproof.report.votes import Votes
+from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import cut
 from wireproof.trial.signature import without_indices
 from wireproof.wire.trace import Span
@@ -65,6 +68,21 @@ def fieldmap(cases: Iterable[Case]) -> Sequence[Field]:
     for case in cases:
         _count(fields, case)
     return list(fields.values())
+
+
+def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
+    """Of each field that a wrong answer is about, the implementations that gave it, by the field's path."""
+    found: dict[str, dict[str, None]] = {}
+    for vote in (vote for case in cases for vote in votes.get(case.id, ()) if vote.fails and vote.event.path):
+        found.setdefault(_own(vote.event), {})[vote.adapter] = None
+    return {path: list(names) for path, names in found.items()}
+
+
+def _own(event: CaseEvent) -> str:
+    """The path of a field in its own format, whatever the case was lifted to."""
+    row = FORMATS.get(event.joined)
+    lifted = f"{row.lifts_to[2]}[]." if row is not None and row.lifts_to else ""
+    return without_indices(event.path).removeprefix(lifted)
 
 
 def _count(fields: dict[str, Field], case: Case) -> None:

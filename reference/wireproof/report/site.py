@@ -16,7 +16,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
 from wireproof.report.coverage import Covered, Kills, coverage
 from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
-from wireproof.report.fieldmap import Field, fieldmap
+from wireproof.report.fieldmap import Field, failing, fieldmap
 from wireproof.report.register import opens, remarked
 from wireproof.report.visible import visible
 from wireproof.report.votes import Votes
@@ -93,7 +93,8 @@ def pages(site: Site) -> Pages:
         }
         yield _page(made, name, f"{name}.html", **shared, **more)
     for joined, fields in maps.items():
-        yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, site=site)
+        fails = failing(site.by_format[joined], site.votes)
+        yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, fails=fails, site=site)
     for covered in site.rules.values():
         yield _page(made, "rule", rule_page(covered.rule.id), one=covered, site=site)
     for case in site.suite.cases:
