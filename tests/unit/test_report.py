@@ -358,6 +358,14 @@ def test_html_shows_a_derived_family_as_one_row_with_its_worst_verdict() -> None
     assert (cell.count, cell.event.verdict) == (51, "fail")
 
 
+def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
+    derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
+    strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
+    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
+    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
+    assert "wireproof replay wp1:other py:some:thing" in words
+
+
 def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
     case = evolve(BAD_CASE, input=Data(bytes(5000)))
     tree = data(html([stream(FAIL)], Page(lookup=lambda _: case)))

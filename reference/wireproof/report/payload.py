@@ -20,7 +20,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from wireproof.cases.rules import Rule
 from wireproof.report.board import Board, Page, colour
@@ -116,9 +116,14 @@ class Packer:
             known[event.id] = self._detail(event)
         found = known.get(event.id)
         mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NOWHERE
-        line = replay(event, of.run) if event.token or of.by_id else ""
+        line = replay(self._short(event), of.run) if event.token or of.by_id else ""
         key = (*(self._word(text) for text in _texts(event, line)), *_place(mark), self._other(event, found))
         return self._answers.number(key)
+
+    def _short(self, event: CaseEvent) -> CaseEvent:
+        """Without its token where its id makes the case again: thousands of tokens would fill the page."""
+        derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
+        return evolve(event, token="") if derived else event
 
     def _other(self, event: CaseEvent, found: Detail | None) -> int:
         """The case of an answer whose bytes are not those of its row's first one."""
