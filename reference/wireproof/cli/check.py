@@ -17,7 +17,7 @@ from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
-from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.options import adapter_names, selecting, selection, suite_of
 from wireproof.cli.progress import watched
 from wireproof.cli.views import viewing, views_of, write_views
 from wireproof.fuzz import property as property_run
@@ -64,7 +64,7 @@ class Asked:
 
 
 @click.command("check")
-@click.argument("adapters", nargs=-1, metavar="ADAPTER…")
+@click.argument("adapters", nargs=-1, metavar="ADAPTER…", shell_complete=adapter_names)
 @click.option(
     "--all-ready", "every", is_flag=True, help="every adapter that is ready here, for the chosen formats"
 )

@@ -11,6 +11,7 @@ from wireproof.report.groups import counts, groups
 from wireproof.report.visible import visible
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
+from wireproof.trial.verify import head
 
 Profile = Callable[[CaseEvent], str]
 """The profile of an event's case: `reader` or `produce`."""
@@ -19,9 +20,15 @@ OUTSIDE = ("unsupported", "not-run")
 """Verdicts that are in neither number."""
 
 
-def badge(stream: Stream, about: str = "") -> str:
-    """The badge of a run; `about` says which part of it."""
+def badge(stream: Stream, about: str = "", chain: str = "") -> str:
+    """The badge of a run, or of the part `about` of one whose chain ends in `chain`.
+
+    The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
+    they do not know.
+    """
     message, colour = _said(stream)
+    if stream.complete:
+        message += f", run {(chain or head(stream))[:8]}"
     label = visible(" ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about))))
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
@@ -31,10 +38,11 @@ def badges(stream: Stream, profile: Profile) -> Iterator[tuple[str, str]]:
     parts: dict[tuple[str, str], list[CaseEvent]] = {}
     for event in stream.cases:
         parts.setdefault((event.joined, profile(event)), []).append(event)
+    chain = head(stream)
     for (joined, name), events in sorted(parts.items()):
         part = Stream(stream.run, tuple(events), stream.footer)
         about = joined if name == "reader" else f"{joined} {name}"
-        yield f"{about.replace('/', '-').replace(' ', '-')}.json", badge(part, about)
+        yield f"{about.replace('/', '-').replace(' ', '-')}.json", badge(part, about, chain)
 
 
 def _said(stream: Stream) -> tuple[str, str]:
