@@ -332,20 +332,34 @@ class Engine:
     def _alone(self, asked: _Asked) -> _End | None:
         """Ask one case with nothing else in flight and keep its outcome; an end, if the adapter did."""
         controller = self._running()
+        most = asked.case.limits.rss_mb
+        controller.mark_memory(None if most is None else most * MIB)
         start = time.perf_counter_ns()
         if not self._sent(controller, [asked]):
             return None
-        end: _End | None = None
+        end, over = None, None
         try:
             answers = controller.receive(asked.ms / 1000)
         except Broken as broken:
             end = _End(broken.outcome, broken.how)
         else:
+            over = controller.over_memory()
             if not answers:
-                end = _End(TimedOut(asked.ms, controller.progress()), "timeout")
-        outcome = end.outcome if end is not None else answers[0][1]
+                end = self._late(asked, controller, over)
+        outcome = end.outcome if end is not None else over or answers[0][1]
         self._keep(asked, outcome, time.perf_counter_ns() - start)
+        controller.mark_memory(None)
         return end
+
+    @staticmethod
+    def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:
+        """No answer in time: of a case over its memory it is not said that it took too much time.
+
+        Which of the two limits ends it first would be the machine's affair.
+        """
+        if over is not None:
+            return _End(over, "memory")
+        return _End(TimedOut(asked.ms, controller.progress()), "timeout")
 
     def _nobody(self, suspects: list[_Asked], end: _End) -> None:
         """No suspect does it alone. A death or breach stays with the oldest; mere slowness with nobody."""
@@ -365,16 +379,6 @@ class Engine:
             if why := self.deaths.verdict(asked.case):
                 self._keep(asked, NotRun(why), 0)
                 continue
-            self._running().mark_memory()
             end = self._alone(asked)
             if end is not None:
                 self._blame([asked], end)
-            else:
-                self._judge_memory(asked)
-
-    def _judge_memory(self, asked: _Asked) -> None:
-        limit, grown = asked.case.limits.rss_mb, self._running().memory_grown()
-        if limit is not None and grown is not None and grown > limit * MIB:
-            results = asked.block.results
-            text = f"{grown // MIB} MiB for one case, over its limit of {limit} MiB"
-            results[asked.place] = evolve(results[asked.place], outcome=Exhausted("memory", text))
