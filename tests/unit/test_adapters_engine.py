@@ -156,7 +156,7 @@ def test_memory_of_the_whole_tree_is_bounded(fault: str) -> None:
 def test_the_memory_limit_of_a_case_is_held_against_its_own_peak() -> None:
     limits = Limits(ms=5000, rss_mb=32)
     plan = [case(b"needs-memory", 0, limits=limits), case(b"small", 1, limits=limits)]
-    outcomes, engine = run(plan)
+    outcomes, _ = run(plan)
     assert isinstance(outcomes[0], Exhausted)
     # 64 MiB of bytes, and as many in the bytearray that they are copied to: if nobody looks before the end.
     assert re.match(r"\d+ MiB for one case, over its limit of 32 MiB", outcomes[0].text)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 
 CODEC_BITS: Final = 0x07
 TRANSACTIONAL: Final = 0x10
@@ -14,9 +14,9 @@ ROOMY: Final = 1 << 30
 
 
 def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-    """A v2 batch, by the builder that `make` makes; what that decides otherwise than `value` is refused."""
+    """A v2 batch, by the builder that `make` makes; it cannot be asked for what it decides otherwise."""
     if beyond := beyond_modern(value):
-        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+        return Unsupported(f"the builder has no say over {beyond}")
     attributes = int(value["attributes"])
     builder = make(
         magic=int(value["magic"]),
@@ -38,7 +38,7 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
 def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """A v0 or v1 message or wrapper, likewise."""
     if beyond := beyond_legacy(value):
-        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+        return Unsupported(f"the builder has no say over {beyond}")
     codec = int(value["attributes"]) & CODEC_BITS
     builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
     for message in value["messages"] or [value]:

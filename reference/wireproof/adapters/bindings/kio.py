@@ -13,7 +13,7 @@ from kio.static.primitive import TZAwareMicros, i8, i16, i32, i64
 
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
 
 HEADER: Final = (
@@ -74,11 +74,9 @@ class Kio:
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
-        """Write `request.value` as a new batch; what `write_new_batch` derives otherwise is refused."""
+        """Write `request.value` as a new batch; it cannot be asked for what `write_new_batch` derives."""
         if beyond := _beyond(request.value):
-            return Refused(
-                cls="invalid-value", path=beyond, text=f"write_new_batch derives {beyond} by itself"
-            )
+            return Unsupported(f"write_new_batch derives {beyond} by itself")
         try:
             out = io.BytesIO()
             write_new_batch(out, _asked(request.value))

@@ -14,7 +14,7 @@ from wireproof.adapters.bindings.entries import CODEC_BITS, TRANSACTIONAL, beyon
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.broker import MAGICS, PARTITIONS, TOPIC, Broker, Identity
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 
 PATIENCE: Final = 10
 """How often a request's time limit a wait may take: who asked stops it sooner."""
@@ -68,11 +68,11 @@ class Producers:
     _asked: int = 0
 
     def encode(self, request: Request) -> Outcome:
-        """Produce one entry; what a producer has no say over is refused as no value of its own."""
+        """Produce one entry; it cannot be asked for what a producer has no say over."""
         value: Any = request.value
         beyond = _beyond(request.revision, value)
         if beyond:
-            return Refused(cls="invalid-value", path=beyond, text=f"a producer has no say over {beyond}")
+            return Unsupported(f"a producer has no say over {beyond}")
         try:
             return self._sent(request, value)
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer

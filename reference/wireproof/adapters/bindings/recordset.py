@@ -200,7 +200,7 @@ class RecordSet:
         return _record(record) | {"value": None}
 
     def encode(self, request: Request) -> Outcome:
-        """Build one entry of `request.value`; a value that the builder has no way to write is refused."""
+        """Build one entry of `request.value`; a value that the builder has no way to write is unsupported."""
         assert isinstance(request.value, dict)
         build = built_batch if request.revision == "v2" else built_message
         make = self.library.modern_builder if request.revision == "v2" else self.library.legacy_builder
