@@ -16,8 +16,8 @@ An id may end in `~<family>:*`, for all derived cases of one family of one fixtu
 pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
 speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
 
-The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit of
-the one or of the other ends it first, or the process dies of it, is the machine's affair and not the debt's.
+The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
+of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
 """
 
 import re

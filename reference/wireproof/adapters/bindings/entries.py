@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from wireproof.adapters.bindings.shown import to_bytes
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 
 CODEC_BITS: Final = 0x07
@@ -28,9 +29,9 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
         batch_size=ROOMY,
     )
     for record in value["records"]:
-        headers = [(_text(key), _bytes(part)) for key, part in record["headers"]]
+        headers = [(_text(key), to_bytes(part)) for key, part in record["headers"]]
         timestamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
-        body = _bytes(record["key"]), _bytes(record["value"])
+        body = to_bytes(record["key"]), to_bytes(record["value"])
         builder.append(int(record["offsetDelta"]), timestamp, *body, headers)
     return Accepted(data=bytes(builder.build()))
 
@@ -42,13 +43,9 @@ def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN
     codec = int(value["attributes"]) & CODEC_BITS
     builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
     for message in value["messages"] or [value]:
-        body = _bytes(message["key"]), _bytes(message["value"])
+        body = to_bytes(message["key"]), to_bytes(message["value"])
         builder.append(int(message["offset"]), int(message["timestamp"]), *body)
     return Accepted(data=bytes(builder.build()))
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
 
 
 def _text(text: str | None) -> str | None:
