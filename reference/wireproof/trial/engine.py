@@ -115,8 +115,9 @@ class Engine:
             spec: as `registry` reads it.
             in_process: call a Python object here, without timeouts.
             seed: of the order and the ids.
-            timeout_scale: by which each case's `limits.ms` is multiplied.
-            hello_seconds: the wait for the hello, not scaled.
+            timeout_scale: by which each case's `limits.ms` is multiplied, and above 1 the wait for the hello:
+                where cases are slow, so is a start.
+            hello_seconds: the wait for the hello.
             memory: bytes, as `registry.open_adapter` has it.
             digest: ask for digests in place of values.
         """
@@ -124,7 +125,7 @@ class Engine:
         self._in_process = in_process
         self._draw = Draw(seed)
         self._scale = timeout_scale
-        self._hello_seconds = hello_seconds
+        self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
         self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
         self._controller: Controller | None = None
