@@ -1,6 +1,7 @@
 """The command line: design, section 6, and the exit codes of section 3."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -297,6 +298,20 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
     known = wireproof(*check, "--baseline", debts)
     assert known.code == 0, known.out
     assert "baseline: " in known.out
+
+    assert wireproof("baseline", "check", debts, "--ratchet", debts).code == 0
+    fewer = tmp_path / "fewer.toml"
+    fewer.write_text("[[debt]]".join(written.out.split("[[debt]]")[:-1]), encoding="utf-8")
+    assert wireproof("baseline", "check", fewer, "--ratchet", debts).code == 0
+    more = wireproof("baseline", "check", debts, "--ratchet", fewer)
+    assert more.code == 3
+    assert ": a new debt (" in more.out
+
+    past = tmp_path / "past.toml"
+    past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written.out), encoding="utf-8")
+    expired = wireproof(*check, "--baseline", past)
+    assert expired.code == 1
+    assert "baseline: expired  kafka.batch/v2/crc/bit-flip-in-value on 2020-01-01, owner me" in expired.out
 
     whole = ("check", "reference", "--no-families")
     good = tmp_path / "good.jsonl"

@@ -34,6 +34,7 @@ from wireproof.report.terminal import View, all_fail, show
 from wireproof.trial.baseline import apply, parse, write
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
+from wireproof.trial.verify import head
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
 HOSTILE = "<b>&\"'\x00\x1b[31m\ud800\ufffe]]>--><script>alert(1)</script>[red]`|"
@@ -340,10 +341,11 @@ def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
 
 
 def test_a_badge_counts_what_was_judged() -> None:
-    assert json.loads(badge(stream(PASS, SKIP)))["message"] == "1 of 1"
+    seen = stream(PASS, SKIP)
+    assert json.loads(badge(seen))["message"] == f"1 of 1, run {head(seen)[:8]}"
     assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
     assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
-    assert json.loads(badge(stream(SKIP)))["message"] == "incomplete"
+    assert json.loads(badge(stream(SKIP)))["message"].startswith("incomplete")
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:

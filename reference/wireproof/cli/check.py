@@ -14,7 +14,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
-from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.options import adapter_names, selecting, selection, suite_of
 from wireproof.cli.progress import watched
 from wireproof.cli.views import viewing, views_of, write_views
 from wireproof.fuzz import property as property_run
@@ -61,7 +61,7 @@ class Asked:
 
 
 @click.command("check")
-@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…")
+@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…", shell_complete=adapter_names)
 @selecting
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
