@@ -1,10 +1,10 @@
 """What can be told of damaged bytes, for `explain` and the reports."""
 
 import pytest
+from goldens import load
 
 from wireproof.cases.autopsy import BEYOND, PADDING, Within, autopsy
 from wireproof.cases.case import Case, Data
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Layout, layout
 from wireproof.wire.options import DEFAULT
 from wireproof.wire.reader import TracingReader

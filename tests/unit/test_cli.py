@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from commands import Command
+from goldens import load
 from shelves import GOOD, PLACE, RULE, write
 
 from wireproof.cases.derived import derived
-from wireproof.cases.fixtures import load
 from wireproof.cases.token import dump
 from wireproof.cli import VERBS
 from wireproof.formats import FORMATS

@@ -13,19 +13,20 @@ from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build
 from wireproof.cases import fixtures
 from wireproof.cases.case import Case
-from wireproof.report import kaitai
-from wireproof.report.kaitai import SCALARS, STEP, WRITTEN, Leaf, Shapes, ident
+from wireproof.report import fields, kaitai
+from wireproof.report.fields import SCALARS, STEP, Leaf, Shapes
+from wireproof.report.kaitai import WRITTEN, ident
 
 CASES = fixtures.load().cases
 
 
 def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
     """Each case of an edition with its frame and with the fields of its trace."""
-    mine = kaitai.cases_of(joined, CASES)
-    traces = [kaitai.trace_of(case) for case in mine]
+    mine = fields.cases_of(joined, CASES)
+    traces = [fields.trace_of(case) for case in mine]
     shapes = Shapes.of(traces)
     for case, trace in zip(mine, traces, strict=True):
-        yield case, kaitai.frame_of(case), list(kaitai.leaves(shapes.tree(trace)))
+        yield case, fields.frame_of(case), list(fields.leaves(shapes.tree(trace)))
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +62,13 @@ def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
 ) -> None:
     reader = readers[ident(joined.replace("/", "_").replace(".", "_"))]
     seen = 0
-    for case, frame, fields in trees(joined):
+    for case, frame, parts in trees(joined):
         read = reader.from_bytes(frame)
-        for path, leaf in fields:
+        for path, leaf in parts:
             want = leaf.value if leaf.type in SCALARS else frame[leaf.start : leaf.end]
             assert at(read, path) == want, f"{case.id} {path}"
-        assert read._io.is_eof() or kaitai.leaves_some(case), case.id
-        seen += len(fields)
+        assert read._io.is_eof() or fields.leaves_some(case), case.id
+        seen += len(parts)
     assert seen
 
 
