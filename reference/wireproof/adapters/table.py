@@ -204,7 +204,9 @@ TABLE: Final[tuple[Entry, ...]] = (
         "protobuf-go",
         "Google's protobuf for Go (dynamicpb) on Heka messages",
         command=("{build}/driver",),
-        prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        prepare=Build(
+            "go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-go", "shared-heka")
+        ),
         formats=("heka",),
     ),
     Entry(
