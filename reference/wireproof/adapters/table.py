@@ -1,5 +1,6 @@
 """The adapters that come with this package, one row each; mutants are found in `mutants/` by themselves."""
 
+import sys
 from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
@@ -25,6 +26,24 @@ def _rust(source: str) -> Build:
     """A driver in Rust; its lock file says what is built."""
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
     return Build(source, (cargo,), shared=("shared-rust",))
+
+
+def _apache_iggy(edition: str, sdk: str) -> Entry:
+    """An edition of the SDK for Python, in a folder of its own: all editions share a module name.
+
+    Its wheels are for one Python each, this one.
+    """
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
+    return Entry(
+        f"apache-iggy-{edition}",
+        f"apache-iggy {edition} for Python (Rust SDK {sdk}) behind a server on the loopback",
+        object="wireproof.adapters.bindings.apache_iggy:adapter",
+        environment={"WIREPROOF_APACHE_IGGY": "{build}/lib"},
+        prepare=Build(
+            "apache-iggy", ((*pip, "--target", "{build}/lib", "-r", f"requirements-{edition}.txt"),)
+        ),
+        formats=("iggy",),
+    )
 
 
 TABLE: Final[tuple[Entry, ...]] = (
@@ -159,6 +178,10 @@ TABLE: Final[tuple[Entry, ...]] = (
         requires=("iggy_py",),
         formats=("iggy",),
     ),
+    _apache_iggy("0.5", "0.7"),
+    _apache_iggy("0.6", "0.8"),
+    _apache_iggy("0.7", "0.9"),
+    _apache_iggy("0.8", "0.10"),
     Entry(
         "protobuf-upb",
         "Google's protobuf for Python (upb, in C) on Heka messages",
