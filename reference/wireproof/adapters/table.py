@@ -183,6 +183,13 @@ TABLE: Final[tuple[Entry, ...]] = (
     _apache_iggy("0.7", "0.9"),
     _apache_iggy("0.8", "0.10"),
     Entry(
+        "iggy-go",
+        "Iggy's SDK for Go: its TCP client on a connection of the driver's, and its headers",
+        command=("{build}/driver",),
+        prepare=_go("iggy-go", "github.com/apache/iggy/foreign/go/client/tcp"),
+        formats=("iggy",),
+    ),
+    Entry(
         "protobuf-upb",
         "Google's protobuf for Python (upb, in C) on Heka messages",
         object="wireproof.adapters.bindings.protobuf:adapter",
