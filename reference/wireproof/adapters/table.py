@@ -38,7 +38,7 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
         f"apache-iggy-{edition}",
         f"apache-iggy {edition} for Python (Rust SDK {sdk}) behind a server on the loopback",
         object="wireproof.adapters.bindings.apache_iggy:adapter",
-        environment={"WIREPROOF_APACHE_IGGY": "{build}/lib"},
+        environment={"WIREPROOF_APACHE_IGGY": "{build}/lib", "RUST_BACKTRACE": "0"},
         prepare=Build(
             "apache-iggy", ((*pip, "--target", "{build}/lib", "-r", f"requirements-{edition}.txt"),)
         ),
@@ -182,6 +182,20 @@ TABLE: Final[tuple[Entry, ...]] = (
     _apache_iggy("0.6", "0.8"),
     _apache_iggy("0.7", "0.9"),
     _apache_iggy("0.8", "0.10"),
+    Entry(
+        "iggy-binary-protocol",
+        "Iggy's own wire types (Rust, 0.11): iggy_binary_protocol",
+        command=("{build}/target/release/driver",),
+        prepare=_rust("iggy-binary-protocol"),
+        formats=("iggy",),
+    ),
+    Entry(
+        "iggy-java",
+        "Iggy's SDK for Java: its BytesDeserializer and BytesSerializer",
+        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("iggy-java", (("mvn", "-q", "-B", "package"),)),
+        formats=("iggy",),
+    ),
     Entry(
         "iggy-go",
         "Iggy's SDK for Go: its TCP client on a connection of the driver's, and its headers",
