@@ -204,6 +204,18 @@ TABLE: Final[tuple[Entry, ...]] = (
         formats=("iggy",),
     ),
     Entry(
+        "iggy-node",
+        "Iggy's SDK for Node: its header and message code is direct to drive",
+        formats=("iggy",),
+        absent="its package, apache-iggy, is not on npm; with it, a driver like that of kafkajs would do",
+    ),
+    Entry(
+        "iggy-csharp",
+        "Iggy's SDK for C#",
+        formats=("iggy",),
+        absent="no driver: it needs Apache.Iggy from NuGet and the dotnet SDK to build against it",
+    ),
+    Entry(
         "protobuf-upb",
         "Google's protobuf for Python (upb, in C) on Heka messages",
         object="wireproof.adapters.bindings.protobuf:adapter",

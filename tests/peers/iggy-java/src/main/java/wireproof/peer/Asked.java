@@ -65,7 +65,7 @@ final class Asked {
             JsonObject key = element.getAsJsonArray().get(0).getAsJsonObject();
             JsonObject value = element.getAsJsonArray().get(1).getAsJsonObject();
             if (map.put(new HeaderKey(kind(key), octets(key)), new HeaderValue(kind(value), octets(value))) != null) {
-                throw new UnsupportedOperationException("a map has no second value of a key");
+                throw new ArithmeticException("a map has no second value of a key");
             }
         }
         return map;

@@ -57,8 +57,6 @@ public final class Driver {
                 case "encode" -> encoded = Asked.encoded(format, frame.head().getAsJsonObject("value"));
                 default -> reply.addProperty("outcome", "unsupported");
             }
-        } catch (UnsupportedOperationException error) {
-            reply.addProperty("outcome", "unsupported");
         } catch (Throwable error) { // an OutOfMemoryError is an answer too: this process survives it
             refuse(reply, error);
         }
