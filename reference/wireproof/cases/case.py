@@ -5,7 +5,7 @@ Golden, derived, property, fuzz, exchange and Spark runs all make these; nothing
 
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import DEFAULT, Options
@@ -149,3 +149,9 @@ class Case:
     def joined(self) -> str:
         """Format and revision as they are shown: `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
+
+    @property
+    def held_to(self) -> Options:
+        """The options in the profile of the case."""
+        options = self.options  # most cases have a reader's already, and this is asked for each of 300,000
+        return options if options.profile == self.profile else evolve(options, profile=self.profile)

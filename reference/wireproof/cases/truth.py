@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from attrs import evolve
-
 from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.formats import FORMATS
 from wireproof.wire import checksums
@@ -59,7 +57,7 @@ def untrue(case: Case) -> Iterator[str]:
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
     marks: list[Rejected] = []
     try:
-        FORMATS[case.joined].decode(reader, evolve(case.options, profile=case.profile))
+        FORMATS[case.joined].decode(reader, case.held_to)
     except Rejected as rejected:
         marks.append(rejected)
     else:
@@ -75,7 +73,7 @@ def untrue(case: Case) -> Iterator[str]:
 def _written(case: Case, value: Json) -> Iterator[str]:
     row, writer = FORMATS[case.joined], TracingWriter()
     try:
-        row.encode(writer, from_json(row.value, value), evolve(case.options, profile=case.profile))
+        row.encode(writer, from_json(row.value, value), case.held_to)
     except Rejected as refused:
         if refused.at != NOWHERE:
             yield f"a refusal to encode points to {refused.at}, where there are no bytes"

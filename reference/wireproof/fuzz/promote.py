@@ -104,7 +104,7 @@ def _contradiction(case: Case) -> str:
     if not isinstance(case.input, Data):
         return ""
     row = FORMATS[case.joined]
-    options = evolve(case.options, profile=case.profile)
+    options = case.held_to
     traced = formats.layout(row, case.input.data, options)
     try:
         plain = formats.decode(row, case.input.data, options)

@@ -61,7 +61,7 @@ def redacted(case: Case, adapter: str = "", wanted: Signature | None = None) -> 
 
 def _tries(case: Case) -> Iterator[Case]:
     """The case over each of its redactions, with what the reference makes of it."""
-    row, options = get(case.format, case.revision), evolve(case.options, profile=case.profile)
+    row, options = get(case.format, case.revision), case.held_to
     if not isinstance(case.input, Data | Chunks):
         raise RedactionError("only bytes that are read can be redacted, not a value that is written")
     data = case.input.data if isinstance(case.input, Data) else b"".join(case.input.chunks)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof import formats
 from wireproof.cases.autopsy import autopsy
@@ -41,7 +41,7 @@ def layout_of(case: Case) -> Layout | None:
     if data is None or case.joined not in formats.FORMATS:
         return None
     row = formats.FORMATS[case.joined]
-    return autopsy(row, data, evolve(case.options, profile=case.profile))
+    return autopsy(row, data, case.held_to)
 
 
 def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:

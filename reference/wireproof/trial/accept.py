@@ -1,7 +1,5 @@
 """Cases that must be accepted: values, bytes consumed, remarks, encodings. Design, section 3."""
 
-from attrs import evolve
-
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Value
 from wireproof.cases.outcome import Accepted, Refused
@@ -10,7 +8,6 @@ from wireproof.trial.compare import allowing, difference
 from wireproof.trial.reference import decoded
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.options import Options
 from wireproof.wire.values import Json
 
 
@@ -125,7 +122,8 @@ def _encoded(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
 
 def _decoded_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
     case = bench.case
-    back = decoded(formats.get(case.format, case.revision), data, _reading(case))
+    # read as a consumer reads them; in profile `produce` as a broker does
+    back = decoded(formats.get(case.format, case.revision), data, case.held_to)
     match back.outcome:
         case Refused(cls, at, path, _, text):
             want = "bytes that the reference reads"
@@ -140,11 +138,6 @@ def _decoded_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
             return _round_trip(
                 _wanted(expect, case), value, back.remarks[0].cls if back.remarks else "", bench
             )
-
-
-def _reading(case: Case) -> Options:
-    """The bytes of an encoder are read as a consumer reads them; in profile `produce` as a broker does."""
-    return evolve(case.options, profile=case.profile)
 
 
 def _wanted(expect: Accept, case: Case) -> Json:

@@ -6,7 +6,7 @@ case for.
 
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from wireproof import formats
 from wireproof.adapters.objects import refused
@@ -31,7 +31,7 @@ class Answer:
 def answer(case: Case) -> Answer:
     """What the reference does with `case`; raises `UnknownFormat` for a format that it does not have."""
     row = formats.get(case.format, case.revision)
-    options = evolve(case.options, profile=case.profile)
+    options = case.held_to
     match case.input:
         case Data(data):
             return decoded(row, data, options)
