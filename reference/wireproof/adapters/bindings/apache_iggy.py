@@ -35,7 +35,7 @@ def adapter() -> SdkClient:
     folder = os.environ.get(FOLDER, "")
     sys.path.insert(0, folder)
     sdk = importlib.import_module("apache_iggy")
-    found = next(distributions(name="apache-iggy", path=[folder])).version
+    found = next(iter(distributions(name="apache-iggy", path=[folder]))).version
     edition = found.rpartition(".")[0]
     return SdkClient(
         sdk=sdk,
