@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from subjects import FORMATS, each, nearly, valued, written
+from subjects import each, nearly, valued, written
 
 from wireproof import formats
 from wireproof.cases.states import State, states_of
@@ -53,18 +53,7 @@ def seen_in(row: Format, data: bytes) -> Layout:
     return formats.layout(row, data)
 
 
-LATE = {f"iggy.send/{revision}" for revision in ("0.7", "0.8", "0.9", "0.11")}
-ROWS = [
-    pytest.param(
-        row,
-        marks=[pytest.mark.xfail(reason="its strategy is to learn a state", run=False)] * (name in LATE),
-        id=name,
-    )
-    for name, row in FORMATS.items()
-]
-
-
-@pytest.mark.parametrize("row", ROWS)
+@each()
 def test_the_strategies_find_every_state_of_a_row(row: Format) -> None:
     wanted = states_of(row)
     found = search(row, wanted)

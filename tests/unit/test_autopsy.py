@@ -1,9 +1,14 @@
 """What can be told of damaged bytes, for `explain` and the reports."""
 
-from wireproof.cases.autopsy import autopsy
+import pytest
+from goldens import load
+
+from wireproof.cases.autopsy import BEYOND, PADDING, Within, autopsy
 from wireproof.cases.case import Case, Data
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Layout, layout
+from wireproof.wire.options import DEFAULT
+from wireproof.wire.reader import TracingReader
+from wireproof.wire.rejected import Rejected
 
 V2 = FORMATS["kafka.batch/v2"]
 
@@ -47,3 +52,16 @@ def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
 def test_other_refusals_are_told_as_they_are() -> None:
     bad = data_of(golden("attributes/codec-5"))
     assert autopsy(V2, bad).spans == layout(V2, bad).spans
+
+
+def test_zeros_that_stand_for_what_was_cut_off_are_no_messages_without_end() -> None:
+    """Of a poll response of Iggy 40 of them are a message of no bytes."""
+    poll = FORMATS["iggy.poll/0.0.30"]
+    whole = data_of(load().by_id["iggy.poll/0.0.30/messages/worked"])
+    spans = Within(len(whole) - 1)
+    reader = TracingReader(whole[:-1] + bytes(PADDING), spans=spans)
+    with pytest.raises(Rejected) as caught:
+        poll.decode(reader, DEFAULT)
+    assert caught.value.cls == "truncated"
+    assert len([span for span in spans if span.start >= len(whole)]) <= BEYOND
+    assert {span.path for span in layout(poll, whole).spans} <= {span.path for span in spans}

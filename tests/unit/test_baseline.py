@@ -157,6 +157,98 @@ def test_fix_drops_stale_debts_and_keeps_everything_else() -> None:
     assert fix(TEXT, stream(FAIL, OTHER), TODAY) == TEXT
 
 
+GROUPS = """\
+# all of some
+
+# sums are not looked at, neither here
+# nor in the next one
+[[debt]]
+id = "toy.frame/v1/sum/wrong"
+kind = "fail:wrong-accept"
+class = "crc-mismatch"
+reason = "a # in a text"
+owner = "somebody"
+expires = 2027-06-30
+
+[[debt]]
+id = "toy.frame/v1/sum/zero"
+kind = "fail:wrong-accept"
+class = "crc-mismatch"
+reason = "the same"
+owner = "somebody"
+expires = 2027-06-30
+
+# --- crashes ---
+
+# only this one
+[[debt]]
+id = "toy.frame/v1/other/one"
+kind = "crash"
+class = ""
+reason = "falls"
+owner = "somebody"
+expires = 2027-06-30
+issue = "https://example.org/1"
+
+# the last word
+"""
+ZERO = evolve(FAIL, id="toy.frame/v1/sum/zero", seq=2)
+
+
+def gone(*cases: CaseEvent) -> str:
+    paid = [evolve(case, verdict="pass", kind="", cls="") for case in cases]
+    kept = [case for case in (FAIL, ZERO, OTHER) if case not in cases]
+    return fix(GROUPS, stream(*kept, *paid), TODAY)
+
+
+def test_fix_keeps_the_comment_of_a_group_until_its_last_debt_is_paid() -> None:
+    assert gone() == GROUPS
+    first, second, third = (GROUPS[GROUPS.index("[[debt]]") :].split("[[debt]]"))[1:]
+    assert gone(FAIL) == GROUPS.replace(f"[[debt]]{first}", "", 1)
+    assert gone(ZERO) == GROUPS.replace(f"[[debt]]{second.partition('# ---')[0]}", "", 1)
+    assert "nor in the next one" not in gone(FAIL, ZERO)
+    assert gone(FAIL, ZERO).startswith("# all of some\n\n# --- crashes ---\n\n# only this one\n[[debt]]")
+    assert gone(OTHER) == GROUPS.partition("# only")[0] + "# the last word\n"
+    assert gone(FAIL, ZERO, OTHER) == "# all of some\n\n# --- crashes ---\n\n# the last word\n"
+    assert third.startswith("\nid")
+
+
+def test_a_debt_may_name_its_issue_and_says_it_with_its_owner() -> None:
+    (*_, last) = parse(GROUPS)
+    assert last.who == "owner somebody, https://example.org/1"
+    text = write(stream(FAIL), "me", "so", LATER, "https://example.org/2")
+    assert parse(text)[0].issue == "https://example.org/2"
+    assert baseline.check([last], [], date(2028, 1, 1))[1].endswith("owner somebody, https://example.org/1")
+
+
+def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
+    old = parse(GROUPS)
+    first, second, third = old
+    assert baseline.grown(old, old) == ()
+    assert baseline.grown(old, [first]) == ()
+    assert baseline.grown(old, [evolve(first, kind="fail:wrong-value", reason="other")]) == ()
+    assert baseline.grown(old, [evolve(third, expires=TODAY)]) == ()
+    assert baseline.grown([first, third], old) == (
+        "toy.frame/v1/sum/zero: a new debt (fail:wrong-accept), owner somebody",
+    )
+    assert baseline.grown(old, [evolve(second, expires=date(2028, 1, 1))]) == (
+        "toy.frame/v1/sum/zero: put off from 2027-06-30 to 2028-01-01, owner somebody",
+    )
+
+
+def test_the_ratchet_takes_a_narrower_debt_for_a_part_of_a_broader_one() -> None:
+    family = evolve(parse(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
+    broad = evolve(family, id="toy.*/**~flip:*")
+    one = evolve(family, id="toy.frame/v1/sum/wrong~flip:7")
+    assert baseline.grown([broad], [family]) == ()
+    assert baseline.grown([family], [one]) == ()
+    assert baseline.grown([broad], [one]) == ()
+    for more, less in ((broad, family), (family, one), (evolve(broad, cls="bad-magic"), broad)):
+        assert len(baseline.grown([less], [more])) == 1
+    assert len(baseline.grown([broad], [evolve(family, id="toy.frame/v1/sum/wrong~truncate:*")])) == 1
+    assert len(baseline.grown([broad], [evolve(family, id="toy.frame/v1/sum/wrong")])) == 1
+
+
 def test_fix_rewrites_what_changed_and_keeps_comments() -> None:
     fixed = fix(TEXT, stream(evolve(FAIL, kind="wrong-value", cls=""), OTHER), TODAY)
     assert 'kind = "fail:wrong-value"  # seen in 1.2\nclass = ""\n' in fixed

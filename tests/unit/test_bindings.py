@@ -5,27 +5,21 @@ reads something else, the difference stands here under the finding of kafka.md ย
 names it.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 from hostile_kafka import STAMP, batch, message, wrapper
+from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
 
 from wireproof.adapters.bindings import aiokafka, kafka_python, kio, protobuf
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.wire.options import Options
-
-EXAMPLES = json.loads((Path(__file__).parent / "examples" / "kafka.json").read_text())
-HEX = {example["id"]: example["hex"] for example in EXAMPLES}
-LOG = ("kafka.log", "mixed")
-V2 = ("kafka.batch", "v2")
 
 
 def request(
@@ -36,26 +30,15 @@ def request(
 
 def reading(entries: list[dict[str, Any]]) -> list[str]:
     """Records as in kafka.md ยง6: offset/timestamp/key/value/headers; a control batch is CTL@offset."""
-    lines = []
+    found: list[str] = []
     for entry in entries:
         if int(entry.get("attributes", "0")) & 0x20:
             if not entry["records"]:
                 continue
-            lines.append(f"CTL@{entry['baseOffset']}")
+            found.append(f"CTL@{entry['baseOffset']}")
             continue
-        records = entry["records"] if "records" in entry else entry["messages"] or [entry]
-        lines += ["/".join(record_line(record)) for record in records]
-    return lines
-
-
-def record_line(record: dict[str, Any]) -> Iterator[str]:
-    yield from (record["offset"], record["timestamp"], blob(record["key"]), blob(record["value"]))
-    headers = record.get("headers", [])
-    yield "".join(f"{bytes.fromhex(key).decode()}={blob(part)}," for key, part in headers)
-
-
-def blob(text: str | None) -> str:
-    return "null" if text is None else f"x{text}"
+        found += lines(entry)
+    return found
 
 
 @contextmanager
@@ -65,12 +48,6 @@ def opened(name: str) -> Iterator[Controller]:
         yield controller
     finally:
         controller.close()
-
-
-def ask(controller: Controller, question: Request, seconds: float = 10.0) -> Outcome:
-    controller.send([question])
-    ((_, outcome),) = controller.receive(seconds)
-    return outcome
 
 
 # --- kafka-python and aiokafka ---

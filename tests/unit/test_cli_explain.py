@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import Command
-
-from wireproof.cases.fixtures import load
+from goldens import load
 
 
 def golden(name: str) -> str:

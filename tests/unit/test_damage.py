@@ -5,11 +5,11 @@ from zlib import crc32
 
 import google_crc32c
 import pytest
+from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Data
 from wireproof.cases.damage import Damaged, encoded, replaced, resealed
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Layout, layout
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject
 from wireproof.cases.derived import EDGE, FAMILIES, OPEN, RELATION, WHOLE, broken, derived, reference
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, layout
 from wireproof.trial.lookup import find
 from wireproof.wire.checksums import crc32c

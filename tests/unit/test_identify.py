@@ -3,9 +3,9 @@
 import random
 
 import pytest
+from goldens import load
 
 from wireproof.cases.case import Accept, Data, Reject
-from wireproof.cases.fixtures import load
 from wireproof.cases.identify import fits
 from wireproof.formats import FORMATS
 

@@ -84,9 +84,11 @@ def test_headers_are_a_list_or_a_text_of_hex_in_json() -> None:
 
 
 def test_a_vsr_frame_has_64_mib_at_most() -> None:
-    frame = encode("iggy.frame/0.11", _frame(bytes(64 * 1024**2 - 256)))
+    head = encode("iggy.frame/0.11", _frame(b""))
+    most = 64 * 1024**2
+    frame = head[:48] + pack("<I", most) + head[52:] + bytes(most - len(head))
     assert refusal("iggy.frame/0.11", frame) is None
-    more = frame[:48] + pack("<I", len(frame) + 1) + frame[52:] + b"\0"
+    more = frame[:48] + pack("<I", most + 1) + frame[52:] + b"\0"
     rejected = refusal("iggy.frame/0.11", more)
     assert rejected is not None
     assert (rejected.cls, rejected.at) == ("limit-exceeded", 48)

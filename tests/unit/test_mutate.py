@@ -5,11 +5,11 @@ from random import Random
 from zlib import crc32
 
 import pytest
+from goldens import load
 from google_crc32c import value as crc32c
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import crossover, mutate, mutated, repair, seed
 from wireproof.cases.mutate.draft import Splice, drafted
 from wireproof.cases.mutate.fullest import sample

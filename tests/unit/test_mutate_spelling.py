@@ -3,10 +3,10 @@
 from random import Random
 
 import pytest
+from goldens import load
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.draft import drafted
 from wireproof.cases.mutate.fullest import sample

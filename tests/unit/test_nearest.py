@@ -1,9 +1,9 @@
 """The fixture nearest to some bytes, for `explain`."""
 
 import pytest
+from goldens import load
 
 from wireproof.cases.case import Case, Data, Reject, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.nearest import likeness, nearest
 
 

@@ -3,24 +3,19 @@
 The departures are those that kafka.md §8.1 and §8.2 measured, and no others among these bytes.
 """
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hostile_kafka import STAMP, batch
+from kafka_notation import EXAMPLES, HEX, ask, decode, encode, reading, wanted
 from prepared import prepared
 
-from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
-from wireproof.wire.options import Options
+from wireproof.cases.outcome import Accepted, Refused, Unsupported
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = json.loads((Path(__file__).parent / "examples" / "kafka.json").read_text())
-HEX = {example["id"]: example["hex"] for example in EXAMPLES}
 LEGACY = ("E19", "E20", "E21", "E22", "E23", "E24", "E25", "E26", "E27", "E28", "E29")
 
 KAFKAJS = {
@@ -37,58 +32,6 @@ PLATFORMATIC = {
 """W13: LogAppendTime is ignored."""
 
 
-def line(record: dict[str, Any]) -> str:
-    headers = "".join(
-        f"{bytes.fromhex(key).decode()}={blob(part)}," for key, part in record.get("headers", [])
-    )
-    return "/".join(
-        [record["offset"], record["timestamp"], blob(record["key"]), blob(record["value"]), headers]
-    )
-
-
-def blob(text: str | None) -> str:
-    return "null" if text is None else f"x{text}"
-
-
-def reading(outcome: Outcome) -> list[str]:
-    """Records as in kafka.md §6; those of control batches too, by their keys."""
-    assert isinstance(outcome, Accepted), outcome
-    assert isinstance(outcome.value, dict)
-    found: list[str] = []
-    for entry in outcome.value["batches"]:
-        records = entry["records"] if "records" in entry else entry["messages"] or [entry]
-        found += map(line, records)
-    return [text for text in found if "/x0000000" not in text]
-
-
-def ask(controller: Controller, question: Request) -> Outcome:
-    controller.send([question])
-    ((_, outcome),) = controller.receive(20.0)
-    return outcome
-
-
-def decode(data: bytes, **options: Any) -> Request:
-    return Request("1", "decode", "kafka.log", "mixed", data=data, options=Options(**options))
-
-
-def encode(revision: str, **fields: Any) -> Request:
-    record = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
-    value = {
-        "baseOffset": "0",
-        "partitionLeaderEpoch": "0",
-        "magic": "2",
-        "attributes": "0",
-        "lastOffsetDelta": "0",
-        "baseTimestamp": str(STAMP),
-        "maxTimestamp": str(STAMP),
-        "producerId": "-1",
-        "producerEpoch": "-1",
-        "baseSequence": "-1",
-        "records": [{**record, "headers": []}],
-    }
-    return Request("1", "encode", "kafka.batch", revision, value=value | fields)
-
-
 @pytest.fixture(scope="module")
 def kafkajs() -> Iterator[Controller]:
     controller = prepared("kafkajs")
@@ -101,10 +44,6 @@ def platformatic() -> Iterator[Controller]:
     controller = prepared("platformatic-kafka")
     yield controller
     controller.close()
-
-
-def wanted(example: dict[str, Any]) -> list[str]:
-    return [text for text in example["reads"] if not text.startswith("CTL")]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
@@ -132,8 +71,8 @@ def test_both_write_the_example_and_say_what_they_have_no_argument_for(
     kafkajs: Controller, platformatic: Controller
 ) -> None:
     for controller in (kafkajs, platformatic):
-        assert ask(controller, encode("v2")) == Accepted(data=bytes.fromhex(HEX["E01"]))
-        assert isinstance(ask(controller, encode("v2", attributes="8")), Unsupported)
+        assert ask(controller, encode()) == Accepted(data=bytes.fromhex(HEX["E01"]))
+        assert isinstance(ask(controller, encode(attributes="8")), Unsupported)
 
 
 def test_neither_checks_a_checksum(kafkajs: Controller, platformatic: Controller) -> None:
@@ -180,7 +119,7 @@ def test_a_timestamp_a_month_after_the_first_is_written_as_another_by_platformat
         for at, delta in enumerate(("0", late))
     ]
     fields = {"records": [{**record, "headers": []} for record in records], "lastOffsetDelta": "1"}
-    question = encode("v2", **fields, maxTimestamp=str(STAMP + int(late)))
+    question = encode(**fields, maxTimestamp=str(STAMP + int(late)))
     right, wrong = ask(kafkajs, question), ask(platformatic, question)
     assert isinstance(right, Accepted)
     assert isinstance(wrong, Accepted)

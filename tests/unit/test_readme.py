@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,42 @@ def test_the_lines_of_javascript_conform_but_for_text_identifiers(tmp_path: Path
     )
     assert counts.get("pass", 0) >= 1
     assert "adapter-error" not in counts
+
+
+def test_the_kit_is_written_built_checked_and_probed_as_shown(tmp_path: Path) -> None:
+    assert shutil.which("cc"), "a C compiler builds the README's kit: install one"
+    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof adapters new c")]
+    command, _, wanted = shown.partition("\n")
+    _, build, check = wanted.splitlines()
+    assert wireproof(tmp_path, command.removeprefix("$ ")) == wanted
+    subprocess.run(shlex.split(build), cwd=tmp_path, check=True, timeout=60)
+    assert "FAIL" not in wireproof(tmp_path, f"{check} --no-families")
+    probe = re.search(r"`(wireproof adapters probe exec:[^`]+)`", README)
+    assert probe is not None
+    assert "as claimed: iggy.identifier/0.8 op encode: 1 of 1 accepted" in wireproof(tmp_path, probe[1])
+
+
+def test_the_steps_print_what_is_shown_of_them(tmp_path: Path) -> None:
+    (shown,) = [block for block in blocks("console") if block.startswith("$ wireproof adapters new python")]
+    for step in shown.removeprefix("$ ").split("\n$ "):
+        command, _, wanted = step.partition("\n")
+        if " check " in command:
+            kit = tmp_path / "mine" / "kit.py"
+            kit.write_text(kit.read_text(encoding="utf-8").replace("if length == 0 or (", "if ("), "utf-8")
+        said = wireproof(tmp_path, command, 1 if " check " in command else 0)
+        missing = {line.strip() for line in wanted.splitlines()} - {
+            line.strip() for line in said.splitlines()
+        }
+        assert missing <= {"…"}, said
+
+
+def wireproof(folder: Path, line: str, code: int = 0) -> str:
+    words = shlex.split(line.removeprefix("wireproof "))
+    done = subprocess.run(
+        [*WIREPROOF, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_example_of_explain_is_what_it_prints() -> None:

@@ -87,14 +87,19 @@ def things_of(case: Case) -> list[Thing]:
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
     """What `cases` show of the adapter, sorted; a thing that no case could be asked about is left out."""
+    return findings(runner.hello, runner.ask(cases))
+
+
+def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[Finding, ...]:
+    """The same of cases that were asked already."""
     seen: dict[Thing, list[Shown]] = {}
-    for case, outcome in runner.ask(cases):
+    for case, outcome in asked:
         if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either):
-            shown = Shown(case, outcome, _differs(runner.hello, case, outcome))
+            shown = Shown(case, outcome, _differs(hello, case, outcome))
             for thing in things_of(case):
                 seen.setdefault(thing, []).append(shown)
     return tuple(
-        _finding(thing, rows, _claimed(runner.hello, thing))
+        _finding(thing, rows, _claimed(hello, thing))
         for thing, rows in sorted(seen.items())
         if any(row.wanted for row in rows)
     )

@@ -13,6 +13,8 @@ from attrs import evolve
 from wireproof.cases.damage import Damaged, resealed
 from wireproof.formats import Format, Layout, layout
 from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.reader import Budget, TracingReader
+from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span
 
 PADDING: Final = 1 << 16
@@ -21,6 +23,30 @@ PADDING: Final = 1 << 16
 CHECKS: Final = 4
 """Readings at most: one for each wrong checksum inside another."""
 
+BEYOND: Final = 64
+"""Fields read of these zeros, after which a reading ends: what is told late of a field in front of them has
+been told, and zeros may stand for messages without end."""
+
+
+class Within(list[Span]):
+    """The fields of a reading that ends where too many of them lie behind the first `size` bytes."""
+
+    __slots__ = ("left", "size")
+
+    def __init__(self, size: int) -> None:
+        """No fields yet."""
+        super().__init__()
+        self.size = size
+        self.left = BEYOND
+
+    def append(self, span: Span) -> None:
+        """Add a field; raises `Rejected` (`truncated`) for one too many behind the bytes."""
+        if not span.space and span.start >= self.size:
+            self.left -= 1
+            if self.left < 0:
+                raise Rejected("truncated", span.start, span.path)
+        super().append(span)
+
 
 def autopsy(row: Format, data: bytes, options: Options = DEFAULT) -> Layout:
     """The layout of `data`, with the fields behind the fault that it is refused for."""
@@ -28,18 +54,29 @@ def autopsy(row: Format, data: bytes, options: Options = DEFAULT) -> Layout:
     if seen.rejected is None or seen.rejected.cls not in ("crc-mismatch", "truncated"):
         return seen
     padded = data + bytes(PADDING) if seen.rejected.cls == "truncated" else data
-    readings = [seen.spans, *_further(row, padded, options)]
+    readings = [seen.spans, *_further(row, padded, len(data), options)]
     return evolve(seen, spans=_merged(readings, len(data)))
 
 
-def _further(row: Format, data: bytes, options: Options) -> Iterator[tuple[Span, ...]]:
+def _further(row: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[Span, ...]]:
     """The fields of `data`, then those of the same bytes once one checksum more is made to fit."""
     for _ in range(CHECKS):
-        again = layout(row, data, options)
-        yield again.spans
-        if again.rejected is None or again.rejected.cls != "crc-mismatch":
+        spans, rejected = _read(row, data, size, options)
+        yield spans
+        if rejected is None or rejected.cls != "crc-mismatch":
             break
-        data = resealed(Damaged(data, again.spans), lengths=False).data
+        data = resealed(Damaged(data, spans), lengths=False).data
+
+
+def _read(row: Format, data: bytes, size: int, options: Options) -> tuple[tuple[Span, ...], Rejected | None]:
+    """The fields of the first `size` bytes and of a little behind them, and the refusal of the whole."""
+    spans = Within(size)
+    reader = TracingReader(data, budget=Budget(options.max_output), spans=spans)
+    try:
+        row.decode(reader, options)
+    except Rejected as rejected:
+        return tuple(spans), rejected
+    return tuple(spans), None
 
 
 def _merged(readings: Sequence[tuple[Span, ...]], size: int) -> tuple[Span, ...]:

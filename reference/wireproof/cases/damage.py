@@ -44,6 +44,8 @@ def encoded(span: Span, value: int) -> bytes | None:
             return packing.pack(value)
         except error:
             return None
+    if span.type == "uint128le":
+        return None if value < 0 or value >> 128 else value.to_bytes(16, "little")
     if span.type not in ("varint", "varlong", "uvarint"):
         return None
     writer = Writer()

@@ -23,10 +23,15 @@ VERBS: Final[Mapping[str, str]] = {
     "campaign": "generate cases on Spark and judge codecs by them",
     "cases": "list the cases",
     "check": "judge codecs by the cases",
+    "completion": "print the script by which a shell completes verbs, options, adapters and ids",
     "diff": "compare two runs",
+    "docs": "write pages: rules, cases, fields, what is left open",
+    "doctor": "say what is ready here, what is missing, and the command that mends it",
     "exchange": "give what every codec writes to every codec that reads",
     "explain": "print the fields of any bytes, and what is wrong with them",
+    "export": "write the cases as lines of JSON and raw files, with readers in five languages",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
+    "history": "name the first version that failed a case, over many runs",
     "kill": "run every mutant, and name the case that it dies by",
     "lint": "check the fixtures and rules",
     "promote": "write a finding down as a fixture",
@@ -36,6 +41,7 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "put an adapter behind the adapter contract on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
     "shrink": "make a failing case as small as it can be",
+    "verify": "follow the chain of a run, and judge a sample of it again",
 }
 """Every verb: the name of its module, and what it does."""
 
@@ -69,7 +75,7 @@ def group() -> None:
 def main() -> None:
     """Run the command line and exit."""
     try:
-        code = group.main(standalone_mode=False)
+        code = group.main(prog_name="wireproof", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:

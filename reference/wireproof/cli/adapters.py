@@ -1,5 +1,6 @@
 """`wireproof adapters`: who is ready here, what makes the others so, and what one claims."""
 
+import shlex
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -7,15 +8,17 @@ from typing import Final
 
 import click
 
+from wireproof.adapters.advice import advice, mend_of
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.probe import Finding, Standing, probe
+from wireproof.adapters.kits import FORMAT, KITS, write
+from wireproof.adapters.probe import Finding, Standing, findings
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.exit_codes import Exit, worst
 
@@ -33,12 +36,17 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 @click.group("adapters", invoke_without_command=True)
 @click.option("--mutants", is_flag=True, help="each mutant on a line of its own")
+@saying
 @click.pass_context
-def command(ctx: click.Context, mutants: bool) -> None:
+def command(ctx: click.Context, mutants: bool, form: str) -> None:
     """List the registered adapters: whether each is ready here, and if not, what makes it so."""
     if ctx.invoked_subcommand is not None:
         return
     rows = [_row(entry) for entry in entries().values() if mutants or not _mutant(entry)]
+    if form == "json":
+        names = ("name", "state", "version", "about")
+        said([dict(zip(names, row, strict=True)) for row in rows])
+        return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
@@ -61,7 +69,7 @@ def _row(entry: Entry) -> tuple[str, str, str, str]:
 
 
 @command.command("prepare")
-@click.argument("names", nargs=-1, metavar="NAME…")
+@click.argument("names", nargs=-1, metavar="NAME…", shell_complete=adapter_names)
 @click.option(
     "--all", "every", is_flag=True, help="every adapter that has something to build, and its tools here"
 )
@@ -100,8 +108,26 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     return Exit.CONFORMS
 
 
+@command.command("new")
+@click.argument("language", metavar="LANG", type=click.Choice(list(KITS)))
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def making(language: str, folder: Path) -> None:
+    """Write the adapter kit of LANG to DIR: one file with a small codec that conforms, to put yours into.
+
+    Prints the commands that build it and hold it to its cases.
+    """
+    kit = KITS[language]
+    write(kit, folder)
+    click.echo(f"{folder / kit.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    if kit.build:
+        click.echo(kit.command(kit.build, folder))
+    click.echo(f"wireproof check {shlex.quote(kit.spec(folder))} --run {shlex.quote(FORMAT)}")
+    if kit.missing:
+        click.echo(f"wireproof: this wants {' and '.join(kit.missing)} on the PATH", err=True)
+
+
 @command.command("probe")
-@click.argument("name", metavar="ADAPTER")
+@click.argument("name", metavar="ADAPTER", shell_complete=adapter_names)
 @selecting
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 def probing(
@@ -113,22 +139,33 @@ def probing(
 ) -> int:
     """Ask ADAPTER for everything in the formats that it claims, claimed or not.
 
-    Prints what is claimed and fails, what is not claimed and is answered all the same, and what is accepted
-    that must be refused. Exit code 1 if something that is claimed does not work.
+    Prints what is claimed and fails, what is not claimed and is answered all the same, what is accepted that
+    must be refused, and which of its revisions, observes, errors and window do not hold; below each, how it
+    is mended. Exit code 1 if something that is claimed does not hold.
     """
     suite = suite_of(folders)
     with Engine(name, in_process=in_process) as engine:
-        cases = _probing(selection(suite, patterns, skipped), () if patterns else engine.hello.revisions)
-        findings = probe(engine, cases)
-        click.echo(
-            f"{engine.hello.name} {engine.hello.version}: {len(cases)} cases, {len(findings)} findings"
-        )
+        hello = engine.hello
+        cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
+        asked = list(engine.ask(cases))
+        found = findings(hello, asked)
+        more = advice(engine, suite.cases, asked)
+        click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in STANDINGS.items():
-        for finding in (one for one in findings if one.standing == standing):
-            click.echo(f"{title}: {_said(finding)}")
-    for line in _wrongly(findings, suite):
+        for finding in (one for one in found if one.standing == standing):
+            _told(f"{title}: {_said(finding)}", mend_of(finding))
+    for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
-    return Exit.FAILS if any(one.standing == "over-claimed" for one in findings) else Exit.CONFORMS
+    for one in more:
+        _told(f"{'does not hold' if one.wrong else 'says less than it could'}: {one.text}", one.mend)
+    for note in engine.notes:
+        click.echo(f"note: {note}")
+    wrong = any(one.standing == "over-claimed" for one in found) or any(one.wrong for one in more)
+    return Exit.FAILS if wrong else Exit.CONFORMS
+
+
+def _told(text: str, mend: str) -> None:
+    click.echo(text + (f"\n  mend: {mend}" if mend else ""))
 
 
 def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
@@ -151,12 +188,12 @@ def _said(finding: Finding) -> str:
     return text
 
 
-def _wrongly(findings: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
+def _wrongly(found: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
     """The wrongly accepted cases by the class of their refusal."""
-    names = sorted({name for finding in findings for name in finding.wrongly})
+    names = sorted({name for finding in found for name in finding.wrongly})
     classes: dict[str, list[str]] = {}
     for name in names:
         expect = suite.by_id[name].expect
         classes.setdefault(expect.cls if isinstance(expect, Reject) else "", []).append(name)
-    for cls, found in sorted(classes.items()):
-        yield f"{cls}: {', '.join(found)}"
+    for cls, ids in sorted(classes.items()):
+        yield f"{cls}: {', '.join(ids)}"

@@ -36,9 +36,10 @@ def command() -> None:
 @click.argument("stream", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--owner", required=True, help="who pays")
 @click.option("--reason", default="not looked into", help="why it fails")
-def write(stream: Path, owner: str, reason: str) -> None:
+@click.option("--issue", default="", metavar="URL", help="where it is talked about")
+def write(stream: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of the run in STREAM."""
-    click.echo(baseline.write(only(stream), owner, reason, today() + LIFE), nl=False)
+    click.echo(baseline.write(only(stream), owner, reason, today() + LIFE, issue), nl=False)
 
 
 @command.command("fix")
@@ -51,12 +52,24 @@ def fix(file: Path, stream: Path) -> None:
 
 @command.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--ratchet", "old", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar="OLD", help="FILE before: it may hold no new debt, and no later day")  # fmt: skip
 @with_fixtures
-def check(file: Path, folders: tuple[Path, ...]) -> int:
-    """Look for debts of cases that do not exist, and for days that are past."""
-    debts = baseline.parse(file.read_text(encoding="utf-8"), file.name)
+def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
+    """Look for debts of cases that do not exist, for days that are past, and for debts that grew.
+
+    Exit code 3 if there is one.
+    """
+    debts = held(file)
     problems = baseline.check(debts, suite_of(folders).by_id, today())
+    if old is not None:
+        problems += baseline.grown(held(old), debts)
     for problem in problems:
         click.echo(problem)
     click.echo(f"{len(debts)} debts, {len(problems)} problems")
     return Exit.BASELINE if problems else Exit.CONFORMS
+
+
+def held(file: Path) -> tuple[baseline.Debt, ...]:
+    """The debts of a file."""
+    return baseline.parse(file.read_text(encoding="utf-8"), file.name)

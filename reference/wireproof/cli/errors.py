@@ -3,6 +3,7 @@
 from typing import Final
 
 from wireproof.adapters.errors import AdapterError, MessageError, UnknownAdapter
+from wireproof.adapters.kits import KitError
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.redact import RedactionError
@@ -32,6 +33,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (EventError, Exit.USAGE),
     (SourceError, Exit.USAGE),
     (BaselineError, Exit.USAGE),
+    (KitError, Exit.USAGE),
     (KillTableError, Exit.USAGE),
     (CompanionError, Exit.USAGE),
     (FixtureError, Exit.SUITE),

@@ -1,11 +1,13 @@
 """Options that several verbs share, and the selection that they make."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.patterns import renamed, select
@@ -37,6 +39,35 @@ def selecting(command: F) -> F:
         metavar="PATTERN",
         help="only these cases: * is one component, ** any number, @FILE holds patterns",
     )(command)
+
+
+def saying(command: F) -> F:
+    """`--format auto|json` of a verb that prints a table; the command takes it as `form`."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["auto", "json"]),
+        default="auto",
+        help="a table for people, or JSON for programs",
+    )(command)
+
+
+def said(rows: object) -> None:
+    """Print what a program reads."""
+    click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+
+
+def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's signature
+    """The registered names that a shell may complete; mutants once one is asked for."""
+    names = [name for name in entries() if incomplete.startswith("m") or not name.startswith("mutant:")]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
+    """The ids that a shell may complete, a component at a time."""
+    depth = incomplete.count("/") + 1
+    heads = ("/".join(case.id.split("/")[:depth]) for case in load().cases if case.id.startswith(incomplete))
+    return list(dict.fromkeys(heads))
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
 from wireproof.cli.show import wanted
 from wireproof.report.terminal import View, show
 from wireproof.trial.baseline import exit_code
@@ -18,8 +18,8 @@ from wireproof.trial.streams import Stream
 
 
 @click.command("replay")
-@click.argument("name", metavar="ID|TOKEN")
-@click.argument("adapter")
+@click.argument("name", metavar="ID|TOKEN", shell_complete=case_ids)
+@click.argument("adapter", shell_complete=adapter_names)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit")
 @with_fixtures

@@ -8,7 +8,7 @@ import click
 from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import PatternError, select
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.options import case_ids, suite_of, with_fixtures
 from wireproof.report.excerpt import data_of, layout_of
 from wireproof.report.fieldtree import lines
 from wireproof.trial.lookup import find
@@ -16,7 +16,7 @@ from wireproof.trial.show import short_expect
 
 
 @click.command("show")
-@click.argument("name", metavar="ID|TOKEN")
+@click.argument("name", metavar="ID|TOKEN", shell_complete=case_ids)
 @with_fixtures
 def command(name: str, folders: tuple[Path, ...]) -> None:
     """Show a case: what it is, which rule it tests, its bytes with their fields, what must happen."""

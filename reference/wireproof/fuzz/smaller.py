@@ -11,7 +11,7 @@ from typing import Any, Final
 from wireproof.cases.case import Chunks, Data, Input, Value
 from wireproof.cases.damage import encoded
 from wireproof.cases.mutate.draft import Splice, drafted
-from wireproof.cases.mutate.fielded import recounted
+from wireproof.cases.mutate.fielded import without
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.parsed import Element, Parsed, parsed
@@ -76,9 +76,8 @@ def _fewer(made: Parsed) -> Iterator[bytes]:
     for many in chain.from_iterable(made.lists):
         found = [element for element in made.elements if element.many == many]
         for run in _runs(found):
+            yield drafted(made, without(made, run))
             splices = [Splice(one.space, one.start, one.end, b"") for one in run]
-            counted = recounted(made, many, -len(run))
-            yield drafted(made, [*splices, *counted])
             yield drafted(made, splices, lengths=False)
 
 

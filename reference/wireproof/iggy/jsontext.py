@@ -135,6 +135,8 @@ class _Builder:
         raw = self.reader.data[token.start : token.end].decode()
         if token.kind == "number":
             return raw
+        if "\\" not in raw:  # nothing is escaped, and what may not stand in a string is no token
+            return raw[1:-1]
         try:
             text: str = json.loads(raw)
             text.encode()

@@ -168,11 +168,7 @@ def closing(stream: Stream, applied: Applied | None) -> list[str]:
         return lines
     expected = sum(overlay == "expected" for overlay in applied.overlays.values())
     lines.append(f"baseline: {expected} expected")
-    lines += [f"baseline: stale    {debt.id} ({debt.kind}), owner {debt.owner}" for debt in applied.stale]
-    lines += [
-        f"baseline: changed  {debt.id} (was {debt.kind}), owner {debt.owner}" for debt in applied.changed
-    ]
-    lines += [
-        f"baseline: expired  {debt.id} on {debt.expires}, owner {debt.owner}" for debt in applied.expired
-    ]
+    lines += [f"baseline: stale    {debt.id} ({debt.kind}), {debt.who}" for debt in applied.stale]
+    lines += [f"baseline: changed  {debt.id} (was {debt.kind}), {debt.who}" for debt in applied.changed]
+    lines += [f"baseline: expired  {debt.id} on {debt.expires}, {debt.who}" for debt in applied.expired]
     return lines

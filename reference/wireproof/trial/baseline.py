@@ -11,6 +11,7 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     reason = "the library checks sums only on request"
     owner = "somebody"
     expires = 2027-06-30
+    issue = "https://…"       # may be left out
 
 An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
 pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
@@ -20,7 +21,7 @@ speaks only of the cases that fail just as it is written, and there may be sever
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise, takewhile
@@ -55,6 +56,7 @@ class Debt:
     reason: str
     owner: str
     expires: date
+    issue: str = ""
 
     @property
     def fixture(self) -> str:
@@ -65,6 +67,11 @@ class Debt:
     def broad(self) -> bool:
         """Whether it is about the families of more than one fixture."""
         return "*" in self.fixture
+
+    @property
+    def who(self) -> str:
+        """Whom to ask, and where it is talked about."""
+        return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
 
     @property
     def prefix(self) -> str:
@@ -105,6 +112,7 @@ class Applied:
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
+_OPTIONAL: Final = "issue"
 
 
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
@@ -127,10 +135,9 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
 
 
 def _debt(row: dict[str, Any], where: str) -> Debt:
-    if set(row) != set(_FIELDS):
-        odd = ", ".join(sorted(set(row) ^ set(_FIELDS)))
-        raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {odd}")
-    texts = {name: row[name] for name in _FIELDS if name != "expires"}
+    if odd := set(row) - {_OPTIONAL} ^ set(_FIELDS):
+        raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
+    texts = {name: row[name] for name in row if name != "expires"}
     empty = [
         name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
     ]
@@ -140,7 +147,7 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    return Debt(row["id"], row["kind"], row["class"], row["reason"], row["owner"], row["expires"])
+    return Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
 
 
 # --- a run seen through it ---
@@ -235,17 +242,20 @@ def _code(event: CaseEvent, overlay: Overlay, stream: Stream, *, strict_class: b
 # --- writing it ---
 
 
-def write(stream: Stream, owner: str, reason: str, expires: date) -> str:
+def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "") -> str:
     """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
     owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
-    debts = (Debt(event.id, event.label, event.cls, reason, owner, expires) for event in owed)
+    debts = (Debt(event.id, event.label, event.cls, reason, owner, expires, issue) for event in owed)
     return "\n".join(_block(debt) for debt in sorted(debts, key=lambda debt: debt.id))
 
 
 def _block(debt: Debt) -> str:
     pairs = (debt.id, debt.kind, debt.cls, debt.reason, debt.owner)
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
-    return "\n".join(("[[debt]]", *lines, f"expires = {debt.expires.isoformat()}", ""))
+    lines.append(f"expires = {debt.expires.isoformat()}")
+    if debt.issue:
+        lines.append(f"{_OPTIONAL} = {_quoted(debt.issue)}")
+    return "\n".join(("[[debt]]", *lines, ""))
 
 
 def _quoted(text: str) -> str:
@@ -266,33 +276,72 @@ def fix(text: str, stream: Stream, today: date) -> str:
         )
     debts = parse(text)
     applied = apply(stream, debts, today)
-    head, *blocks = _blocks(text)
+    head, blocks = _blocks(text)
     if len(blocks) != len(debts):
         raise BaselineError(
             "the baseline holds debts in a form that cannot be rewritten; use [[debt]] tables"
         )
-    pairs = zip(debts, blocks, strict=True)
-    return head + "".join(_fixed(debt, block, applied, stream) for debt, block in pairs)
+    return head + "".join(_kept(debts, blocks, applied, stream))
 
 
-def _blocks(text: str) -> list[str]:
-    """The file cut before each entry and the comments that stand right above it."""
+@frozen
+class _Block:
+    """An entry as it stands in the file.
+
+    Attributes:
+        lead: the comments right above it, which speak for it and for those below it that have none.
+        entry: from its `[[debt]]` to its last line.
+        tail: blank lines, and comments that stand by themselves.
+    """
+
+    lead: str
+    entry: str
+    tail: str
+
+    @property
+    def ends_group(self) -> bool:
+        """Whether a comment by itself parts it from the next one."""
+        return bool(self.tail.strip())
+
+
+def _blocks(text: str) -> tuple[str, list[_Block]]:
+    """What stands above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
-    starts = []
-    for number, line in enumerate(lines):
-        if line.partition("#")[0].strip() == "[[debt]]":
-            above = takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(number, 0, -1))
-            starts.append(number - sum(1 for _ in above))
-    return ["".join(lines[one:two]) for one, two in pairwise([0, *starts, len(lines)])]
+    heads = [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[debt]]"]
+    starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
+    rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
+    blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
+    return "".join(lines[: starts[0] if starts else len(lines)]), blocks
 
 
-def _fixed(debt: Debt, block: str, applied: Applied, stream: Stream) -> str:
-    if debt in applied.stale:
-        return ""
+def _comments_above(lines: Sequence[str], head: int) -> Iterator[int]:
+    return takewhile(lambda at: lines[at - 1].lstrip().startswith("#"), range(head, 0, -1))
+
+
+def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
+    loose = sum(1 for _ in takewhile(lambda line: not line.partition("#")[0].strip(), reversed(rest)))
+    last = len(rest) - loose
+    return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
+
+
+def _kept(debts: Sequence[Debt], blocks: Sequence[_Block], applied: Applied, stream: Stream) -> Iterator[str]:
+    """The entries that stay. A comment goes only with the last of those that it speaks for."""
+    waiting = ""
+    for debt, block in zip(debts, blocks, strict=True):
+        lead = block.lead or waiting
+        if debt in applied.stale:
+            waiting = "" if block.ends_group else lead
+            yield block.tail.lstrip("\r\n")
+            continue
+        waiting = ""
+        yield lead + _fixed(debt, block.entry, applied, stream) + block.tail
+
+
+def _fixed(debt: Debt, entry: str, applied: Applied, stream: Stream) -> str:
     if debt not in applied.changed or debt.prefix:
-        return block
+        return entry
     event = next(event for event in stream.cases if event.id == debt.id)
-    return _with(_with(block, "kind", event.label), "class", event.cls)
+    return _with(_with(entry, "kind", event.label), "class", event.cls)
 
 
 def _with(block: str, name: str, value: str) -> str:
@@ -309,5 +358,37 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
         if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
             problems.append(f"{debt.id}: no such case")
         if debt.expires < today:
-            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, owner {debt.owner}")
+            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, {debt.who}")
     return tuple(problems)
+
+
+# --- the ratchet ---
+
+
+def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
+    """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
+
+    More is a debt that none of the old ones holds, or a later day. One that fails in another way is no more.
+    """
+    before = tuple(old)
+    problems = []
+    for debt in new:
+        holders = [other for other in before if _within(debt, other)]
+        latest = max((other.expires for other in holders), default=None)
+        if latest is None:
+            problems.append(f"{debt.id}: a new debt ({debt.kind}), {debt.who}")
+        elif debt.expires > latest:
+            was, now = latest.isoformat(), debt.expires.isoformat()
+            problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
+    return tuple(problems)
+
+
+def _within(debt: Debt, other: Debt) -> bool:
+    """Whether the cases of a debt are among those of another."""
+    if debt.id == other.id:
+        return not debt.broad or (debt.kind, debt.cls) == (other.kind, other.cls)
+    if not other.broad:
+        return bool(other.prefix) and debt.id.startswith(other.prefix)
+    family = other.id.removeprefix(other.fixture).removesuffix("*")
+    alike = (debt.kind, debt.cls) == (other.kind, other.cls) and debt.id.startswith(debt.fixture + family)
+    return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))

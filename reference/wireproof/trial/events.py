@@ -1,15 +1,17 @@
 """The one thing that a run writes: a stream of JSON lines. Design, section 5.
 
 `run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
-run without a footer is incomplete. `streams` writes, reads and merges whole files.
+run without a footer is incomplete. Each event bears the digest of the one before, so that the footer's stands
+for all of them. `streams` writes, reads and merges whole files.
 """
 
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 import cattrs
-from attrs import field, fields, frozen, has
+from attrs import evolve, field, fields, frozen, has
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from wireproof.adapters.contract import Hello
@@ -74,6 +76,7 @@ class CaseEvent:
         title, rules, twin, flags: of the case, for those who have only the stream.
         cluster: of an exchange, which of those who read the same bytes understood them so: 1 is the most
             adapters; 0 where all did.
+        before: the digest of the event before it.
     """
 
     seq: int
@@ -97,6 +100,7 @@ class CaseEvent:
     twin: str = ""
     flags: tuple[str, ...] = ()
     cluster: int = 0
+    before: str = field(default="", eq=False)
 
     @property
     def label(self) -> str:
@@ -130,6 +134,7 @@ class Footer:
 
     counts: Mapping[str, int]
     complete: bool = True
+    before: str = field(default="", eq=False)
 
 
 Event: TypeAlias = Run | CaseEvent | Footer
@@ -225,6 +230,19 @@ def to_line(event: Event) -> str:
     """An event as one line, without its newline; fields that say nothing are left out."""
     row = {"event": NAMES[type(event)], **_CONVERTER.unstructure(event)}
     return json.dumps(row, separators=(",", ":"), default=list)
+
+
+def chained(event: Event) -> str:
+    """The digest that the next event bears: of all that an event says but for times, `before` included.
+
+    Two runs of one seed differ in times only; so they end in one digest.
+    """
+    match event:
+        case Run():
+            event = evolve(event, started="")
+        case CaseEvent():
+            event = evolve(event, ns=0)
+    return blake2b(to_line(event).encode(), digest_size=16).hexdigest()
 
 
 def from_line(line: str) -> Event:

@@ -14,6 +14,7 @@ from wireproof.trial.events import (
     EventError,
     Footer,
     Run,
+    chained,
     footer_of,
     from_line,
     to_line,
@@ -46,19 +47,21 @@ class EventWriter:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
+        self._before = ""
         self._line(run)
 
     def _line(self, event: Event) -> None:
         self._out.write(to_line(event) + "\n")
+        self._before = chained(event)
 
     def case(self, event: CaseEvent) -> None:
         """Write one case."""
         self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
-        self._line(event)
+        self._line(evolve(event, before=self._before))
 
     def footer(self, *, complete: bool = True) -> Footer:
         """Write the footer: nothing follows it."""
-        footer = Footer(dict(sorted(self._counts.items())), complete)
+        footer = Footer(dict(sorted(self._counts.items())), complete, self._before)
         self._line(footer)
         self._out.flush()
         return footer

@@ -1,5 +1,6 @@
 """Edits of fields where they stand on the wire, by the trace: what no encoder would write."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
@@ -23,7 +24,15 @@ CODES: Final = 32
 
 def edit(parent: Parsed, rng: Random) -> list[Splice]:
     """The splices of one edit of a field or element; none where the trace has no field."""
-    held = (parent.integers, parent.octets, parent.elements, parent.elements, parent.lengths, parent.varints)
+    held = (
+        parent.integers,
+        parent.numbers,
+        parent.octets,
+        parent.elements,
+        parent.elements,
+        parent.lengths,
+        parent.varints,
+    )
     kinds = [kind for kind, some in zip(KINDS, held, strict=True) if some]
     return pick(rng, kinds)(parent, rng) if kinds else []
 
@@ -42,6 +51,13 @@ def number(parent: Parsed, rng: Random) -> list[Splice]:
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+def unset(parent: Parsed, rng: Random) -> list[Splice]:
+    """A number at 0, as in a field that nobody set: by its name first, that many records hide no other."""
+    span = pick(rng, pick(rng, parent.numbers))
+    new = encoded(span, 0)
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 
 def longer(parent: Parsed, rng: Random) -> list[Splice]:
@@ -91,25 +107,40 @@ def hollow(parent: Parsed, rng: Random) -> list[Splice]:
 
 def element(parent: Parsed, rng: Random) -> list[Splice]:
     """An element taken out, put in twice, or changed for another one; mostly its count follows."""
-    many = pick(rng, early(rng, parent.lists))
-    one = pick(rng, [found for found in parent.elements if found.many == many])
+    move = below(rng, 8)
+    if move > 4 or (move == 4 and parent.fields):
+        return _swapped(parent, rng)
+    many = _list(parent, rng, parent.lists)
+    found = [one for one in parent.elements if one.many == many]
+    if move == 4:
+        return without(parent, found)
+    one = pick(rng, found)
+    times = 2 * (move % 2)
+    new = parent.spaces[one.space][one.start : one.end] * times
+    return [Splice(one.space, one.start, one.end, new), *_counted(parent, one, rng, times)]
+
+
+def _list(parent: Parsed, rng: Random, lists: Sequence[Sequence[str]]) -> str:
+    """One of the lists by its name; protobuf's readers lean most on the order of the outer ones."""
+    evenly = not parent.fields and below(rng, 2)
+    return pick(rng, pick(rng, lists) if evenly else early(rng, lists))
+
+
+def _swapped(parent: Parsed, rng: Random) -> list[Splice]:
+    """Two elements of a list that has so many, each in the place of the other."""
+    many = _list(parent, rng, parent.several or parent.lists)
+    found = [one for one in parent.elements if one.many == many]
+    one = found[0] if below(rng, 2) else pick(rng, found)  # what comes first is what readers rely on
+    same = [other for other in found if other.space == one.space]
+    other = pick(rng, [each for each in same if each != one] or same)
     data = parent.spaces[one.space]
-    match below(rng, 4):
-        case 0:
-            return [Splice(one.space, one.start, one.end, b""), *_counted(parent, one, rng, -1)]
-        case 1:
-            twice = data[one.start : one.end] * 2
-            return [Splice(one.space, one.start, one.end, twice), *_counted(parent, one, rng, 1)]
-    same = [other for other in parent.elements if (other.many, other.space) == (one.many, one.space)]
-    one = same[0] if below(rng, 2) else one  # what comes first is what readers rely on
-    other = pick(rng, [found for found in same if found != one] or same)
     return [
         Splice(one.space, one.start, one.end, data[other.start : other.end]),
         Splice(one.space, other.start, other.end, data[one.start : one.end]),
     ]
 
 
-KINDS: Final = (number, text, element, element, hollow, longer)
+KINDS: Final = (number, unset, text, element, element, hollow, longer)
 """What is edited, in the order in which `edit` asks whether there is such."""
 
 
@@ -120,8 +151,34 @@ def respelling(parent: Parsed, rng: Random) -> list[Splice]:
     return [respelled(early(rng, some), rng) for _ in range(pick(rng, (1, 1, 2)))]
 
 
-def _counted(parent: Parsed, one: Element, rng: Random, step: int) -> list[Splice]:
-    return recounted(parent, one.many, step) if below(rng, 8) else []
+def _counted(parent: Parsed, one: Element, rng: Random, times: int) -> list[Splice]:
+    return accompanied(parent, one, times) if below(rng, 8) else []
+
+
+def accompanied(parent: Parsed, one: Element, times: int) -> list[Splice]:
+    """The splices by which counts and companions follow an element that is gone, or stands there twice."""
+    if not times:
+        return without(parent, [one])[1:]
+    made = recounted(parent, one.many, times - 1)
+    for other in parent.companions(one):
+        # A copy stands in front, as it was, for it speaks of the first of the two. With it goes the first
+        # field behind it, so that no length that ends where the companion begins takes the copy for its own.
+        data, end = parent.spaces[other.space], _first_end(parent, other)
+        copied = data[other.start : other.end] + data[other.start : end]
+        made.append(Splice(other.space, other.start, end, copied))
+    return made
+
+
+def _first_end(parent: Parsed, one: Element) -> int:
+    """Where the first field of an element ends."""
+    return next(span.end for span in parent.spans if (span.space, span.start) == (one.space, one.start))
+
+
+def without(parent: Parsed, gone: Sequence[Element]) -> list[Splice]:
+    """The splices that take elements of one list away, and with them their companions; counts follow."""
+    beside = (other for one in gone for other in parent.companions(one))
+    taken = [Splice(one.space, one.start, one.end, b"") for one in (*gone, *beside)]
+    return [*taken, *recounted(parent, gone[0].many, -len(gone))]
 
 
 def recounted(parent: Parsed, many: str, step: int) -> list[Splice]:

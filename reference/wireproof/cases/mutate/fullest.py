@@ -4,6 +4,7 @@ From the least value most deep states are several edits away, from this one most
 """
 
 from functools import lru_cache
+from itertools import count
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
@@ -13,6 +14,7 @@ from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
 from wireproof.heka.message import ARRAYS, TYPES, Field
+from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import Reply30
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
@@ -46,29 +48,41 @@ _HELD: Final[tuple[tuple[Any, ...], ...]] = (
 )  # fmt: skip
 """Two values of each type of a Heka Field, in the order of the types."""
 
+_KINDS: Final = (
+    HeaderValue("raw", b"v"), HeaderValue("string", b"k"), HeaderValue("bool", b"\1"),
+    HeaderValue("int32", b"\1\0\0\0"),
+)  # fmt: skip
+"""A header value of each sort: bytes, text, a flag, a number of a fixed width. iggy.md, section 2.3."""
+
 _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
     Field: tuple(
         evolve(least(Field), name=b"f", representation=b"r", value_type=kind, **{array: held})
         for kind, array, held in zip(TYPES, ARRAYS, _HELD, strict=True)
-    )
+    ),
+    tuple[bytes, HeaderValue]: tuple((bytes((at,)), one) for at, one in enumerate(_KINDS, ord("k"))),
+    tuple[HeaderValue, HeaderValue]: tuple(zip(_KINDS, _KINDS, strict=True)),
 }
 """What a list holds of classes of which one instance is of one sort: heka.md, section 4."""
 
 
-def full(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of a type in which lists hold one of each sort, and what may be null is not."""
+def full(kind: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - a type, and a value of it
+    """A value of a type in which lists hold one of each sort, and what may be null is not.
+
+    Where there are alternatives each has its `turn`.
+    """
     if kind in _MADE:
         return _MADE[kind]
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return full(next(arg for arg in args if arg is not NoneType), name)
+        some = [arg for arg in args if arg is not NoneType]
+        return full(some[turn % len(some)], name, turn)
     if origin is tuple and args[-1] is Ellipsis:
-        return _listed(args[0], name)
+        return _listed(args[0], name, turn)
     if origin is tuple:
-        return tuple(full(arg, "key") for arg in args)
+        return tuple(full(arg, "key", turn) for arg in args)
     if isinstance(kind, type) and has(kind):
         hints = get_type_hints(kind)
-        return kind(**{a.name: full(hints[a.name], a.name) for a in fields(kind) if a.init})
+        return kind(**{a.name: full(hints[a.name], a.name, turn) for a in fields(kind) if a.init})
     return least(kind, name) or {int: 1, bytes: b"v"}.get(kind, least(kind, name))
 
 
@@ -81,19 +95,31 @@ def _behind(kind: type) -> Any:  # noqa: ANN401 - as `full`
     return evolve(value, **{name: given for name, given in _LATER.items() if hasattr(value, name)})
 
 
-def _listed(kind: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
+def _listed(kind: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
     """One of each sort; a least one behind the only one: what stands there is where readers slip."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    found = tuple(full(sort, name) for sort in sorts)
+    found = tuple(full(sort, name, turn) for sort in sorts)
     return (*found, _behind(kind)) if isinstance(kind, type) and has(kind) else found
 
 
 @lru_cache(maxsize=256)
-def sample(row: Format) -> bytes:
-    """The encoding of the fullest value of a row; the least one where its format cannot write that."""
-    value = full(row.value)
+def samples(row: Format) -> tuple[bytes, ...]:
+    """The encodings of the fullest values of a row: one of each turn, until there is no other."""
+    found: dict[bytes, None] = {}
+    for turn in count():
+        data = sample(row, turn)
+        if data in found:
+            break
+        found[data] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def sample(row: Format, turn: int = 0) -> bytes:
+    """The encoding of a fullest value of a row; the least one where its format cannot write that."""
+    value = full(row.value, turn=turn)
     if isinstance(value, Message):
         value = evolve(value, magic=0 if row.revision == "v0" else 1)
     try:

@@ -8,6 +8,9 @@ from random import Random
 from typing import Any, Final
 
 from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.numbers import integer
+from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.layout import STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value holds no other object."""
@@ -38,6 +41,9 @@ OTHERS: Final[tuple[Any, ...]] = (
 )
 """What stands in place of something else."""
 
+CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(BY_NAME), tuple(STATES.values()))
+"""Lists of words of which each may stand where another one does, as far as a reader of text can tell."""
+
 MORE: Final = ("x", "_", " ", "\U0001f600")
 """What stands behind a name; the last one takes two escapes."""
 
@@ -48,16 +54,17 @@ def edited(rng: Random, data: bytes) -> bytes | None:
         tree = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    for _ in range(pick(rng, (1, 1, 2, 3))):
-        places = list(_places(tree))
+    twice = not below(rng, 4)
+    for _ in range(pick(rng, (0, 0, 1) if twice else (1, 1, 1, 2))):
+        places = _sorted(_places(tree))
         if not places:
             tree = [tree]
             continue
-        _change(rng, *pick(rng, places))
+        _change(rng, *pick(rng, pick(rng, places)))
     text = json.dumps(
         tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
     )
-    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if not below(rng, 3) else []
+    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if twice else []
     if found:  # a member twice, which no tree holds
         one = pick(rng, found)
         text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
@@ -77,15 +84,44 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
             todo.append(part)
 
 
+def _sorted(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
+    """The items of lists, the members that are numbers, texts, and others: one sort does not hide another."""
+    found: dict[type, list[tuple[Any, Any]]] = {}
+    for holder, key in places:
+        found.setdefault(_sort(holder, key), []).append((holder, key))
+    return list(found.values())
+
+
+WAYS: Final = {list: 3, int: 12, str: 12, object: 6}
+"""By sort of a place, one change in so many takes it away; numbers and texts mostly are replaced."""
+
+
+def _sort(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
+    sort = list if isinstance(holder, list) else type(holder[key])
+    return sort if sort in WAYS else object
+
+
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match below(rng, 4):
+    match below(rng, WAYS[_sort(holder, key)]):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
             holder[key + pick(rng, MORE)] = holder.pop(key)
         case 2 if isinstance(holder, dict):
             holder["more"] = deepcopy(pick(rng, OTHERS))
-        case 2:
+        case 1:
             holder.append(deepcopy(holder[key]))
         case _:
-            holder[key] = deepcopy(pick(rng, OTHERS))
+            holder[key] = _another(rng, holder[key])
+
+
+def _another(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
+    """Something else, mostly of the same sort: a number that a field may hold, a word of the same list."""
+    if below(rng, 6):
+        if type(part) is int:
+            other = abs(integer(rng, part))
+            return other + (other == part)
+        words = [some for some in CLOSED if part in some] if isinstance(part, str) else []
+        if words:
+            return pick(rng, words[0])
+    return deepcopy(pick(rng, OTHERS))

@@ -124,6 +124,15 @@ class Parsed:
         return tuple(span for span in self.spans if span.type in INTEGERS)
 
     @cached_property
+    def numbers(self) -> tuple[tuple[Span, ...], ...]:
+        """Those that are not 0, together whose paths differ by places alone; none of protobuf's."""
+        found: dict[str, list[Span]] = {}
+        for span in () if self.fields else self.integers:
+            if span.value:
+                found.setdefault(_PLACE.sub("", span.path), []).append(span)
+        return tuple(map(tuple, found.values()))
+
+    @cached_property
     def varints(self) -> tuple[Span, ...]:
         """Those whose number of bytes is not that of their type; protobuf's are spelled by their fields."""
         return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)
@@ -162,17 +171,61 @@ class Parsed:
             found.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
         return tuple(map(tuple, found.values()))
 
+    @cached_property
+    def several(self) -> tuple[tuple[str, ...], ...]:
+        """Those of `lists` that have more elements than one."""
+        more = {element.many for element in self.elements if element.index}
+        found = (tuple(many for many in group if many in more) for group in self.lists)
+        return tuple(group for group in found if group)
+
     def counts(self, many: str) -> tuple[Span, ...]:
-        """The spans that count the elements of the list `many`."""
+        """The spans that count the elements of the list `many`: in its scope, or around all of them."""
         scope, _, name = many.rpartition(".")
-        found = [one for one in self.integers if one.path.rpartition(".")[0] == scope]
-        size = sum(1 for element in self.elements if element.many == many)
+        held = [element for element in self.elements if element.many == many]
+        called = f"{name.rstrip('s').lower()}count"
         return tuple(
             one
-            for one in found
-            if (one.cover is not None and one.cover.kind == "count")
-            or (one.path.lower().endswith(f"{name.rstrip('s').lower()}count") and one.value == size)
+            for one in self.integers
+            if (
+                _counts(one) or (one.path.lower().endswith(called) and one.value == len(held))
+                if one.path.rpartition(".")[0] == scope
+                else one.value == len(held) and _counts_these(one, held)
+            )
         )
+
+    def companions(self, one: Element) -> tuple[Element, ...]:
+        """The elements at its place of the lists that one field counts together with its own: its index.
+
+        Such a list stands in front of all the elements, and has as many of its own.
+        """
+        scope = one.many.rpartition(".")[0]
+        own = [each for each in self.elements if each.many == one.many]
+        first = min(each.start for each in own)
+        beside: dict[str, list[Element]] = {}
+        for other in self.elements:
+            if other.many != one.many and other.many.rpartition(".")[0] == scope and other.space == one.space:
+                beside.setdefault(other.many, []).append(other)
+        counts = set(self.counts(one.many)) if beside else set()
+        return tuple(
+            list_[one.index]
+            for many, list_ in beside.items()
+            if len(list_) == len(own) and list_[-1].end <= first and counts & set(self.counts(many))
+        )
+
+
+def _counts(span: Span) -> bool:
+    return span.cover is not None and span.cover.kind == "count"
+
+
+def _counts_these(span: Span, held: list[Element]) -> bool:
+    """Whether a count is told to speak of bytes in which all of the elements lie."""
+    cover = span.cover
+    if cover is None or cover.kind != "count":
+        return False
+    return all(
+        (one.space, cover.start <= one.start, one.end <= cover.end) == (span.space, True, True)
+        for one in held
+    )
 
 
 def _here(span: Span) -> Span:

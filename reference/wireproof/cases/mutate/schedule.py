@@ -12,7 +12,7 @@ from attrs import frozen
 from wireproof.cases.mutate import fielded, jsontext, raw, valued
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
 from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.fullest import sample
+from wireproof.cases.mutate.fullest import samples
 from wireproof.cases.mutate.least import seed
 from wireproof.cases.mutate.parsed import Parsed, parsed, read
 from wireproof.cases.mutate.reframed import FRAMES, reframed
@@ -38,14 +38,23 @@ TEXT: Final = 70
 """The same for JSON, in which no length or checksum hides the fields from edits of bytes, and for protobuf,
 in which most edits of bytes make fields that nobody knows."""
 
+NARROW: Final = 60
+"""The same for Iggy, whose lengths are all of a fixed width and lie in one another: most edits of bytes put
+one of them out of reach of every repair."""
+
 VALUED: Final = 3
 """Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
 
 SPELLED: Final = 2
-"""The same for protobuf, where a third of the edits of fields spell one otherwise."""
+"""The same for protobuf, where a third of the edits of fields spell one otherwise, and for Iggy, whose
+encoders write less of what its readers meet."""
 
 AFRESH: Final = 8
 """Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
+
+HOPELESS, TEXT_HOPELESS = 2, 4
+"""Of refused bytes, one in so many is a parent: a JSON text is read as a whole, and no edit goes on behind a
+fault of it."""
 
 FEW: Final = 4
 """Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
@@ -109,7 +118,7 @@ def mutated(
 
 def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
     """A value far from any other, perhaps strangely spelled; None where none could be written."""
-    data = valued.edited(parsed(row, sample(row)), rng, edits, valued.MANY)
+    data = valued.edited(parsed(row, pick(rng, samples(row))), rng, edits, valued.MANY)
     if data is None or below(rng, 2):
         return data
     made = read(row, data)
@@ -119,7 +128,7 @@ def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
 def _in_a_frame(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
     """What was accepted, or the fullest encoding, packed in any frame of any codec; None if nothing packs."""
     given = parsed(row, data)
-    packed = valued.packed(parsed(row, sample(row)) if given.rejected else given, rng)
+    packed = valued.packed(parsed(row, pick(rng, samples(row))) if given.rejected else given, rng)
     made = None if packed is None else read(row, packed)
     regions = [span for span in made.spans if span.type in FRAMES] if made else []
     if made is None or not regions:
@@ -136,6 +145,8 @@ def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: in
         edits.append("other parent")
     if ".json." in parent.row.name or parent.fields:
         aware = max(aware, TEXT)
+    elif parent.row.name.startswith("iggy."):
+        aware = max(aware, NARROW)
     return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
 
 
@@ -161,10 +172,16 @@ def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
     """
     parent = parsed(row, data)
     if parent.value is not None:
-        return parent if below(rng, AFRESH) else parsed(row, pick(rng, (sample(row), seed(row))))
+        return parent if below(rng, AFRESH) else _afresh(row, rng)
     if len(parent.spans) >= FEW or not below(rng, 4):
-        return parsed(row, sample(row)) if below(rng, 2) else parent
-    return parsed(row, pick(rng, (sample(row), seed(row))))
+        hopeless = TEXT_HOPELESS if ".json." in row.name else HOPELESS
+        return parsed(row, pick(rng, samples(row))) if below(rng, hopeless) else parent
+    return _afresh(row, rng)
+
+
+def _afresh(row: Format, rng: Random) -> Parsed:
+    """A fullest encoding, or the least, of which there is less to change."""
+    return parsed(row, pick(rng, samples(row)) if below(rng, 4) else seed(row))
 
 
 def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
@@ -182,12 +199,13 @@ def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
 
 def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     """An edit of the value, or of a field where it stands."""
-    if ".json." in parent.row.name and not below(rng, 3):
+    if ".json." in parent.row.name and below(rng, 3):
         text = jsontext.edited(rng, parent.data)
         if text is not None:
             edits.append("json")
             return text
-    if parent.value is not None and below(rng, 5) < (SPELLED if parent.fields else VALUED):
+    valued_edits = SPELLED if parent.fields or parent.row.name.startswith("iggy.") else VALUED
+    if parent.value is not None and below(rng, 5) < valued_edits:
         data = valued.edited(parent, rng, edits)
         if data is not None:
             return _damaged(parent.row, data, rng, edits)

@@ -13,11 +13,19 @@ Step: TypeAlias = str | int
 
 @frozen
 class Kind:
-    """A type of a part: what it holds, `null` if it may be None, the type of its elements or alternatives."""
+    """A type of a part.
+
+    Attributes:
+        holds: what stands there, of several alternatives the first.
+        null: whether it may be None.
+        of: the type of its elements, or the alternatives.
+        others: where it may be of one type or of another, these types.
+    """
 
     holds: Literal["int", "bytes", "bool", "word", "list", "pair", "value"]
     null: bool
     of: tuple[Any, ...]
+    others: tuple[Any, ...] = ()
 
 
 @frozen
@@ -50,7 +58,7 @@ def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
         some = [arg for arg in args if arg is not NoneType]
         inner = kind_of(some[0])
         of = tuple(some) if inner.holds == "value" else inner.of
-        return Kind(inner.holds, len(some) < len(args), of)
+        return Kind(inner.holds, len(some) < len(args), of, tuple(some) if len(some) > 1 else ())
     if origin is tuple:
         return (
             Kind("list", null=False, of=args[:1])
@@ -119,7 +127,8 @@ def _parts(site: Site) -> list[Site]:
 
 def _held(kind: Kind, now: object) -> Kind:
     """The kind of what stands there: headers are a list, or the bytes of a block that is none."""
-    return _SCALARS[bytes] if kind.holds == "list" and isinstance(now, bytes) else kind
+    is_block = kind.holds == "list" and isinstance(now, bytes)
+    return Kind("bytes", null=False, of=(), others=kind.others) if is_block else kind
 
 
 def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value

@@ -8,7 +8,9 @@ from typing import Any, Final, get_type_hints
 
 from attrs import evolve
 
+from wireproof.cases.mutate.codes import CODES
 from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.fullest import full
 from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.markers import marker
 from wireproof.cases.mutate.mended import mended
@@ -48,10 +50,27 @@ FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
 """What is flipped in attributes: a bit, or two that are strange together or belong together."""
 
 
+ALTERNATIVE: Final = 3
+"""Of edits of what may be of one type or another, one in so many makes it of another."""
+
+CODED_FIELD: Final = 3
+"""Of edits of a number of which some are known, one in so many is one of these."""
+
+
 @lru_cache(maxsize=512)
 def sites_of(parent: Parsed) -> tuple[Site, ...]:
-    """Where the value of a parent can be edited."""
+    """The parts of the value of a parent."""
     return tuple(site for site in sites(parent.value) if site.steps)
+
+
+@lru_cache(maxsize=512)
+def changing(parent: Parsed) -> tuple[Site, ...]:
+    """Those of them that an edit can change; others change by their parts."""
+    return tuple(filter(_changeable, sites_of(parent)))
+
+
+def _changeable(site: Site) -> bool:
+    return site.kind.holds in _CHANGES or site.kind.null or bool(site.kind.others)
 
 
 def edited(parent: Parsed, rng: Random, edits: list[str], many: Sequence[int] = FEW) -> bytes | None:
@@ -76,7 +95,7 @@ def edited(parent: Parsed, rng: Random, edits: list[str], many: Sequence[int] = 
 
 def _changed(parent: Parsed, rng: Random, many: int) -> tuple[Any, list[str]]:
     """The value after as many edits, and their names."""
-    value, found = parent.value, sites_of(parent)
+    value, found = parent.value, changing(parent)
     names: list[str] = []
     touched: list[tuple[Step, ...]] = []
     extra = EXTRA.get(type(value))
@@ -84,7 +103,7 @@ def _changed(parent: Parsed, rng: Random, many: int) -> tuple[Any, list[str]]:
         if extra is not None and not below(rng, SPECIAL):
             name, change = pick(rng, extra)
             value = change(value, rng)
-            found, touched = tuple(site for site in sites(value) if site.steps), []
+            found, touched = tuple(site for site in sites(value) if site.steps and _changeable(site)), []
             names.append(name)
         elif found:
             site = chosen(found, rng)
@@ -119,15 +138,27 @@ def another(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: A
     """Something else that may stand at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
         return fresh(site.kind, rng, site.name) if site.now is None else None
+    if site.kind.others and not below(rng, ALTERNATIVE):
+        return _alternative(site.kind.others, site.name, rng)
     if site.kind.holds in ("int", "bytes") and not below(rng, 6):
         return _sibling(site, rng, found)
     change = _CHANGES.get(site.kind.holds)
     return change(site, rng) if change else site.now
 
 
+def _alternative(hints: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
+    """Something of one of several types, the fullest of a class as often as one with little in it."""
+    hint = pick(rng, hints)
+    kind = kind_of(hint)
+    return full(hint, name) if kind.holds == "value" and below(rng, 2) else fresh(kind, rng, name)
+
+
 def _integer(site: Site, rng: Random) -> int:
     """A number, as wide as its field is; attributes are flags."""
     now: int = site.now
+    known = CODES.get((site.owner, site.name))
+    if known and not below(rng, CODED_FIELD):
+        return pick(rng, known)
     new = now ^ pick(rng, FLIPS) if site.name == "attributes" else integer(rng, now)
     return fitted(site.owner, site.name, new)
 

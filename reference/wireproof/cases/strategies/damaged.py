@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from wireproof.cases.damage import COUNTED, encoded
 from wireproof.cases.mutate import jsontext
 from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
-from wireproof.cases.mutate.fielded import recounted
+from wireproof.cases.mutate.fielded import accompanied, without
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.numbers import HEADERS
 from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
@@ -143,7 +143,7 @@ def _another(draw: DrawFn, span: Span, old: bytes, left: int) -> bytes:
             if new is not None:
                 return new
     flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))
-    return _pick(draw, (flipped, flipped, old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
+    return _pick(draw, (flipped, flipped, b"", b"", old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
 
 
 def _number(draw: DrawFn, span: Span, left: int) -> int:
@@ -175,7 +175,7 @@ def _flipped(old: bytes, bit: int) -> bytes:
 
 
 def _element(draw: DrawFn, made: Parsed) -> list[Splice]:
-    """An element of a list, by the name of the list first: gone, twice, or changed for another one."""
+    """An element of a list, by the name of the list first: gone, alone or all, twice, or another one."""
     many = _pick(draw, _pick(draw, made.lists))
     found = [one for one in made.elements if one.many == many]
     one = _pick(draw, found)
@@ -189,7 +189,9 @@ def _element(draw: DrawFn, made: Parsed) -> list[Splice]:
             Splice(one.space, one.start, one.end, data[other.start : other.end]),
             Splice(one.space, other.start, other.end, data[one.start : one.end]),
         ]
-    counted = recounted(made, many, times - 1) if _below(draw, 2) else []
+    if not times and _below(draw, 2):
+        return without(made, found)
+    counted = accompanied(made, one, times) if _below(draw, 2) else []
     return [Splice(one.space, one.start, one.end, data[one.start : one.end] * times), *counted]
 
 

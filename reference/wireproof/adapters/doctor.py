@@ -1,0 +1,131 @@
+"""What a machine has of all that the suite can use, and what would bring the rest. Design, section 6."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Final, Literal
+
+from attrs import frozen
+
+from wireproof import __version__
+from wireproof.adapters.build import cache_folder
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries
+
+State = Literal["ready", "missing", "too old", "not built"]
+
+EXTRAS: Final = {
+    "test": ("properties, the pytest plugin, the tests", ("hypothesis", "jsonschema", "pytest", "yaml")),
+    "peers": ("codecs from PyPI to judge", ("aiokafka", "kafka", "kio", "lz4", "google.protobuf", "snappy")),
+    "fuzz": ("fuzz", ("atheris",)),
+    "columnar": ("the fast decoders", ("numba", "pyarrow")),
+    "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
+}
+"""What each extra is for, and modules that it brings."""
+
+
+@frozen
+class Tool:
+    """A program of another language.
+
+    Attributes:
+        words: what prints its version.
+        least: the version that the peers want; empty: any.
+        purpose: what it is for.
+        package: Debian's, in one word or some.
+    """
+
+    words: tuple[str, ...]
+    least: tuple[int, ...]
+    purpose: str
+    package: str
+
+
+TOOLS: Final = {
+    "java": Tool(("java", "-version"), (17,), "Spark, peers and kits in Java", "openjdk-17-jdk"),
+    "mvn": Tool(("mvn", "-v"), (), "peers and kits in Java", "maven"),
+    "go": Tool(("go", "version"), (1, 26), "peers and kits in Go", "golang"),
+    "cargo": Tool(("cargo", "--version"), (1, 80), "peers and kits in Rust", "cargo"),
+    "node": Tool(("node", "--version"), (18,), "kits in JavaScript; peers bring their own", "nodejs"),
+    "cc": Tool(("cc", "--version"), (), "kits in C", "gcc"),
+}
+
+SECONDS: Final = 20
+"""For a version: a JVM on a busy machine takes some."""
+
+
+@frozen
+class Finding:
+    """One thing that was looked at; `mend` is empty where nothing is to be done."""
+
+    area: Literal["python", "extra", "tool", "adapter"]
+    name: str
+    state: State
+    version: str
+    purpose: str
+    mend: str = ""
+
+
+def examined() -> tuple[Finding, ...]:
+    """Everything, in the order in which one would mend it."""
+    return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *_adapters())
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding(
+        "python", "Python", "ready", version, f"wireproof {__version__}, builds in {cache_folder()}"
+    )
+
+
+def _extra(name: str) -> Finding:
+    purpose, modules = EXTRAS[name]
+    lacking = [module for module in modules if not _found(module)]
+    mend = f"pip install 'wireproof[{name}]'" if lacking else ""
+    return Finding("extra", f"[{name}]", "missing" if lacking else "ready", "", purpose, mend)
+
+
+def _found(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _tool(name: str) -> Finding:
+    tool = TOOLS[name]
+    if shutil.which(name) is None:
+        return Finding("tool", name, "missing", "", tool.purpose, _install(tool))
+    version = version_of(tool)
+    old = bool(tool.least) and bool(version) and tuple(map(int, version.split("."))) < tool.least
+    least = ".".join(map(str, tool.least))
+    mend = f"{least} or newer is wanted: {_install(tool)}" if old else ""
+    return Finding("tool", name, "too old" if old else "ready", version, tool.purpose, mend)
+
+
+def _install(tool: Tool) -> str:
+    return f"apt-get install {tool.package}" if shutil.which("apt-get") else f"install {tool.package}"
+
+
+def version_of(tool: Tool) -> str:
+    """The first number with a dot that a tool says of itself; empty where it says none in time."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the words stand in the table
+            tool.words, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    return found[0] if found else ""
+
+
+def _adapters() -> Iterator[Finding]:
+    for entry in entries().values():
+        if entry.name.startswith("mutant:"):
+            continue
+        stands = ready(entry)
+        state: State = "missing" if stands.state == "not here" else stands.state
+        yield Finding("adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.remedy)

@@ -1,0 +1,30 @@
+"""Who and where: identifiers and partitionings, iggy.md §2.2."""
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from wireproof.cases.strategies.iggy.scalars import octets, texts, unsigned
+from wireproof.iggy.identifier import Identifier
+from wireproof.iggy.partitioning import Partitioning
+
+
+@cache
+def identifiers(least: int = 1) -> SearchStrategy[Identifier]:
+    """A number, which is 0 from 0.8.0 on only, or a name (§2.2)."""
+    numbers = unsigned(32).map(lambda number: max(number, least).to_bytes(4, "little"))
+    return st.one_of(
+        st.builds(Identifier, st.just("numeric"), numbers), st.builds(Identifier, st.just("string"), texts())
+    )
+
+
+@cache
+def partitionings() -> SearchStrategy[Partitioning]:
+    """Any of the three kinds (§2.2)."""
+    ids = unsigned(32).map(lambda number: number.to_bytes(4, "little"))
+    return st.one_of(
+        st.just(Partitioning("balanced", b"")),
+        st.builds(Partitioning, st.just("partition_id"), ids),
+        st.builds(Partitioning, st.just("messages_key"), octets()),
+    )

@@ -1,0 +1,96 @@
+"""Bodies of sends and polls, and files: iggy.md §3, §5 to §7."""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, cast
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from wireproof.cases.strategies.iggy.addresses import identifiers, partitionings
+from wireproof.cases.strategies.iggy.messages import kept_lists, sealed, sent_later, some_sent
+from wireproof.cases.strategies.iggy.scalars import unsigned
+from wireproof.iggy.layout import Layout
+from wireproof.iggy.message import Polled30, Polled40, Sent90
+from wireproof.iggy.poll import Poll30, Poll40, Poll60
+from wireproof.iggy.retained import Retained
+from wireproof.iggy.send import Send, Send90
+
+
+@cache
+def sends() -> SearchStrategy[Send]:
+    """A body of SendMessages."""
+    return st.builds(
+        Send,
+        stream=identifiers(),
+        topic=identifiers(),
+        partitioning=partitionings(),
+        messages=some_sent(),
+    )
+
+
+@cache
+def polls(revision: str) -> SearchStrategy[Any]:
+    """A poll response before 0.7.0."""
+    if revision == "0.0.30":
+        return st.builds(Poll30, messages=kept_lists(Polled30))
+    if revision == "0.0.40":
+        return st.builds(Poll40, messages=kept_lists(Polled40))
+    return st.builds(
+        Poll60, partition_id=unsigned(32), current_offset=unsigned(64), messages=kept_lists(Polled40)
+    )
+
+
+@cache
+def sends_later(value: Hashable, message: Hashable, least: int) -> SearchStrategy[Any]:
+    """A body of SendMessages from 0.7.0 on."""
+    return st.builds(
+        cast("type[Any]", value),
+        stream=identifiers(least),
+        topic=identifiers(least),
+        partitioning=partitionings(),
+        messages=sent_later(message),
+    )
+
+
+@cache
+def polls_later(value: Hashable, row: Layout) -> SearchStrategy[Any]:
+    """A poll response from 0.7.0 on."""
+    return st.builds(
+        cast("type[Any]", value),
+        partition_id=unsigned(32),
+        current_offset=unsigned(64),
+        messages=st.lists(sealed(row), max_size=3).map(tuple),
+    )
+
+
+@cache
+@st.composite
+def sends_110(draw: DrawFn) -> Send90:
+    """A body of SendMessages; its messages are at most 2^32 - 1 microseconds apart."""
+    value: Send90 = draw(sends_later(Send90, Sent90, 0))
+    origin = draw(unsigned(64).map(lambda number: min(number, (1 << 64) - (1 << 32))))
+    messages = tuple(
+        evolve(one, id=one.id or 1, origin_timestamp=origin + draw(unsigned(32))) for one in value.messages
+    )
+    changed: Send90 = evolve(value, messages=messages)
+    return changed
+
+
+@cache
+def retained() -> SearchStrategy[Retained]:
+    """A batch as a file of 0.2.7 keeps it (§7)."""
+    return st.builds(
+        Retained,
+        base_offset=unsigned(64),
+        last_offset_delta=unsigned(32),
+        max_timestamp=unsigned(64),
+        messages=kept_lists(Polled40),
+    )
+
+
+@cache
+def later_logs(value: Hashable, row: Layout) -> SearchStrategy[Any]:
+    """A file from 0.7.0 on, but of batches."""
+    return st.builds(cast("type[Any]", value), messages=st.lists(sealed(row), max_size=3).map(tuple))

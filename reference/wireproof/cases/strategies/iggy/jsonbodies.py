@@ -1,0 +1,55 @@
+"""Bodies of HTTP, of every edition: iggy.md §8."""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, cast
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from wireproof.cases.strategies.iggy.addresses import partitionings
+from wireproof.cases.strategies.iggy.headers import header_maps, keyed_maps, sealed_maps
+from wireproof.cases.strategies.iggy.messages import some_sent
+from wireproof.cases.strategies.iggy.scalars import octets, unsigned
+from wireproof.iggy.jsonpoll import JsonPolled70, JsonPolled90, JsonPolled100
+from wireproof.iggy.jsonsend import JsonSend, JsonSent70, JsonSent90, JsonSent100
+from wireproof.iggy.message import Sent
+
+
+@cache
+def json_sends() -> SearchStrategy[JsonSend]:
+    """A body of an HTTP send."""
+    return st.builds(JsonSend, partitioning=partitionings(), messages=some_sent())
+
+
+@cache
+def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
+    """A body of an HTTP send from 0.7.0 on."""
+    headers = {JsonSent70: header_maps, JsonSent90: keyed_maps, JsonSent100: sealed_maps, Sent: header_maps}
+    one: SearchStrategy[Any] = st.builds(
+        cast("type[Any]", message),
+        id=unsigned(bits),
+        headers=cast("Any", headers)[message](),
+        payload=octets(300),
+    )
+    messages = st.lists(one, min_size=1, max_size=3).map(tuple)
+    return st.builds(cast("type[Any]", value), partitioning=partitionings(), messages=messages)
+
+
+@cache
+def json_polls(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
+    """A body of an HTTP poll from 0.7.0 on."""
+    headers = {JsonPolled70: header_maps, JsonPolled90: keyed_maps, JsonPolled100: sealed_maps}
+    one: SearchStrategy[Any] = st.builds(
+        cast("type[Any]", message),
+        id=unsigned(128),
+        **{name: unsigned(64) for name in ("checksum", "offset", "timestamp", "origin_timestamp")},
+        headers=cast("Any", headers)[message](),
+        payload=st.one_of(st.just(b""), octets(300)),
+    )
+    return st.builds(
+        cast("type[Any]", value),
+        partition_id=unsigned(32),
+        current_offset=unsigned(64),
+        messages=st.lists(one, max_size=3).map(tuple),
+    )

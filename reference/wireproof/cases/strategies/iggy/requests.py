@@ -1,0 +1,93 @@
+"""Requests and what answers them: iggy.md §2.1, §3.2, §6."""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, Final, cast
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from wireproof.cases.strategies.iggy.addresses import identifiers
+from wireproof.cases.strategies.iggy.scalars import unsigned
+from wireproof.iggy.frame import Eviction, Frame110, Reply, Request
+from wireproof.iggy.pollrequest import Consumer, Consumer30, PollRequest30, PollRequest80, Strategy
+from wireproof.iggy.reply import Confirmation, Reply110
+from wireproof.wire.checksums import xxh3_64
+
+CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
+STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
+_CONSUMERS: Final = st.sampled_from(["consumer", "group"])
+_STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
+
+
+@cache
+def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
+    """A request of PollMessages."""
+    ids: SearchStrategy[Any] = unsigned(32) if value is PollRequest30 else identifiers(least)
+    partitions: SearchStrategy[Any] = unsigned(32)
+    return st.builds(
+        cast("type[Any]", value),
+        consumer=st.builds(cast("Any", Consumer30 if value is PollRequest30 else Consumer), _CONSUMERS, ids),
+        stream=identifiers(least),
+        topic=identifiers(least),
+        partition_id=st.one_of(st.none(), partitions) if value is PollRequest80 else partitions,
+        strategy=st.builds(Strategy, cast("Any", _STRATEGIES), unsigned(64)),
+        count=unsigned(32).map(lambda number: max(number, 1)),
+        auto_commit=st.booleans(),
+    )
+
+
+@cache
+def some_bytes() -> SearchStrategy[bytes]:
+    """A body of any sort, or none."""
+    return st.one_of(st.just(b""), st.just(b"b" * 300), st.binary(max_size=40))
+
+
+@cache
+def _requests_110() -> SearchStrategy[Any]:
+    """A header of a request; the checksum is that of no body until one is there."""
+    operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
+    wide = {name: unsigned(64) for name in ("timestamp", "request", "session")}
+    return st.builds(
+        Request, client=unsigned(128), operation=operations, user_id=unsigned(32), code=unsigned(32), **wide
+    )
+
+
+@cache
+def frames_110() -> SearchStrategy[Frame110]:
+    """A VSR frame of any command."""
+    replies = st.builds(
+        Reply,
+        **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
+        **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request")},
+        operation=unsigned(8),
+        status=unsigned(32),
+    )
+    evictions = st.builds(
+        Eviction,
+        client=unsigned(128),
+        server_protocol_version=unsigned(32),
+        server_protocol_version_min=unsigned(32),
+        reason=unsigned(8),
+    )
+    headers = st.one_of(_requests_110(), replies, evictions)
+    return st.builds(Frame110, header=headers, body=some_bytes()).map(_summed)
+
+
+def _summed(frame: Frame110) -> Frame110:
+    """§2.1: XXH3-64 of the body, but for what is not replicated and for sends."""
+    if not isinstance(frame.header, Request) or frame.header.operation in (2, 160):
+        return frame
+    return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
+
+
+@cache
+def confirmations() -> SearchStrategy[Reply110]:
+    """What a send is answered by from 0.11 on: up to three of them."""
+    one = st.builds(
+        Confirmation,
+        **{name: unsigned(32) for name in ("stream_id", "topic_id", "partition_id")},
+        base_offset=unsigned(64),
+    )
+    return st.lists(one, max_size=3).map(lambda found: Reply110(confirmations=tuple(found)))

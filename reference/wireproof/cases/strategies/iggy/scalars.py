@@ -1,0 +1,46 @@
+"""Integers, texts and octets at their boundaries: what every Iggy value is drawn from."""
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+
+@cache
+def unsigned(bits: int) -> SearchStrategy[int]:
+    """Integers of `bits` bits; both ends, the sign bit and where a double loses them (2^53) often."""
+    top = (1 << bits) - 1
+    edges = [0, 1, top, top >> 1, (top >> 1) + 1, min(top, (1 << 53) + 1)]
+    return st.one_of(st.sampled_from(edges), st.integers(0, top))
+
+
+@cache
+def texts() -> SearchStrategy[bytes]:
+    """1 to 255 bytes of UTF-8, for names and keys."""
+    edges = st.sampled_from(
+        [
+            b"k",
+            b"K",
+            b"key-1",
+            b"n" * 63,
+            b"n" * 64,
+            b"n" * 128,
+            b"n" * 255,
+            "é".encode(),
+            ("é" * 127).encode(),
+        ]
+    )
+    plain = st.text(min_size=1, max_size=20).map(_encodable).filter(lambda text: 1 <= len(text) <= 255)
+    return st.one_of(edges, plain)
+
+
+def _encodable(text: str) -> bytes:
+    return text.encode("utf-8", "ignore")
+
+
+@cache
+def octets(most: int = 255) -> SearchStrategy[bytes]:
+    """1 to `most` bytes, for keys of messages and payloads."""
+    return st.one_of(
+        st.sampled_from([b"\0", b"\xff" * 128, b"\xff" * most]), st.binary(min_size=1, max_size=40)
+    )

@@ -1,0 +1,27 @@
+"""`wireproof completion`: what a shell needs to complete verbs, options, adapters and ids."""
+
+from typing import Final
+
+import click
+from click.shell_completion import get_completion_class
+
+SHELLS: Final = ("bash", "zsh", "fish")
+
+HOW: Final = {
+    "bash": 'eval "$(wireproof completion bash)"        # in ~/.bashrc',
+    "zsh": 'eval "$(wireproof completion zsh)"         # in ~/.zshrc',
+    "fish": "wireproof completion fish | source         # in ~/.config/fish/config.fish",
+}
+"""The line that switches it on."""
+
+
+@click.command("completion", epilog="\b\n" + "\n".join(HOW.values()))
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print the script by which SHELL completes verbs, options, names of adapters and ids of cases."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    top = ctx.find_root().command
+    script = kind(top, {}, "wireproof", "_WIREPROOF_COMPLETE")
+    click.echo(script.source_template % script.source_vars())

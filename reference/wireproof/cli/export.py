@@ -1,0 +1,29 @@
+"""`wireproof export`: the suite as data, for those who want the vectors and no runner."""
+
+from pathlib import Path
+
+import click
+
+from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.report.export import export
+
+
+@click.command("export")
+@click.option("--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path),
+              metavar="DIR", help="a new or an empty folder")  # fmt: skip
+@selecting
+def command(
+    folder: Path, patterns: tuple[str, ...], skipped: tuple[str, ...], folders: tuple[Path, ...]
+) -> None:
+    """Write the cases as lines of JSON and as raw files, with readers in five languages.
+
+    Prints the number of cases and the digest that each reader prints too.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise click.UsageError(f"--out {folder}: is there and not empty: name a new folder")
+    suite = suite_of(folders)
+    done = export(suite, selection(suite, patterns, skipped), folder)
+    click.echo(f"{done.cases} {done.digest:08x}")
+    click.echo(
+        f"{folder}: {done.cases} cases, {done.size} bytes of raw files; begin with README.md", err=True
+    )

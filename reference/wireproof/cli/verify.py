@@ -1,0 +1,84 @@
+"""`wireproof verify`: is a run what it says?"""
+
+from pathlib import Path
+
+import click
+from attrs import frozen
+
+from wireproof.cases.fixtures import Suite
+from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.trial import verify
+from wireproof.trial.engine import Engine
+from wireproof.trial.events import CaseEvent, EventError
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.run import Plan, run
+from wireproof.trial.streams import Stream, read
+
+
+@frozen
+class Asked:
+    """The switches of one `verify`."""
+
+    sample: int
+    seed: int
+    in_process: bool
+    scale: float
+
+
+@click.command("verify")
+@click.argument("file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--sample", default=50, type=click.IntRange(min=0), help="so many cases are judged again")
+@click.option("--seed", default=0, help="which ones")
+@click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
+@click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
+@with_fixtures
+def command(
+    file: Path, sample: int, seed: int, in_process: bool, scale: float, folders: tuple[Path, ...]
+) -> int:
+    """Follow the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
+
+    Exit code 0: the chain holds, the run is complete and each verdict is the same; 1: not so; 2: the run is
+    of other fixtures; 4: the adapter cannot be started.
+    """
+    streams = read(file)
+    if not streams:
+        raise EventError(f"{file}: holds no run: write one with `wireproof check … --out {file.name}`")
+    suite = suite_of(folders)
+    asked = Asked(sample, seed, in_process, scale)
+    return worst([_verified(stream, suite, asked) for stream in streams])
+
+
+def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
+    name = f"{stream.run.adapter} {stream.run.version}".strip()
+    found = verify.broken(stream)
+    if found is not None:
+        click.echo(f"{name}: the chain breaks: {found.text}")
+        return Exit.FAILS
+    said = "complete" if stream.complete else "incomplete"
+    click.echo(
+        f"{name}: {len(stream.cases)} events, {said}, the chain holds, its head is {verify.head(stream)}"
+    )
+    codes = [Exit.CONFORMS if stream.complete else Exit.FAILS]
+    if asked.sample:
+        if stream.run.fixtures != suite.hash:
+            raise EventError(
+                f"{name}: was run on the fixtures {stream.run.fixtures}, here are {suite.hash}: "
+                "verify it with the edition of its `suite`, or with --sample 0"
+            )
+        codes.append(_again(stream, suite, asked))
+    return worst(codes)
+
+
+def _again(stream: Stream, suite: Suite, asked: Asked) -> Exit:
+    events = verify.drawn(stream, asked.sample, asked.seed)
+    cases = [case for case in verify.cases_of(suite, events) if case is not None]
+    spec, seed = stream.run.spec, stream.run.seed
+    with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
+        if engine.hello.version != stream.run.version:
+            click.echo(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}")
+        now: list[CaseEvent] = list(run(engine, Plan(cases, suite.by_id, families=False)))
+    found = verify.differences(events, now)
+    for difference in found:
+        click.echo(difference.text)
+    click.echo(f"{spec}: {len(events)} cases judged again, {len(found)} otherwise")
+    return Exit.FAILS if found else Exit.CONFORMS

@@ -1,0 +1,105 @@
+"""The suite for those who want the vectors and no runner: lines of JSON, raw files, readers of both.
+
+cases.ndjson    one case a line, sorted by id: everything that its fixture says, and the text of its rules
+raw/            the bytes of each decode and scan as a file, under the id of its case
+readers/        some thirty lines each in Python, Node, Go, Java and Rust
+schemas/        the JSON Schema of each format's values
+layouts/        Kaitai Struct specifications
+"""
+
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+from attrs import frozen
+
+from wireproof import __version__
+from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.page import row_of
+from wireproof.formats import FORMATS
+from wireproof.report import kaitai
+from wireproof.wire.values import schema
+
+READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
+
+
+@frozen
+class Exported:
+    """What was written: cases, bytes of raw files, and the digest that every reader prints."""
+
+    cases: int
+    size: int
+    digest: int
+
+
+def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
+    """Write everything to `folder`, which is new or empty; raises OSError."""
+    count = size = digest = 0
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "cases.ndjson").open("w", encoding="utf-8", newline="\n") as lines:
+        for case in cases:
+            data = raw(case)
+            row = line_of(suite, case, data)
+            if data is not None:
+                _put(folder / row["file"], data)
+            lines.write(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
+            digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
+            count, size = count + 1, size + len(data or b"")
+    exported = Exported(count, size, digest)
+    _beside(suite, folder, exported, {case.joined for case in cases})
+    return exported
+
+
+def raw(case: Case) -> bytes | None:
+    """The bytes of a decode, or all chunks of a scan joined; None for an encode."""
+    match case.input:
+        case Data(data):
+            return data
+        case Chunks(chunks):
+            return b"".join(chunks)
+        case Value():
+            return None
+
+
+def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
+    """The JSON object of a line; id and file stand first, for readers without a JSON library."""
+    row = row_of(case)
+    where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
+    told = {"format": case.format, "revision": case.revision}
+    seal = {"sha256": sha256(data).hexdigest()} if data is not None else {}
+    rules = {"rules": [_rule(suite, rule) for rule in case.rules]}
+    return {"id": row.pop("id"), **where, **told, **seal, **row, **rules}
+
+
+def _rule(suite: Suite, name: str) -> dict[str, str]:
+    rule = suite.rules[name]
+    return {"id": name, "text": rule.text, "document": rule.document, "section": rule.section}
+
+
+def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[str]) -> None:
+    for name in READERS:
+        _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
+    for name, text in schemas():
+        _put(folder / "schemas" / f"{name}.schema.json", text.encode())
+    for name, text in kaitai.written(suite.cases, chosen):
+        _put(folder / "layouts" / f"{name}.ksy", text.encode())
+    told = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
+    readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")
+    _put(folder / "README.md", readme.format(**told).encode())
+
+
+def schemas() -> Iterator[tuple[str, str]]:
+    """The name of each format and the text of its values' JSON Schema."""
+    for row in FORMATS.values():
+        tree: Mapping[str, Any] = schema(row.value, row.joined)
+        yield row.joined.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)

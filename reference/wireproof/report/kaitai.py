@@ -1,0 +1,326 @@
+"""Layouts as Kaitai Struct specifications, made from the layout traces of the accepted golden cases.
+
+Nothing is written here by hand of any format: the order of fields, what is the length or the number of what,
+and when a field is there at all are what all traces of an edition have in common (in those of Heka's frames,
+`fields` leaves out the protobuf). A field is there under a condition if an earlier number, or some of its
+bits, tells those traces that have it from those that do not.
+What is packed stays bytes, for a checksum, a codec or a rule is no matter of a layout.
+"""
+
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.cases.case import Case
+from wireproof.report.fields import (
+    SCALARS,
+    Leaf,
+    Many,
+    Part,
+    Shapes,
+    Struct,
+    cases_of,
+    frame_of,
+    leaves_some,
+    trace_of,
+)
+
+WRITTEN: Final = (
+    "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "heka.stream/0.10",
+    "iggy.frame/0.0.30", "iggy.reply/0.0.30", "iggy.reply/0.11",
+    "iggy.headers/0.0.30", "iggy.headers/0.9", "iggy.headers/0.10",
+    "iggy.identifier/0.0.30", "iggy.identifier/0.8", "iggy.partitioning/0.0.30", "iggy.partitioning/0.9",
+    "iggy.send/0.0.30", "iggy.send/0.7", "iggy.send/0.8", "iggy.send/0.9", "iggy.send/0.11",
+    "iggy.poll-request/0.0.30", "iggy.poll-request/0.0.92", "iggy.poll-request/0.8",
+    "iggy.poll/0.0.30", "iggy.poll/0.0.40", "iggy.poll/0.0.60",
+    "iggy.poll/0.7", "iggy.poll/0.8", "iggy.poll/0.9",
+    "iggy.log/0.0.30", "iggy.log/0.0.40", "iggy.log/0.7", "iggy.log/0.8", "iggy.log/0.9", "iggy.log/0.11",
+)  # fmt: skip
+"""The editions whose layouts their traces tell; each is compiled and held to its cases by a test.
+
+A log of entries of several editions, frames that differ by command, and protobuf's fields, which come in any
+order, are not told so: of Heka there is the framing.
+"""
+
+
+MASKS: Final = (-1, 0x07, 0x08, 0x10, 0x20, 0x40)
+"""Parts of a number that may decide whether a field is there; all of it first."""
+
+PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
+"""Numbers in groups of seven bits, the lowest first: their bits; what is beyond these is dropped."""
+
+
+# --- what trees have in common ---
+
+
+@frozen
+class Scope:
+    """All occurrences of one group of fields, each with the root of its trace and the size of its input."""
+
+    rows: tuple[tuple[Struct, Struct, int], ...]
+
+    def order(self) -> list[str]:
+        """The names of all fields; where an occurrence lacks some, the others tell their places."""
+        names: list[str] = []
+        for struct, _, _ in self.rows:
+            place = 0
+            for name in struct.parts:
+                if name in names:
+                    place = names.index(name) + 1
+                else:
+                    names.insert(place, name)
+                    place += 1
+        return names
+
+    def parts(self, name: str) -> list[Part]:
+        """The occurrences of a field."""
+        return [struct.parts[name] for struct, _, _ in self.rows if name in struct.parts]
+
+
+def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
+    """The specification of an edition, as the tree of its YAML."""
+    clean = [case for case in cases_of(joined, cases) if not leaves_some(case)]
+    traces = [(trace_of(case), len(frame_of(case))) for case in clean]
+    shapes = Shapes.of(spans for spans, _ in traces)
+    trees = [(shapes.tree(spans), size) for spans, size in traces]
+    rows = [(root, root, size) for root, size in trees]
+    types: dict[str, Any] = {}
+    seq = _seq(Scope(tuple(rows)), types, "")
+    meta = {"id": ident(re.sub(r"[./]", "_", joined)), "title": f"{joined}, from {len(rows)} accepted cases"}
+    text = json.dumps(seq) + json.dumps(types)
+    types |= {
+        name: packed(bits, zigzag=name != "uvarint")
+        for name, bits in PACKED_NUMBERS.items()
+        if f'"type": "{name}"' in text
+    }
+    return {"meta": meta, "seq": seq} | ({"types": types} if types else {})
+
+
+def packed(bits: int, *, zigzag: bool) -> dict[str, Any]:
+    """The type of a number in groups of seven bits: of 0, 1, 2, 3 zig-zag makes 0, -1, 1, -2."""
+    parts = (f"(groups.size > {n} ? (groups[{n}] & 0x7f) << {7 * n} : 0)" for n in range(-(-bits // 7)))
+    return {
+        "seq": [{"id": "groups", "type": "u1", "repeat": "until", "repeat-until": "(_ & 0x80) == 0"}],
+        "instances": {
+            "raw": {"value": f"({' + '.join(parts)}) & 0x{(1 << bits) - 1:x}"},
+            "value": {"value": "(raw >> 1) ^ -(raw & 1)" if zigzag else "raw"},
+        },
+    }
+
+
+def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    seq: list[dict[str, Any]] = []
+    before: list[str] = []
+    for name in scope.order():
+        parts = scope.parts(name)
+        told: dict[str, Any] = {"id": ident(name)}
+        told |= _body(scope, name, parts, before, types, path)
+        if condition := _condition(scope, name, before):
+            told["if"] = condition
+        seq.append(told)
+        if all(isinstance(part, Leaf) and part.type in SCALARS for part in parts):
+            before.append(name)
+        before += _inner_numbers(name, parts)
+    return seq
+
+
+def _inner_numbers(name: str, parts: Sequence[Part]) -> list[str]:
+    """The numbers that stand in every occurrence of a group, as numbers of what the group stands in."""
+    inner = [part.parts for part in parts if isinstance(part, Struct)]
+    names = dict.fromkeys(one for part in inner for one in part)
+    return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), Leaf) for part in inner)]
+
+
+def _at(parts: Mapping[str, Part], name: str) -> Leaf | None:
+    part = parts.get(name)
+    return part if isinstance(part, Leaf) and part.type in SCALARS else None
+
+
+def _body(
+    scope: Scope, name: str, parts: Sequence[Part], before: Sequence[str], types: dict[str, Any], path: str
+) -> dict[str, Any]:
+    match parts[0]:
+        case Leaf(type=kind) if kind in SCALARS:
+            return {"type": SCALARS[kind]}
+        case Leaf():
+            return _sized(scope, name, before)
+        case Struct():
+            inner = tuple(
+                (part, root, size) for struct, root, size in scope.rows
+                if isinstance(part := struct.parts.get(name), Struct)
+            )  # fmt: skip
+        case Many():
+            inner = tuple(
+                (item, root, size) for struct, root, size in scope.rows
+                if isinstance(many := struct.parts.get(name), Many) for item in many.items
+            )  # fmt: skip
+    here = f"{path}{name}_"
+    types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
+    told = {"type": ident(here.rstrip("_"))}
+    if isinstance(parts[0], Struct) and (sized := _size(scope, name, before)) and not sized[1]:
+        told["size"] = _value(scope, sized[0])
+    if isinstance(parts[0], Many):
+        by = _count(scope, name, before)
+        told |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
+    return told
+
+
+def _found(struct: Struct, name: str) -> Part | None:
+    """A part of a group, or of a group in it."""
+    head, _, rest = name.partition(".")
+    part = struct.parts.get(head)
+    return _found(part, rest) if rest and isinstance(part, Struct) else part
+
+
+def _number(struct: Struct, name: str) -> int | None:
+    part = _found(struct, name)
+    return part.value if isinstance(part, Leaf) and isinstance(part.value, int) else None
+
+
+def _sized(scope: Scope, name: str, before: Sequence[str]) -> dict[str, Any]:
+    by = _size(scope, name, before)
+    if by is not None:
+        return {"size": _value(scope, by[0]) + (f" - {by[1]}" if by[1] else "")}
+    sizes = {part.end - part.start for part in scope.parts(name)}
+    return {"size": sizes.pop()} if len(sizes) == 1 else {"size-eos": True}
+
+
+def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | None:
+    """The earlier length that says how many bytes a field has, and how many of them lie before it."""
+    rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
+    for other in reversed(before):
+        covers = [(part, struct.parts[name]) for struct in rows if (part := _found(struct, other))]
+        gaps = {_gap(one, two) for one, two in covers}
+        if len(covers) == len(rows) and len(gaps) == 1 and None not in gaps:
+            (gap,) = gaps
+            return (other, gap) if gap is not None else None
+    return None
+
+
+def _gap(length: Part, part: Part) -> int | None:
+    """How much of what a length speaks of is no part of the field; None if it says nothing of its end."""
+    if not isinstance(length, Leaf) or not isinstance(length.value, int):
+        return None
+    gap = length.value - (part.end - part.start)
+    if length.cover is None:
+        return 0 if gap == 0 else None
+    ends = length.cover.kind == "length" and length.cover.end == part.end
+    return gap if ends and gap >= 0 else None
+
+
+def _count(scope: Scope, name: str, before: Sequence[str]) -> str:
+    """The earlier number that is that of the items in every occurrence."""
+    rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
+    for other in reversed(before):
+        if all(_number(struct, other) == len(_items(struct.parts[name])) for struct in rows):
+            return other
+    return ""
+
+
+def _items(part: Part) -> list[Struct]:
+    return part.items if isinstance(part, Many) else []
+
+
+def _value(scope: Scope, name: str) -> str:
+    part = next(part for struct, _, _ in scope.rows if (part := _found(struct, name)))
+    grouped = isinstance(part, Leaf) and SCALARS[part.type] in PACKED_NUMBERS
+    words = ".".join(map(ident, name.split(".")))
+    return f"{words}.value" if grouped else words
+
+
+# --- when a field is there ---
+
+
+def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
+    """What tells occurrences with the field from those without it; empty where all have it."""
+    rows = [(struct, size) for struct, _, size in scope.rows if name not in struct.parts]
+    away = [struct for struct, size in rows if not _is_empty(scope, name, before, (struct, size))]
+    if not away:
+        return ""
+    there = [struct for struct, _, _ in scope.rows if name in struct.parts]
+    for other in reversed(before):
+        for mask in MASKS:
+            if text := _told_by(scope, there, away, (other, mask)):
+                return text
+    raise ValueError(f"{name}: no earlier number tells when it is there")
+
+
+def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[Struct, int]) -> bool:
+    """Whether a field that an occurrence lacks may as well be there with nothing in it."""
+    struct, size = row
+    part = scope.parts(name)[0]
+    if isinstance(part, Many) and (number := _count(scope, name, before)):
+        return _number(struct, number) == 0
+    if isinstance(part, Leaf) and part.type not in SCALARS and (by := _size(scope, name, before)):
+        return _number(struct, by[0]) == by[1]
+    return not _room(scope, struct, name, size)
+
+
+def _room(scope: Scope, struct: Struct, name: str, size: int) -> bool:
+    """Whether anything is left where an occurrence lacks a field: if not, it may as well be empty."""
+    order = scope.order()
+    above = [struct.parts[one] for one in order[: order.index(name)] if one in struct.parts]
+    end = max((part.end for part in above), default=struct.start if struct.parts else 0)
+    covers = [part.cover for part in above if isinstance(part, Leaf) and part.cover is not None]
+    return end != size and all(
+        cover.kind != "length" or cover.end != end or cover.start == end for cover in covers
+    )
+
+
+def _told_by(scope: Scope, there: Sequence[Struct], away: Sequence[Struct], by: tuple[str, int]) -> str:
+    other, mask = by
+    yes, no = ({_masked(struct, other, mask) for struct in structs} for structs in (there, away))
+    if yes & no or None in yes | no:
+        return ""
+    what = _value(scope, other) if mask == -1 else f"({_value(scope, other)} & {mask})"
+    if len(no) == 1:
+        return f"{what} != {no.pop()}"
+    if len(yes) == 1:
+        return f"{what} == {yes.pop()}"
+    lowest, highest = min(filter(None, yes), default=0), max(filter(None, no), default=0)
+    return f"{what} > {highest}" if lowest > highest else ""
+
+
+def _masked(struct: Struct, name: str, mask: int) -> int | None:
+    number = _number(struct, name)
+    return None if number is None else number & mask
+
+
+# --- text ---
+
+
+def ident(name: str) -> str:
+    """A name as Kaitai has it: `baseOffset` is `base_offset`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("#", "n").replace("-", "_").lower()
+
+
+def yaml(tree: Mapping[str, Any]) -> str:
+    """The text of a specification."""
+    return "\n".join(_lines(tree, 0)) + "\n"
+
+
+def _lines(tree: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 - the tree of some YAML
+    pad = "  " * depth
+    for key, part in tree.items():
+        match part:
+            case Mapping():
+                yield f"{pad}{key}:"
+                yield from _lines(part, depth + 1)
+            case list():
+                yield f"{pad}{key}:"
+                for item in part:
+                    first, *rest = _lines(item, depth + 2)
+                    yield f"{pad}  - {first.strip()}"
+                    yield from rest
+            case _:
+                yield f"{pad}{key}: {json.dumps(part)}"
+
+
+def written(cases: Sequence[Case], chosen: Container[str] = WRITTEN) -> Iterator[tuple[str, str]]:
+    """The name and the text of each specification that is chosen."""
+    for joined in (one for one in WRITTEN if one in chosen):
+        made = spec(joined, cases)
+        yield made["meta"]["id"], yaml(made)

@@ -1,0 +1,94 @@
+"""The exported layouts, compiled by Kaitai itself, read what the reference reads: each field of each case."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml as pyyaml
+
+from wireproof.adapters.build import built
+from wireproof.adapters.entry import Build
+from wireproof.cases import fixtures
+from wireproof.cases.case import Case
+from wireproof.report import fields, kaitai
+from wireproof.report.fields import SCALARS, STEP, Leaf, Shapes
+from wireproof.report.kaitai import WRITTEN, ident
+
+CASES = fixtures.load().cases
+
+
+def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
+    """Each case of an edition with its frame and with the fields of its trace."""
+    mine = fields.cases_of(joined, CASES)
+    traces = [fields.trace_of(case) for case in mine]
+    shapes = Shapes.of(traces)
+    for case, trace in zip(mine, traces, strict=True):
+        yield case, fields.frame_of(case), list(fields.leaves(shapes.tree(trace)))
+
+
+@pytest.fixture(scope="module")
+def readers() -> dict[str, Any]:
+    """The class of each edition, compiled from the text of its specification."""
+    if shutil.which("npm") is None:
+        pytest.skip("Kaitai's compiler is left out: it wants npm on the PATH")
+    home = built("kaitai", Build("kaitai", (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
+    specs = {name: pyyaml.safe_load(text) for name, text in kaitai.written(CASES)}
+    done = subprocess.run(
+        ["node", "compile.mjs"], cwd=home, input=json.dumps(specs), capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for name, text in json.loads(done.stdout).items():
+        module: dict[str, Any] = {}
+        exec(text, module)  # what the compiler made of our own specification
+        found[name] = module["".join(part.capitalize() for part in name.split("_"))]
+    return found
+
+
+def at(found: Any, path: str) -> Any:
+    for name, index in STEP.findall(path):
+        found = getattr(found, ident(name))
+        found = found[int(index)] if index else found
+    return getattr(found, "value", found)
+
+
+@pytest.mark.parametrize("joined", WRITTEN)
+def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
+    readers: dict[str, Any], joined: str
+) -> None:
+    reader = readers[ident(joined.replace("/", "_").replace(".", "_"))]
+    seen = 0
+    for case, frame, parts in trees(joined):
+        read = reader.from_bytes(frame)
+        for path, leaf in parts:
+            want = leaf.value if leaf.type in SCALARS else frame[leaf.start : leaf.end]
+            assert at(read, path) == want, f"{case.id} {path}"
+        assert read._io.is_eof() or fields.leaves_some(case), case.id
+        seen += len(parts)
+    assert seen
+
+
+def test_a_layout_says_when_a_field_is_there_and_how_long_it_is() -> None:
+    tree = kaitai.spec("kafka.batch/v2", CASES)
+    by_id = {one["id"]: one for one in tree["seq"]}
+    assert by_id["records"]["if"] == "(attributes & 7) == 0"
+    assert by_id["records"]["repeat-expr"] == "records_count"
+    assert by_id["records_packed"]["size"] == "batch_length - 49"
+    record = {one["id"]: one for one in tree["types"]["records"]["seq"]}
+    assert record["key"]["size"] == "key_length.value"
+    assert record["key"]["if"] == "key_length.value > -1"
+
+
+def test_a_field_that_nothing_tells_is_refused() -> None:
+    with pytest.raises(ValueError, match="no earlier number tells"):
+        kaitai.spec("kafka.log/mixed", CASES)
+
+
+def test_the_text_is_yaml_of_the_same_tree() -> None:
+    for joined in WRITTEN[:4]:
+        tree = kaitai.spec(joined, CASES)
+        assert pyyaml.safe_load(kaitai.yaml(tree)) == tree
