@@ -46,6 +46,19 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
     )
 
 
+def _iggy_2023(edition: str) -> Entry:
+    """An edition of the crate iggy; one build holds all three, whose dependencies are the same."""
+    cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
+    build = Build("iggy-rust-2023", (("env", "OPENSSL_NO_VENDOR=1", *cargo),), shared=("shared-rust",))
+    return Entry(
+        f"iggy-rust-{edition}",
+        f"the crate iggy {edition} (Rust): its byte-serialisable types, and its TCP client",
+        command=("{build}/target/release/driver", edition),
+        prepare=build,
+        formats=("iggy",),
+    )
+
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -182,6 +195,9 @@ TABLE: Final[tuple[Entry, ...]] = (
     _apache_iggy("0.6", "0.8"),
     _apache_iggy("0.7", "0.9"),
     _apache_iggy("0.8", "0.10"),
+    _iggy_2023("0.0.30"),
+    _iggy_2023("0.0.40"),
+    _iggy_2023("0.0.60"),
     Entry(
         "iggy-binary-protocol",
         "Iggy's own wire types (Rust, 0.11): iggy_binary_protocol",
