@@ -210,7 +210,8 @@ def test_names_are_unique_and_rows_lead_somewhere() -> None:
     names = [entry.name for entry in table.TABLE]
     assert len(names) == len(set(names))
     for entry in entries().values():
-        assert bool(entry.object) != bool(entry.command), entry.name
+        ways = [entry.object, entry.command, entry.absent]
+        assert sum(map(bool, ways)) == 1, entry.name
         assert entry.description, entry.name
 
 

@@ -138,6 +138,14 @@ def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes
     assert code(*flips, OTHER, text=broad + other + narrow) == 3
 
 
+def test_a_debt_of_exhaustion_is_paid_by_any_limit_and_by_no_answer() -> None:
+    owed = TEXT.replace('"crash"', '"exhausted"')
+    for end in (("timeout",), ("resource", "memory"), ("crash",)):
+        assert code(FAIL, event(3, "other/one", *end), text=owed) == 0
+    assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=owed) == 3
+    assert code(FAIL, event(3, "other/one", "pass"), text=owed) == 3
+
+
 def test_a_broad_debt_of_no_known_fixture_is_named() -> None:
     debts = parse(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
     assert baseline.check(debts, [FAIL.id, OTHER.id], TODAY) == ()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from wireproof.adapters.bindings import iggy_py
+from wireproof.adapters.bindings.iggy_sdk import SdkClient
 from wireproof.adapters.contract import Request
 from wireproof.adapters.loopback import IggyServer
 from wireproof.cases.outcome import Accepted, Refused
@@ -38,26 +39,25 @@ WORLD = message_60("1", "2", str(0x3A771143), b"world".hex())
 
 
 @pytest.fixture
-def iggy() -> Iterator[iggy_py.IggyPy]:
-    adapter = iggy_py.IggyPy()
-    yield adapter
-    adapter.close()
+def iggy() -> Iterator[SdkClient]:
+    yield iggy_py.adapter
+    iggy_py.adapter.close()
 
 
-def test_iggy_py_shows_the_messages_that_its_server_answered(iggy: iggy_py.IggyPy) -> None:
+def test_iggy_py_shows_the_messages_that_its_server_answered(iggy: SdkClient) -> None:
     assert len(W14) == 2 * 137
     outcome = iggy.decode(asked(bytes.fromhex(W14), of=POLL))
     assert outcome == Accepted(value={"messages": [HELLO, WORLD]})
 
 
-def test_iggy_py_drops_a_torn_last_message_without_a_word(iggy: iggy_py.IggyPy) -> None:
+def test_iggy_py_drops_a_torn_last_message_without_a_word(iggy: SdkClient) -> None:
     """iggy.md §3.3: a body one byte short."""
     outcome = iggy.decode(asked(bytes.fromhex(W14)[:-1], of=POLL))
     assert outcome == Accepted(value={"messages": [HELLO]})
 
 
 def test_a_panic_of_iggy_py_is_an_undocumented_refusal_and_the_next_request_is_answered(
-    iggy: iggy_py.IggyPy,
+    iggy: SdkClient,
 ) -> None:
     cut = iggy.decode(asked(bytes.fromhex(W14)[:10], of=POLL))
     assert isinstance(cut, Refused)
@@ -84,7 +84,7 @@ def send_value(payload: str) -> dict[str, Any]:
     }
 
 
-def test_iggy_py_sends_the_body_that_the_rule_book_captured(iggy: iggy_py.IggyPy) -> None:
+def test_iggy_py_sends_the_body_that_the_rule_book_captured(iggy: SdkClient) -> None:
     """iggy.md §3.1: stream, topic, partition, then `id 0*16 | 00000000 | 05000000 68656c6c6f`."""
     value = send_value(b"hello".hex())
     outcome = iggy.encode(asked(of=("iggy.send", "0.0.30"), op="encode", value=value))
@@ -92,7 +92,7 @@ def test_iggy_py_sends_the_body_that_the_rule_book_captured(iggy: iggy_py.IggyPy
     assert outcome == Accepted(data=bytes.fromhex(place + "00" * 16 + "00000000" + "0500000068656c6c6f"))
 
 
-def test_iggy_py_panics_on_an_empty_payload_and_cannot_set_an_id(iggy: iggy_py.IggyPy) -> None:
+def test_iggy_py_panics_on_an_empty_payload_and_cannot_set_an_id(iggy: SdkClient) -> None:
     empty = iggy.encode(asked(of=("iggy.send", "0.0.30"), op="encode", value=send_value("")))
     assert isinstance(empty, Refused)
     assert "EmptyMessagePayload" in empty.text

@@ -170,7 +170,7 @@ def test_what_it_has_found_is_a_case_that_stands_in_the_baseline_of_the_codec() 
 
 def debts(codec: str) -> set[str]:
     entry = entries()[codec]
-    folder = entry.prepare.source if entry.prepare else codec
-    return {
-        debt.id for debt in parse((drivers_folder() / folder / "baseline.toml").read_text(encoding="utf-8"))
-    }
+    folders = [codec, *([entry.prepare.source] if entry.prepare else [])]
+    files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
+    text = next(filter(Path.exists, files)).read_text(encoding="utf-8")
+    return {debt.id for debt in parse(text)}

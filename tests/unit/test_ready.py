@@ -7,6 +7,7 @@ from commands import Command
 from wireproof.adapters import build, registry
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.ready import Ready, ready
 from wireproof.adapters.table import TABLE
 
@@ -124,3 +125,10 @@ def test_prepare_wants_names_or_all(wireproof: Command) -> None:
     assert wireproof("adapters", "prepare").code == 2
     assert wireproof("adapters", "prepare", "--all", "kio").code == 2
     assert "nothing to build" in wireproof("adapters", "prepare", "kio").out
+
+
+def test_an_adapter_that_no_registry_carries_says_so_and_is_not_started() -> None:
+    entry = registry.resolve("iggy-node")
+    assert ready(entry) == Ready("not here", remedy=entry.absent)
+    with pytest.raises(AdapterStartError, match="iggy-node cannot be plugged in: its package"):
+        registry.open_adapter("iggy-node")

@@ -1,5 +1,6 @@
 """The views of a run: design, section 5."""
 
+import base64
 import datetime as dt
 import io
 import json
@@ -14,13 +15,15 @@ from judge_toy import (
     GOOD_CASE,
     toy,  # noqa: F401 - pytest finds the fixture here
 )
+from pages import data, rows, shown
 from rich.console import Console
 from runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
+from wireproof.cases.rules import Rule
 from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge
+from wireproof.report.badge import badge, badges, file_of
 from wireproof.report.diff import diff
 from wireproof.report.excerpt import excerpt
 from wireproof.report.failure import LINES, block
@@ -262,7 +265,7 @@ def test_markdown_tells_an_incomplete_run() -> None:
 
 
 class Parsed(HTMLParser):
-    """Collects tags and text, and refuses tags that do not close in order."""
+    """Collects tags, and refuses tags that do not close in order."""
 
     VOID = frozenset({"meta", "input", "br", "link"})
 
@@ -270,7 +273,6 @@ class Parsed(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
@@ -279,9 +281,6 @@ class Parsed(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def parsed(text: str) -> Parsed:
@@ -292,21 +291,50 @@ def parsed(text: str) -> Parsed:
     return page
 
 
-def test_html_is_well_formed_and_holds_bytes_fields_and_replay_line() -> None:
-    page = parsed(html([stream(PASS, FAIL, SKIP)], Page("A run", lookup)))
-    for part in ("A run", "02 01 61 6b cd", "refused", "wireproof replay toy.frame/v1/sum/wrong", "toy.sum"):
-        assert part in page.text
-    assert sum(tag == "details" for tag, _ in page.seen) == 3
+def test_html_is_well_formed_and_holds_bytes_fields_rule_twin_and_replay_line() -> None:
+    rule = Rule("toy.sum", "refusing", "The last byte is the sum of the body.", "toy", "1")
+    page = html([stream(PASS, FAIL, SKIP)], Page("A run", lookup, CASES, {rule.id: rule}))
+    parsed(page)
+    parts = ("A run", "02 01 61 6b cd", "02 01 61 6b cc", "refused", rule.text, "toy 1")
+    for part in (*parts, "wireproof replay toy.frame/v1/sum/wrong", "toy.sum"):
+        assert part in shown(page), part
+    assert rows(page) == [
+        ([PASS.id], ["pass:canonical"]), ([SKIP.id], ["unsupported"]), ([FAIL.id], ["fail:wrong-accept"])
+    ]  # fmt: skip
+
+
+def test_html_marks_the_byte_and_the_line_that_a_verdict_is_about() -> None:
+    tree = data(html([stream(PASS, FAIL)], Page("A run", lookup, CASES)))
+    (wrong,) = (row for row in tree["answers"] if tree["words"][row[0]] == "fail:wrong-accept")
+    (case,) = (row for row in tree["cases"] if tree["words"][row[0]] == FAIL.id)
+    line, start, end = wrong[7:10]
+    assert (start, end) == (4, 5)
+    assert tree["words"][case[13][line][3]] == "sum"
+    twin = tree["cases"][case[9]]
+    assert tree["words"][twin[0]] == GOOD_CASE.id
 
 
 def test_html_takes_nothing_from_the_network_and_runs_no_text() -> None:
     text = html([stream(PASS, NASTY)], Page(HOSTILE, lookup))
     page = parsed(text)
-    assert [tag for tag, _ in page.seen].count("script") == 1
+    assert [tag for tag, _ in page.seen].count("script") == 2, "the data and what draws it"
     assert not [attrs for _, attrs in page.seen if "src" in attrs or "href" in attrs or "onload" in attrs]
     assert "http://" not in text
     assert "https://" not in text
+    assert "<script>alert" not in text
+    assert "innerHTML" not in text
     text.encode("utf-8")
+
+
+def test_html_of_a_long_run_is_packed_and_says_the_same() -> None:
+    cases = [
+        event(n, f"same/c{n}", "fail", "wrong-value", path=f"p{n}", got=f"{n} " * 40) for n in range(2000)
+    ]
+    page = html([stream(*cases)])
+    assert 'type="application/gzip"' in page
+    assert len(page) < 200_000
+    assert len(rows(page)) == 2000
+    assert all(one.got.strip() in data(page)["words"] or one.got in data(page)["words"] for one in cases[:3])
 
 
 def test_html_folds_rows_with_the_same_results() -> None:
@@ -315,10 +343,10 @@ def test_html_folds_rows_with_the_same_results() -> None:
         evolve(one, verdict="fail", kind="wrong-value") if n == 7 else one for n, one in enumerate(cases)
     ]
     (topic,) = matrix([stream(*cases), stream(*other)])
-    assert sorted(len(row.ids) for row in topic.rows) == [1, 1999]
+    assert [len(row.ids) for row in topic.rows] == [1, 1999], "what is wrong comes first"
     text = html([stream(*cases), stream(*other)])
     assert len(text) < 200_000
-    assert sum(tag == "details" for tag, _ in parsed(text).seen) == 2
+    assert [len(ids) for ids, _ in rows(text)] == [1, 1999]
 
 
 def test_html_shows_a_derived_family_as_one_row_with_its_worst_verdict() -> None:
@@ -331,21 +359,50 @@ def test_html_shows_a_derived_family_as_one_row_with_its_worst_verdict() -> None
     assert (cell.count, cell.event.verdict) == (51, "fail")
 
 
+def test_html_replays_a_derived_case_by_its_id_and_any_other_by_its_token() -> None:
+    derived = evolve(FAIL, id=f"{BAD_CASE.id}~flip:3", token="wp1:long")
+    strange = evolve(FAIL, id="else/v1/x/y~flip:3", token="wp1:other")
+    words = data(html([stream(derived, strange)], Page("A run", lookup, CASES)))["words"]
+    assert "wireproof replay 'toy.frame/v1/sum/wrong~flip:3' py:some:thing" in words
+    assert "wireproof replay wp1:other py:some:thing" in words
+
+
 def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
     case = evolve(BAD_CASE, input=Data(bytes(5000)))
-    page = parsed(html([stream(FAIL)], Page(lookup=lambda _: case)))
-    assert "4488 more bytes" in page.text
+    tree = data(html([stream(FAIL)], Page(lookup=lambda _: case)))
+    (row,) = tree["cases"]
+    assert (row[11], len(base64.b64decode(tree["bytes"][row[10]]))) == (5000, 1024)
 
 
 # --- badge and annotations ---
 
 
-def test_a_badge_counts_what_was_judged() -> None:
+def test_a_badge_counts_what_was_judged_and_says_what_was_not_claimed() -> None:
     seen = stream(PASS, SKIP)
-    assert json.loads(badge(seen))["message"] == f"1 of 1, run {head(seen)[:8]}"
+    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {head(seen)[:8]}"
+    assert json.loads(badge(stream(PASS)))["message"].startswith("1 of 1, run ")
     assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
     assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
-    assert json.loads(badge(stream(SKIP)))["message"].startswith("incomplete")
+    assert json.loads(badge(stream(SKIP)))["message"].startswith("unsupported")
+
+
+def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
+    produced = evolve(FAIL, id="toy.frame/v1/produce/x")
+    other = evolve(PASS, id="toy.stream/v1/x/y", format="toy.stream")
+    whole = stream(PASS, SKIP, produced, other)
+    made = dict(badges(whole, lambda one: "produce" if one is produced else "reader"))
+    told = {
+        name: (row["label"], row["message"].removesuffix(f", run {head(whole)[:8]}"))
+        for name, row in ((n, json.loads(text)) for n, text in made.items())
+    }
+    assert told == {
+        "toy.frame-v1.json": ("wireproof: some 1.2 toy.frame/v1", "1 of 1, 1 unsupported"),
+        "toy.frame-v1-produce.json": ("wireproof: some 1.2 toy.frame/v1 produce", "0 of 1"),
+        "toy.stream-v1.json": ("wireproof: some 1.2 toy.stream/v1", "1 of 1"),
+    }
+    assert [file_of([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
+    nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
+    assert file_of([nasty], 0) == "..-a-b"
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:

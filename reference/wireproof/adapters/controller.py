@@ -52,12 +52,12 @@ class Controller(Protocol):
         """How far the reading got of an answer that is not complete, for the text of a timeout."""
         ...
 
-    def mark_memory(self) -> None:
-        """Let `memory_grown` count from here."""
+    def mark_memory(self, most: int | None) -> None:
+        """Count the memory from here on; an adapter that is seen to grow by over `most` bytes is ended."""
         ...
 
-    def memory_grown(self) -> int | None:
-        """Bytes by which the resident peak rose since `mark_memory`; None where that cannot be known."""
+    def over_memory(self) -> Exhausted | None:
+        """What is to be said if the resident peak rose by over what `mark_memory` allows; else None."""
         ...
 
     def close(self) -> None:
@@ -89,10 +89,10 @@ class InProcess:
         """Nothing is read."""
         return "called in this process"
 
-    def mark_memory(self) -> None:
+    def mark_memory(self, most: int | None) -> None:
         """The memory of this process is not the adapter's alone."""
 
-    def memory_grown(self) -> int | None:
+    def over_memory(self) -> Exhausted | None:
         """Unknown."""
         return None
 

@@ -26,7 +26,7 @@ class Build:
 
 @frozen
 class Entry:
-    """A row of the registry; it has either an `object` or a `command`.
+    """A row of the registry; it has an `object` or a `command`, or says why it has neither.
 
     Attributes:
         name: as users write it.
@@ -41,6 +41,8 @@ class Entry:
         requires: the modules that its binding imports and `extra` brings, the library's own first.
         formats: what it is about, for listings; the hello has the last word.
         instrument: the modules of its codec, whose coverage guides fuzzing; those below them too.
+        absent: why it cannot be plugged in anywhere, and what would change that; such a row has no `object`
+            and no `command`.
     """
 
     name: str
@@ -55,3 +57,4 @@ class Entry:
     requires: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
+    absent: str = ""

@@ -95,6 +95,7 @@ class Process:
         self._fault: MessageError | None = None
         self._looked = time.monotonic()
         self._marked: int | None = None
+        self._most: int | None = None
         self._selector = selectors.DefaultSelector()
         self._stdin = _pipe(self._child.stdin)
         stdout, stderr = _pipe(self._child.stdout), _pipe(self._child.stderr)
@@ -317,26 +318,30 @@ class Process:
     # --- memory ---
 
     def _look_at_memory(self, now: float) -> None:
-        limit = self._program.memory
-        if limit is None or now - self._looked < POLL_SECONDS:
+        if now - self._looked < POLL_SECONDS:
             return
         self._looked = now
-        size = proctree.resident(self._child.pid)
-        if size is not None and size > limit:
+        limit, size = self._program.memory, proctree.resident(self._child.pid)
+        if limit is not None and size is not None and size > limit:
             text = f"{size // MIB} MiB resident, over the limit of {limit // MIB} MiB"
             raise Broken(Exhausted("memory", text), "memory")
+        over = self.over_memory()
+        if over is not None:
+            raise Broken(over, "memory")
 
-    def mark_memory(self) -> None:
+    def mark_memory(self, most: int | None) -> None:
         """See `Controller`."""
         proctree.reset_peak(self._child.pid)
-        self._marked = proctree.resident(self._child.pid)
+        self._marked, self._most = proctree.resident(self._child.pid), most
 
-    def memory_grown(self) -> int | None:
+    def over_memory(self) -> Exhausted | None:
         """See `Controller`."""
-        peak = proctree.peak(self._child.pid)
-        if peak is None or self._marked is None:
+        if self._most is None or self._marked is None:
             return None
-        return max(0, peak - self._marked)
+        peak = proctree.peak(self._child.pid)
+        grown = 0 if peak is None else peak - self._marked
+        text = f"{grown // MIB} MiB for one case, over its limit of {self._most // MIB} MiB"
+        return Exhausted("memory", text) if grown > self._most else None
 
 
 def _start(program: Program) -> "subprocess.Popen[bytes]":

@@ -39,6 +39,8 @@ class Ready:
 
 def ready(entry: Entry) -> Ready:
     """How `entry` stands; raises nothing."""
+    if entry.absent:
+        return Ready("not here", remedy=entry.absent)
     if absent := [name for name in entry.requires if not _found(name)]:
         return Ready("not here", remedy=_install(entry, absent))
     try:

@@ -151,6 +151,8 @@ def open_adapter(
         AdapterStartError: it did not come to a hello.
     """
     entry = resolve(spec)
+    if entry.absent:
+        raise AdapterStartError(f"{entry.name} cannot be plugged in: {entry.absent}")
     if in_process and entry.object:
         return _called_here(entry)
     home = built(entry.name, entry.prepare) if entry.prepare else None

@@ -1,5 +1,6 @@
 """The adapters that come with this package, one row each; mutants are found in `mutants/` by themselves."""
 
+import sys
 from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
@@ -45,6 +46,37 @@ def _rust(source: str) -> Build:
     """A driver in Rust; its lock file says what is built."""
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
     return Build(source, (cargo,), shared=("shared-rust",))
+
+
+def _apache_iggy(edition: str, sdk: str) -> Entry:
+    """An edition of the SDK for Python, in a folder of its own: all editions share a module name.
+
+    Its wheels are for one Python each, this one.
+    """
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
+    return Entry(
+        f"apache-iggy-{edition}",
+        f"apache-iggy {edition} for Python (Rust SDK {sdk}) behind a server on the loopback",
+        object="wireproof.adapters.bindings.apache_iggy:adapter",
+        environment={"WIREPROOF_APACHE_IGGY": "{build}/lib", "RUST_BACKTRACE": "0"},
+        prepare=Build(
+            "apache-iggy", ((*pip, "--target", "{build}/lib", "-r", f"requirements-{edition}.txt"),)
+        ),
+        formats=("iggy",),
+    )
+
+
+def _iggy_2023(edition: str) -> Entry:
+    """An edition of the crate iggy; one build holds all three, whose dependencies are the same."""
+    cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
+    build = Build("iggy-rust-2023", (("env", "OPENSSL_NO_VENDOR=1", *cargo),), shared=("shared-rust",))
+    return Entry(
+        f"iggy-rust-{edition}",
+        f"the crate iggy {edition} (Rust): its byte-serialisable types, and its TCP client",
+        command=("{build}/target/release/driver", edition),
+        prepare=build,
+        formats=("iggy",),
+    )
 
 
 TABLE: Final[tuple[Entry, ...]] = (
@@ -179,6 +211,46 @@ TABLE: Final[tuple[Entry, ...]] = (
         requires=("iggy_py",),
         formats=("iggy",),
     ),
+    _apache_iggy("0.5", "0.7"),
+    _apache_iggy("0.6", "0.8"),
+    _apache_iggy("0.7", "0.9"),
+    _apache_iggy("0.8", "0.10"),
+    _iggy_2023("0.0.30"),
+    _iggy_2023("0.0.40"),
+    _iggy_2023("0.0.60"),
+    Entry(
+        "iggy-binary-protocol",
+        "Iggy's own wire types (Rust, 0.11): iggy_binary_protocol",
+        command=("{build}/target/release/driver",),
+        prepare=_rust("iggy-binary-protocol"),
+        formats=("iggy",),
+    ),
+    Entry(
+        "iggy-java",
+        "Iggy's SDK for Java: its BytesDeserializer and BytesSerializer",
+        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
+        prepare=Build("iggy-java", (("mvn", "-q", "-B", "package"),)),
+        formats=("iggy",),
+    ),
+    Entry(
+        "iggy-go",
+        "Iggy's SDK for Go: its TCP client on a connection of the driver's, and its headers",
+        command=("{build}/driver",),
+        prepare=_go("iggy-go", "github.com/apache/iggy/foreign/go/client/tcp"),
+        formats=("iggy",),
+    ),
+    Entry(
+        "iggy-node",
+        "Iggy's SDK for Node: its header and message code is direct to drive",
+        formats=("iggy",),
+        absent="its package, apache-iggy, is not on npm; with it, a driver like that of kafkajs would do",
+    ),
+    Entry(
+        "iggy-csharp",
+        "Iggy's SDK for C#",
+        formats=("iggy",),
+        absent="no driver: it needs Apache.Iggy from NuGet and the dotnet SDK to build against it",
+    ),
     Entry(
         "protobuf-upb",
         "Google's protobuf for Python (upb, in C) on Heka messages",
@@ -224,7 +296,9 @@ TABLE: Final[tuple[Entry, ...]] = (
         "protobuf-go",
         "Google's protobuf for Go (dynamicpb) on Heka messages",
         command=("{build}/driver",),
-        prepare=Build("go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-heka",)),
+        prepare=Build(
+            "go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-go", "shared-heka")
+        ),
         formats=("heka",),
     ),
     Entry(

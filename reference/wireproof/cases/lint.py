@@ -17,6 +17,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen import seal
 from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.cases.problem import Problem
+from wireproof.cases.rules import lacks
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.remarks import REMARKS
@@ -170,17 +171,12 @@ def _covered(suite: Suite) -> Iterator[Problem]:
     for rule in suite.rules.values():
         refused = sum(1 for case, refuses in kinds if refuses and rule.id in case.rules)
         accepted = sum(1 for case, refuses in kinds if not refuses and rule.id in case.rules)
-        lacks = {
-            "refusing": not (refused and accepted),
-            "value": accepted < 2,
-            "resource": not (refused or accepted),
-            "encode": not (refused or accepted),
-        }[rule.kind]
-        if lacks and not rule.exclusion:
+        lacking = lacks(rule.kind, accepted, refused)
+        if lacking and not rule.exclusion:
             yield Problem(
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
             )
-        if rule.exclusion and not lacks:
+        if rule.exclusion and not lacking:
             yield Problem(rule.id, "has all its cases, and its exclusion says otherwise")
 
 

@@ -16,12 +16,18 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """The regular expression of a pattern; within a component `*` is any text of it."""
     words = pattern.split("/")
     parts = [
-        ".*" if word == "**" else "[^/]*".join(re.escape(piece) for piece in word.split("*"))
+        ".*" if word == "**" else _part(word)
         for word, before in zip(words, ["", *words], strict=False)
         if not word == before == "**"  # twice says no more, and costs a match its linear time
     ]
     text = "/".join(parts)
     return re.compile(text.replace("/.*", "(?:/.*)?").replace(".*/", "(?:.*/)?"))
+
+
+def _part(word: str) -> str:
+    """One component; `**` at its end is any number of further ones too, as in `kafka.**`."""
+    head, rest = (word.removesuffix("**"), ".*") if word.endswith("**") else (word, "")
+    return "[^/]*".join(re.escape(piece) for piece in head.split("*")) + rest
 
 
 def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:

@@ -33,6 +33,17 @@ class Rule:
     exclusion: str = ""
 
 
+def lacks(kind: str, accepted: int, refused: int) -> bool:
+    """Whether a rule of a kind has too few cases: design, section 3, `rules[]`."""
+    match kind:
+        case "refusing":
+            return not (refused and accepted)
+        case "value":
+            return accepted < 2
+        case _:
+            return not (refused or accepted)
+
+
 def read_rules(path: Path) -> Iterator[Rule]:
     """The rules of a file; raises ValueError with the rule and what is wrong."""
     page = tomllib.loads(path.read_text(encoding="utf-8"))

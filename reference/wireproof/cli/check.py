@@ -11,6 +11,9 @@ from attrs import frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
+from wireproof.adapters.process import HELLO_SECONDS
+from wireproof.adapters.ready import ready
+from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
@@ -61,7 +64,10 @@ class Asked:
 
 
 @click.command("check")
-@click.argument("adapters", nargs=-1, required=True, metavar="ADAPTER…", shell_complete=adapter_names)
+@click.argument("adapters", nargs=-1, metavar="ADAPTER…", shell_complete=adapter_names)
+@click.option(
+    "--all-ready", "every", is_flag=True, help="every adapter that is ready here, for the chosen formats"
+)
 @selecting
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
@@ -86,6 +92,7 @@ class Asked:
 @viewing
 def command(
     adapters: tuple[str, ...],
+    every: bool,
     strict_class: bool,
     min_cases: int,
     out: Path | None,
@@ -97,8 +104,11 @@ def command(
     `jsonl:command …`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale or changed baseline entries,
     4 adapter, 5 a bug of the suite.
     """
+    if not (adapters or every):
+        raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to judge, or give --all-ready")
     views = views_of(more)
     asked = _asked(more)
+    adapters = tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
     codes: list[Exit] = []
     streams: list[Stream] = []
@@ -135,9 +145,24 @@ def _asked(more: dict[str, Any]) -> Asked:
     return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
 
 
+def _ready(asked: Asked) -> Iterator[str]:
+    """What is ready here and about a system of the selection; mutants are none of it."""
+    systems = {case.format.partition(".")[0] for case in asked.cases}
+    for entry in entries().values():
+        concerns = not entry.formats or systems & set(entry.formats)
+        if concerns and not entry.name.startswith("mutant:") and ready(entry).state == "ready":
+            yield entry.name
+
+
 def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:
     """One adapter, judged; what was judged is in the sink even if the run is broken off."""
-    with Engine(spec, in_process=asked.in_process, seed=asked.seed, timeout_scale=asked.scale) as engine:
+    with Engine(
+        spec,
+        in_process=asked.in_process,
+        seed=asked.seed,
+        timeout_scale=asked.scale,
+        hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
+    ) as engine:
         plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         head = run_event(
             engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,

@@ -129,7 +129,7 @@ def decode(edition: Edition, reader: Reader, options: Options) -> Any:  # noqa: 
         partition_id=partition,
         strategy=strategy,
         count=count,
-        auto_commit=_read_flag(reader, "auto_commit"),
+        auto_commit=_read_flag(reader, "auto_commit", wide=edition.flagged),
     )
 
 
@@ -154,10 +154,12 @@ def _read_strategy(_: Edition, reader: Reader, __: Options) -> Strategy:
     return Strategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
 
 
-def _read_flag(reader: Reader, name: str) -> bool:
+def _read_flag(reader: Reader, name: str, *, wide: bool = False) -> bool:
+    """§3.2: what is not 1 is no; to `iggy_binary_protocol` 0.11.0 of Iggy itself, it is yes (`wide`)."""
     at, byte = reader.pos, reader.uint8(name)
     if byte > 1:
-        reader.remark("iggy-flag", name, at=at)
+        others = (reader.other("set", name, value=True),) if wide else ()
+        reader.remark("iggy-flag", name, at=at, others=others)
     return byte == 1
 
 

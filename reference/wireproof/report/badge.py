@@ -1,30 +1,67 @@
-"""A badge as the JSON that badge services read (`schemaVersion` 1). Design, section 5."""
+"""Badges as the JSON that badge services read (`schemaVersion` 1). Design, section 5.
+
+A badge counts the cases that pass of those that were judged. What the implementation does not claim is in
+neither number, and the badge says how much that is.
+"""
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.report.groups import counts, groups
 from wireproof.report.visible import visible
+from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
 from wireproof.trial.verify import head
 
+Profile = Callable[[CaseEvent], str]
+"""The profile of an event's case: `reader` or `produce`."""
 
-def badge(stream: Stream) -> str:
-    """Cases that pass of those that were judged; what is not claimed is in neither number.
+OUTSIDE = ("unsupported", "not-run")
+"""Verdicts that are in neither number."""
+
+
+def badge(stream: Stream, about: str = "", chain: str = "") -> str:
+    """The badge of a run, or of the part `about` of one whose chain ends in `chain`.
 
     The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
     they do not know.
     """
     message, colour = _said(stream)
     if stream.complete:
-        message += f", run {head(stream)[:8]}"
-    label = visible(f"wireproof: {stream.run.adapter} {stream.run.version}".strip())
+        message += f", run {(chain or head(stream))[:8]}"
+    label = visible(" ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about))))
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
+
+
+def badges(stream: Stream, profile: Profile) -> Iterator[tuple[str, str]]:
+    """A badge for each format, revision and profile of a run: the name of its file, and its text."""
+    parts: dict[tuple[str, str], list[CaseEvent]] = {}
+    for event in stream.cases:
+        parts.setdefault((event.joined, profile(event)), []).append(event)
+    chain = head(stream)
+    for (joined, name), events in sorted(parts.items()):
+        part = Stream(stream.run, tuple(events), stream.footer)
+        about = joined if name == "reader" else f"{joined} {name}"
+        yield f"{about.replace('/', '-').replace(' ', '-')}.json", badge(part, about, chain)
 
 
 def _said(stream: Stream) -> tuple[str, str]:
     seen = counts(stream)
-    judged = sum(number for name, number in seen.items() if name not in ("unsupported", "not-run"))
-    if not stream.complete or not judged:
-        return "incomplete", "lightgrey"
-    good = sum(seen.get(name, 0) for name in ("pass", "info"))
-    return f"{good} of {judged}", "red" if groups(stream) else "brightgreen"
+    outside = sum(seen.get(name, 0) for name in OUTSIDE)
+    judged = sum(seen.values()) - outside
+    if judged and stream.complete:
+        good = sum(seen.get(name, 0) for name in ("pass", "info"))
+        return f"{good} of {judged}{_apart(seen)}", "red" if groups(stream) else "brightgreen"
+    claims_nothing = stream.complete and seen.get("unsupported", 0)
+    return "unsupported" if claims_nothing else "incomplete", "lightgrey"
+
+
+def _apart(seen: dict[str, int]) -> str:
+    return f", {seen['unsupported']} unsupported" if "unsupported" in seen else ""
+
+
+def file_of(streams: Sequence[Stream], number: int) -> str:
+    """The folder of a run's badges: its adapter's name, with its number where the name is not its own."""
+    name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in streams[number].run.adapter)
+    names = [stream.run.adapter for stream in streams]
+    return name if names.count(streams[number].run.adapter) == 1 else f"{name}-{number + 1}"

@@ -50,7 +50,7 @@ def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None)
     if not data or layout is None:
         return None
     span = innermost(layout.spans, at) or by_path(layout.spans, path)
-    start, end = _range(span, at)
+    start, end = wire_range(span, at)
     if not 0 <= start < len(data):
         return None
     row, column = _row(data, start, min(end, len(data)))
@@ -58,7 +58,7 @@ def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None)
     return Excerpt(row, " " * column + "^^ " + _said(name, span, start, data, twin))
 
 
-def _range(span: Span | None, at: At | None) -> tuple[int, int]:
+def wire_range(span: Span | None, at: At | None) -> tuple[int, int]:
     """The wire bytes to mark; of a field in unpacked bytes, where its region begins."""
     if span is not None and not span.space:
         return span.start, max(span.end, span.start + 1)

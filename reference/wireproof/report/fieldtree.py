@@ -6,7 +6,7 @@ Design, section 2, "The layout trace": offsets come from the trace and from nowh
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.formats import Layout
 from wireproof.wire.rejected import At
@@ -47,20 +47,26 @@ class Line:
 
 def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
     """The tree of a layout in the order of the bytes; `mark` is the position to point at."""
+    marked = innermost(layout.spans, mark)
+    for line, span in placed(layout):
+        yield evolve(line, marked=True) if span is not None and span is marked else line
+
+
+def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
+    """The lines of a tree, each with the field that it shows; headings and the refusal show none."""
     ends = _region_ends(layout.spans)
-    spans = sorted(layout.spans, key=lambda span: _order(span, ends))
-    marked = innermost(spans, mark)
     above: tuple[str, ...] = ()
-    for span in spans:
+    for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
         path = tuple(span.path.split("."))
         for depth, name in enumerate(path[:-1]):
             if path[: depth + 1] != above[: depth + 1]:
-                yield Line(depth, "", -1, name)
+                yield Line(depth, "", -1, name), None
         above = path
-        yield _line(span, len(path) - 1, path[-1], marked=span is marked)
+        yield _line(span, len(path) - 1, path[-1]), span
     if layout.rejected is not None:
         refused = layout.rejected
-        yield Line(0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True)
+        text = Line(0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True)
+        yield text, None
 
 
 def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
@@ -82,7 +88,7 @@ def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
     return (*key, span.start, int(span.end > span.start), -span.end)
 
 
-def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:
+def _line(span: Span, depth: int, name: str) -> Line:
     return Line(
         depth,
         str(span.at),
@@ -91,7 +97,6 @@ def _line(span: Span, depth: int, name: str, *, marked: bool) -> Line:
         span.type,
         shown(span.value),
         covered(span.cover),
-        marked,
     )
 
 

@@ -38,13 +38,15 @@ class Row:
 
     Attributes:
         ids: of the cases, or a name for all of them.
-        cells: one for each run.
+        cells: one for each run, of the first case.
         count: of the cases, where `ids` does not name each.
+        others: the cells of each further case, in the order of `ids`.
     """
 
     ids: tuple[str, ...]
     cells: tuple[Cell | None, ...]
     count: int = 0
+    others: tuple[tuple[Cell | None, ...], ...] = ()
 
     @property
     def weight(self) -> int:
@@ -56,10 +58,16 @@ class Row:
         """Whether every implementation that ran it passes, or does not claim it."""
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
+    @property
+    def secures(self) -> bool:
+        """Whether one of its cases is about security."""
+        every = (self.cells, *self.others)
+        return any(cell is not None and cell.event.secures for cells in every for cell in cells)
+
 
 @frozen
 class Topic:
-    """The rows of one format, revision and topic."""
+    """The rows of one format, revision and topic: what is wrong comes first, and of that what secures."""
 
     name: str
     rows: tuple[Row, ...]
@@ -101,7 +109,13 @@ def _folded(names: list[str], columns: list[dict[str, Cell]]) -> tuple[Row, ...]
     for name in names:
         vector = tuple(_result(column.get(name)) for column in columns)
         rows.setdefault(vector, []).append(name)
-    return tuple(Row(tuple(ids), tuple(column.get(ids[0]) for column in columns)) for ids in rows.values())
+    made = (_row(tuple(ids), columns) for ids in rows.values())
+    return tuple(sorted(made, key=lambda row: (row.quiet, not row.secures)))
+
+
+def _row(ids: tuple[str, ...], columns: list[dict[str, Cell]]) -> Row:
+    first, *others = (tuple(column.get(name) for column in columns) for name in ids)
+    return Row(ids, first, others=tuple(others))
 
 
 def _result(cell: Cell | None) -> str:

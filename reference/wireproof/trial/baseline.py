@@ -16,6 +16,9 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
 An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
 pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
 speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
+
+The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
+of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
 """
 
 import re
@@ -37,6 +40,12 @@ from wireproof.trial.verdicts import ROWS, gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
 """What the baseline says of a case beside its verdict."""
+
+
+EXHAUSTED: Final = "exhausted"
+"""The kind of a debt that any of `ENDS` pays in: none is better than another."""
+
+ENDS: Final = ("resource", "timeout", "crash")
 
 
 class BaselineError(ValueError):
@@ -89,6 +98,8 @@ class Debt:
 
     def is_as_written(self, event: CaseEvent) -> bool:
         """Whether the case fails as the debt says."""
+        if self.kind == EXHAUSTED:
+            return event.verdict in ENDS
         return (event.label, event.cls) == (self.kind, self.cls)
 
 
@@ -143,7 +154,7 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
     ]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
-    if row["kind"].partition(":")[0] not in ROWS:
+    if row["kind"] != EXHAUSTED and row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")

@@ -115,8 +115,9 @@ class Engine:
             spec: as `registry` reads it.
             in_process: call a Python object here, without timeouts.
             seed: of the order and the ids.
-            timeout_scale: by which each case's `limits.ms` is multiplied.
-            hello_seconds: the wait for the hello, not scaled.
+            timeout_scale: by which each case's `limits.ms` is multiplied, and above 1 the wait for the hello:
+                where cases are slow, so is a start.
+            hello_seconds: the wait for the hello.
             memory: bytes, as `registry.open_adapter` has it.
             digest: ask for digests in place of values.
         """
@@ -124,7 +125,7 @@ class Engine:
         self._in_process = in_process
         self._draw = Draw(seed)
         self._scale = timeout_scale
-        self._hello_seconds = hello_seconds
+        self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
         self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
         self._controller: Controller | None = None
@@ -332,20 +333,34 @@ class Engine:
     def _alone(self, asked: _Asked) -> _End | None:
         """Ask one case with nothing else in flight and keep its outcome; an end, if the adapter did."""
         controller = self._running()
+        most = asked.case.limits.rss_mb
+        controller.mark_memory(None if most is None else most * MIB)
         start = time.perf_counter_ns()
         if not self._sent(controller, [asked]):
             return None
-        end: _End | None = None
+        end, over = None, None
         try:
             answers = controller.receive(asked.ms / 1000)
         except Broken as broken:
             end = _End(broken.outcome, broken.how)
         else:
+            over = controller.over_memory()
             if not answers:
-                end = _End(TimedOut(asked.ms, controller.progress()), "timeout")
-        outcome = end.outcome if end is not None else answers[0][1]
+                end = self._late(asked, controller, over)
+        outcome = end.outcome if end is not None else over or answers[0][1]
         self._keep(asked, outcome, time.perf_counter_ns() - start)
+        controller.mark_memory(None)
         return end
+
+    @staticmethod
+    def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:
+        """No answer in time: of a case over its memory it is not said that it took too much time.
+
+        Which of the two limits ends it first would be the machine's affair.
+        """
+        if over is not None:
+            return _End(over, "memory")
+        return _End(TimedOut(asked.ms, controller.progress()), "timeout")
 
     def _nobody(self, suspects: list[_Asked], end: _End) -> None:
         """No suspect does it alone. A death or breach stays with the oldest; mere slowness with nobody."""
@@ -365,16 +380,6 @@ class Engine:
             if why := self.deaths.verdict(asked.case):
                 self._keep(asked, NotRun(why), 0)
                 continue
-            self._running().mark_memory()
             end = self._alone(asked)
             if end is not None:
                 self._blame([asked], end)
-            else:
-                self._judge_memory(asked)
-
-    def _judge_memory(self, asked: _Asked) -> None:
-        limit, grown = asked.case.limits.rss_mb, self._running().memory_grown()
-        if limit is not None and grown is not None and grown > limit * MIB:
-            results = asked.block.results
-            text = f"{grown // MIB} MiB for one case, over its limit of {limit} MiB"
-            results[asked.place] = evolve(results[asked.place], outcome=Exhausted("memory", text))

@@ -15,7 +15,6 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
 from wireproof.cases.derived import OPEN
 from wireproof.cases.needs import atoms_of
@@ -169,12 +168,7 @@ def exchange(
         for spec in dict.fromkeys(specs):
             tell(f"{spec} starts")
             try:
-                engine = Engine(
-                    spec,
-                    seed=ask.seed,
-                    timeout_scale=timeout_scale,
-                    hello_seconds=HELLO_SECONDS * max(timeout_scale, 1.0),
-                )
+                engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
                 engines[spec] = stack.enter_context(engine)
             except AdapterError as error:
                 absent[spec] = error

@@ -3,7 +3,8 @@
 The expectation is what Kafka's own record classes give (the adapter `kafka-clients`, run on the segment)
 with what they do not show worked out from it: deltas against the batch's first offset and time, and the
 marker of a control record as `DumpLogSegments` names it. The reference, which has no part in it, has to
-agree. An id that has landed keeps its bytes.
+agree; what it remarks stands with the value. What has landed is not written again: a run on its segments
+says whether it would come out byte for byte the same.
 """
 
 import argparse
@@ -31,6 +32,9 @@ TOPICS = ("brief", "compacted")
 PATIENCE = 600.0
 """Seconds for which Kafka's classes are waited for."""
 
+INLINE = 512
+"""Bytes of a segment up to which it stands in the page itself."""
+
 WITH_COMPACTED = ("kafka-clients",)
 """The clients whose compacted segments are taken too: the cleaner writes them, whoever produced."""
 
@@ -46,7 +50,7 @@ TITLES = {
 
 
 def cases(folder: Path) -> list[dict[str, Any]]:
-    """The rows of the fixture file; the segments are copied beside it."""
+    """The rows of the fixture file; the larger segments are copied beside it."""
     manifest = json.loads((folder / "manifest.json").read_text())
     taken = [segment for segment in manifest["segments"] if _is_taken(segment)]
     printed = dump.printed([folder / segment["name"] for segment in taken])
@@ -95,8 +99,6 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
-    file = f"broker.{name}.bin"
-    (TARGET / file).write_bytes(data)
     document = f"Apache Kafka {manifest['broker']}, {client} {manifest['clients'][client]}"
     return {
         "id": f"kafka.log/mixed/broker/{name}",
@@ -105,7 +107,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
         "op": "decode",
         "level": "must",
         "rules": ["kafka.log.join", "kafka.log.aborted"],
-        "input": {"file": file, "sha256": hashlib.sha256(data).hexdigest()},
+        "input": _input(name, data),
         "expect": {"accept": {"value": value, "consumed": len(data)} | remarks},
         "needs": list(atoms_of(FORMATS["kafka.log/mixed"], data)),
         "source": {
@@ -117,6 +119,18 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
             ],
         },
     }
+
+
+def _input(name: str, data: bytes) -> dict[str, str]:
+    """How the bytes stand in the page; those that stand beside it are written, or are there already."""
+    if len(data) <= INLINE:
+        return {"hex": data.hex()}
+    path = TARGET / f"broker.{name}.bin"
+    if not path.exists():
+        path.write_bytes(data)
+    elif path.read_bytes() != data:
+        raise SystemExit(f"{path} has landed; its bytes may not change")
+    return {"file": path.name, "sha256": hashlib.sha256(data).hexdigest()}
 
 
 def _whole(batch: Any, lines: Any) -> Any:
@@ -147,11 +161,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     path = TARGET / "broker.json"
-    if path.exists():
-        raise SystemExit(f"{path} has landed; its bytes may not change")
     rows = cases(parser.parse_args().folder)
     page = {"schema": 1, "format": "kafka.log", "revision": "mixed", "cases": rows}
-    path.write_text(json.dumps(page, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
+        raise SystemExit(f"{path} has landed; it would come out otherwise")
     sys.stdout.write(f"{len(rows)} cases, {path.stat().st_size} bytes\n")
 
 

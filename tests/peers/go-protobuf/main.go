@@ -4,10 +4,6 @@ package main
 
 import (
 	_ "embed"
-	"errors"
-	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -15,6 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	peer "wireproof/peer/shared-go"
 )
 
 //go:embed shared-heka/message.textproto
@@ -26,6 +24,7 @@ var classes = [][2]string{
 	{"required field", "missing-field"},
 	{"value out of range", "invalid-value"},
 	{"no double", "invalid-value"},
+	{"invalid value", "invalid-value"},
 }
 
 var messageType = func() protoreflect.MessageDescriptor {
@@ -43,59 +42,31 @@ var messageType = func() protoreflect.MessageDescriptor {
 // dynamicpb writes fields in the order of a hash table unless it is asked for an order.
 var marshal = proto.MarshalOptions{Deterministic: true}
 
-func main() { serve(answer) }
-
-func answer(asked *request) (head map[string]any, blob []byte) {
-	if asked.Op == "" {
-		return hello(), nil
-	}
-	head = map[string]any{"id": asked.ID, "outcome": "accepted"}
-	defer func() { // a panic is nothing that the library documents
-		if fault := recover(); fault != nil {
-			head, blob = refused(asked, fmt.Errorf("panic: %v", fault)), nil
-			head["untyped"] = true
-		}
-	}()
-	message, err := dynamicpb.NewMessage(messageType), error(nil)
-	switch asked.Op {
-	case "decode":
-		if err = proto.Unmarshal(asked.data, message); err == nil {
-			head["value"], head["consumed"] = shown(message), len(asked.data)
-		}
-	case "encode":
-		if err = fill(message, asked.Value); err == nil {
-			blob, err = marshal.Marshal(message)
-		}
-	default:
-		head["outcome"] = "unsupported"
-	}
-	if err != nil {
-		return refused(asked, err), nil
-	}
-	return head, blob
+func main() {
+	claim := peer.Claim{Ops: []string{"decode", "encode"}, Codecs: []string{"none"}, Profiles: []string{"reader"},
+		Features: []string{}}
+	driver := peer.Driver{Name: "protobuf-go", Module: "google.golang.org/protobuf", Classes: classes,
+		Claims: map[string]peer.Claim{"heka.message/0.10": claim}, Decode: decode, Encode: encode}
+	driver.Run()
 }
 
-func refused(asked *request, err error) map[string]any {
-	text, class := err.Error(), "other"
-	for _, row := range classes {
-		if class == "other" && strings.Contains(text, row[0]) {
-			class = row[1]
-		}
+func decode(asked *peer.Request, seen *peer.Log) error {
+	message := dynamicpb.NewMessage(messageType)
+	if err := proto.Unmarshal(asked.Data, message); err != nil {
+		return err
 	}
-	typed := errors.Is(err, proto.Error) || class == "invalid-value"
-	return map[string]any{"id": asked.ID, "outcome": "refused", "class": class, "text": text, "untyped": !typed}
+	seen.Batches = append(seen.Batches, shown(message))
+	return nil
 }
 
-func hello() map[string]any {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == "google.golang.org/protobuf" {
-				version = strings.TrimPrefix(module.Version, "v")
-			}
-		}
+func encode(asked *peer.Request) ([]byte, error) {
+	var value map[string]any
+	if err := peer.Parse(asked, &value); err != nil {
+		return nil, err
 	}
-	claim := map[string]any{"ops": []string{"decode", "encode"}, "codecs": []string{"none"}, "profiles": []string{"reader"}}
-	return map[string]any{"hello": map[string]any{"protocol": 1, "name": "protobuf-go", "version": version,
-		"revisions": map[string]any{"heka.message/0.10": claim}, "errors": "coarse", "window": 64, "cost": "fast"}}
+	message := dynamicpb.NewMessage(messageType)
+	if err := fill(message, value); err != nil {
+		return nil, err
+	}
+	return marshal.Marshal(message)
 }

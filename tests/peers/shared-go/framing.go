@@ -13,6 +13,7 @@ import (
 type Request struct {
 	ID       string          `json:"id"`
 	Op       string          `json:"op"`
+	Format   string          `json:"format"`
 	Revision string          `json:"revision"`
 	Blob     int             `json:"blob"`
 	Value    json.RawMessage `json:"value"`

@@ -11,6 +11,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
+from wireproof.adapters.bindings.shown import shown, to_hex
 from wireproof.wire.values import Json
 
 _HEAD: Final = Struct(">qi")
@@ -133,24 +134,15 @@ def value_of(entries: Sequence[Served], *, whole: bool) -> Json:
 def _values(entries: Sequence[Served], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
         if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {"records": [_record(record) | _headers(record) for record in entry.records]}
+            yield {"records": [shown(record) | _headers(record) for record in entry.records]}
         elif entry.data[_ATTRIBUTES_AT] & _CODEC and (entry.records or whole):
-            yield _wrapper(entry) | {"messages": [_record(record) for record in entry.records]}
+            yield _wrapper(entry) | {"messages": [shown(record) for record in entry.records]}
         elif entry.magic < _NEWEST:
-            yield from (_record(record) | {"messages": None} for record in entry.records)
-
-
-def _record(record: Record) -> dict[str, Json]:
-    return {
-        "offset": str(record.offset),
-        "timestamp": str(record.timestamp),
-        "key": _hex(record.key),
-        "value": _hex(record.value),
-    }
+            yield from (shown(record) | {"messages": None} for record in entry.records)
 
 
 def _headers(record: Record) -> dict[str, Json]:
-    return {"headers": [[key.hex(), _hex(part)] for key, part in record.headers]}
+    return {"headers": [[key.hex(), to_hex(part)] for key, part in record.headers]}
 
 
 def _wrapper(entry: Served) -> dict[str, Json]:
@@ -159,8 +151,4 @@ def _wrapper(entry: Served) -> dict[str, Json]:
     time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
     size = _KEY_LENGTH.unpack_from(entry.data, at)[0]
     key = None if size < 0 else entry.data[at + 4 : at + 4 + size]
-    return {"offset": str(entry.last), "timestamp": str(time), "key": _hex(key), "value": None}
-
-
-def _hex(data: bytes | None) -> str | None:
-    return None if data is None else data.hex()
+    return {"offset": str(entry.last), "timestamp": str(time), "key": to_hex(key), "value": None}

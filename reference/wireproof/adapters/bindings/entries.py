@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.adapters.bindings.shown import to_bytes
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 
 CODEC_BITS: Final = 0x07
 TRANSACTIONAL: Final = 0x10
@@ -14,9 +15,9 @@ ROOMY: Final = 1 << 30
 
 
 def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-    """A v2 batch, by the builder that `make` makes; what that decides otherwise than `value` is refused."""
+    """A v2 batch, by the builder that `make` makes; it cannot be asked for what it decides otherwise."""
     if beyond := beyond_modern(value):
-        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+        return Unsupported(f"the builder has no say over {beyond}")
     attributes = int(value["attributes"])
     builder = make(
         magic=int(value["magic"]),
@@ -28,9 +29,9 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
         batch_size=ROOMY,
     )
     for record in value["records"]:
-        headers = [(_text(key), _bytes(part)) for key, part in record["headers"]]
+        headers = [(_text(key), to_bytes(part)) for key, part in record["headers"]]
         timestamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
-        body = _bytes(record["key"]), _bytes(record["value"])
+        body = to_bytes(record["key"]), to_bytes(record["value"])
         builder.append(int(record["offsetDelta"]), timestamp, *body, headers)
     return Accepted(data=bytes(builder.build()))
 
@@ -38,17 +39,13 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
 def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
     """A v0 or v1 message or wrapper, likewise."""
     if beyond := beyond_legacy(value):
-        return Refused(cls="invalid-value", path=beyond, text=f"the builder has no say over {beyond}")
+        return Unsupported(f"the builder has no say over {beyond}")
     codec = int(value["attributes"]) & CODEC_BITS
     builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
     for message in value["messages"] or [value]:
-        body = _bytes(message["key"]), _bytes(message["value"])
+        body = to_bytes(message["key"]), to_bytes(message["value"])
         builder.append(int(message["offset"]), int(message["timestamp"]), *body)
     return Accepted(data=bytes(builder.build()))
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
 
 
 def _text(text: str | None) -> str | None:

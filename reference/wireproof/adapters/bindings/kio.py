@@ -12,8 +12,9 @@ from kio.serial.errors import SerialError
 from kio.static.primitive import TZAwareMicros, i8, i16, i32, i64
 
 from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.bindings.shown import to_bytes, to_hex
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
 
 HEADER: Final = (
@@ -74,11 +75,9 @@ class Kio:
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
-        """Write `request.value` as a new batch; what `write_new_batch` derives otherwise is refused."""
+        """Write `request.value` as a new batch; it cannot be asked for what `write_new_batch` derives."""
         if beyond := _beyond(request.value):
-            return Refused(
-                cls="invalid-value", path=beyond, text=f"write_new_batch derives {beyond} by itself"
-            )
+            return Unsupported(f"write_new_batch derives {beyond} by itself")
         try:
             out = io.BytesIO()
             write_new_batch(out, _asked(request.value))
@@ -98,18 +97,10 @@ def _record(record: Record) -> Json:
         "attributes": str(record.attributes),
         "offset": str(record.offset),
         "timestamp": str(int(record.timestamp.timestamp()) * 1000 + record.timestamp.microsecond // 1000),
-        "key": _hex(record.key),
-        "value": _hex(record.value),
-        "headers": [[_hex(header.key), _hex(header.value)] for header in record.headers],
+        "key": to_hex(record.key),
+        "value": to_hex(record.value),
+        "headers": [[to_hex(header.key), to_hex(header.value)] for header in record.headers],
     }
-
-
-def _hex(data: bytes | None) -> str | None:
-    return None if data is None else data.hex()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
 
 
 def _asked(value: Any) -> NewRecordBatch:  # noqa: ANN401 - a JSON value
@@ -129,9 +120,11 @@ def _asked_record(value: Any, record: Any) -> Record:  # noqa: ANN401 - JSON val
         attributes=i8(int(record["attributes"])),
         timestamp=TZAwareMicros.parse(datetime.fromtimestamp(stamp, UTC)),
         offset=i64(int(value["baseOffset"]) + int(record["offsetDelta"])),
-        key=_bytes(record["key"]),
-        value=_bytes(record["value"]),
-        headers=tuple(RecordHeader(key=_bytes(key), value=_bytes(part)) for key, part in record["headers"]),
+        key=to_bytes(record["key"]),
+        value=to_bytes(record["value"]),
+        headers=tuple(
+            RecordHeader(key=to_bytes(key), value=to_bytes(part)) for key, part in record["headers"]
+        ),
     )
 
 

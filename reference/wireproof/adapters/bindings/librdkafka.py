@@ -16,6 +16,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from wireproof.adapters.bindings.delivered import Log, Record, log_of, shared_out, value_of
 from wireproof.adapters.bindings.librdkafka_producer import CLAIMS, Producers
 from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.bindings.shown import READS as EVERYBODY_READS
+from wireproof.adapters.bindings.shown import observed
 from wireproof.adapters.broker import PARTITIONS, TOPIC, Broker, Partition, RecordSet
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
@@ -42,27 +44,7 @@ SETTINGS: Final = {
     "log_level": 0,
 }
 
-_RECORD: Final = ("offset", "timestamp", "key", "value")
-
-OBSERVES: Final = (
-    *(f"batches[].{name}" for name in _RECORD),
-    *(f"batches[].messages[].{name}" for name in _RECORD),
-    *(f"batches[].records[].{name}" for name in (*_RECORD, "headers")),
-)
-
-READS: Final = (
-    "wrapper",
-    "partial-tail",
-    "headers",
-    "empty-batch",
-    "log-append-time",
-    "mixed-magic",
-    "delete-horizon",
-    "idempotent",
-    "transactional",
-    "fetch-offset",
-    "read-committed",
-)
+READS: Final = (*EVERYBODY_READS, "fetch-offset", "read-committed")
 """No control batches: it reads them, and shows none."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -87,7 +69,7 @@ class Librdkafka:
     cost = "slow"
     """Most cases take a millisecond, but where it aborts or hangs a new process is started."""
     revisions: Final = {
-        "kafka.log/mixed": Claim(("decode",), CODECS, ("reader",), observes=OBSERVES, features=READS),
+        "kafka.log/mixed": Claim(("decode",), CODECS, ("reader",), observes=observed(), features=READS),
         **CLAIMS,
     }
 

@@ -12,9 +12,10 @@ from confluent_kafka import KafkaException, Producer
 
 from wireproof.adapters.bindings.entries import CODEC_BITS, TRANSACTIONAL, beyond_legacy, beyond_modern
 from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.bindings.shown import to_bytes
 from wireproof.adapters.broker import MAGICS, PARTITIONS, TOPIC, Broker, Identity
 from wireproof.adapters.contract import Claim, Request
-from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 
 PATIENCE: Final = 10
 """How often a request's time limit a wait may take: who asked stops it sooner."""
@@ -68,11 +69,11 @@ class Producers:
     _asked: int = 0
 
     def encode(self, request: Request) -> Outcome:
-        """Produce one entry; what a producer has no say over is refused as no value of its own."""
+        """Produce one entry; it cannot be asked for what a producer has no say over."""
         value: Any = request.value
         beyond = _beyond(request.revision, value)
         if beyond:
-            return Refused(cls="invalid-value", path=beyond, text=f"a producer has no say over {beyond}")
+            return Unsupported(f"a producer has no say over {beyond}")
         try:
             return self._sent(request, value)
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
@@ -135,17 +136,16 @@ def _records(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:  # noqa: ANN40
     """The time of each message, and what else `produce` is told."""
     if "records" in value:
         for record in value["records"]:
-            headers = [(bytes.fromhex(key).decode(), _bytes(part)) for key, part in record["headers"]]
-            told = {"key": _bytes(record["key"]), "value": _bytes(record["value"])}
+            headers = [(bytes.fromhex(key).decode(), to_bytes(part)) for key, part in record["headers"]]
+            told = {"key": to_bytes(record["key"]), "value": to_bytes(record["value"])}
             stamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
             yield stamp, told | ({"headers": headers} if headers else {})
         return
     for message in value["messages"] or [value]:
-        yield int(message["timestamp"]), {"key": _bytes(message["key"]), "value": _bytes(message["value"])}
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
+        yield (
+            int(message["timestamp"]),
+            {"key": to_bytes(message["key"]), "value": to_bytes(message["value"])},
+        )
 
 
 def _beyond(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON value

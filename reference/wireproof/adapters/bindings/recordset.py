@@ -13,6 +13,8 @@ from attrs import Factory, define, frozen
 
 from wireproof.adapters.bindings.entries import CODEC_BITS, built_batch, built_message
 from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.bindings.shown import FIELDS, observed, shown, to_hex
+from wireproof.adapters.bindings.shown import READS as EVERYBODY_READS
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
@@ -20,7 +22,6 @@ from wireproof.wire.values import Json
 ATTRIBUTES_AT: Final = 17
 """Where a v0 or v1 message has its attributes: kafka.md §2.1."""
 
-RECORD_FIELDS: Final = ("offset", "timestamp", "key", "value")
 BATCH_FIELDS: Final = (
     "baseOffset",
     "lastOffsetDelta",
@@ -30,34 +31,16 @@ BATCH_FIELDS: Final = (
     "producerEpoch",
     "baseSequence",
 )
-OBSERVES: Final = (
-    *(f"batches[].{name}" for name in (*RECORD_FIELDS, *BATCH_FIELDS)),
-    *(f"batches[].messages[].{name}" for name in RECORD_FIELDS),
-    *(f"batches[].records[].{name}" for name in (*RECORD_FIELDS, "headers")),
-)
+OBSERVES: Final = observed(BATCH_FIELDS)
 """What both show."""
 
-READS: Final = (
-    "wrapper",
-    "partial-tail",
-    "headers",
-    "empty-batch",
-    "log-append-time",
-    "mixed-magic",
-    "delete-horizon",
-    "idempotent",
-    "transactional",
-    "control-batch",
-)
+READS: Final = (*EVERYBODY_READS, "control-batch")
 """What both read. Aborted transactions are left out by their fetchers, not by their codecs."""
 
 
 TOLD: Final = (
     *("baseOffset", "magic", "attributes", *BATCH_FIELDS[1:]),
-    *(
-        f"records[].{name}"
-        for name in ("attributes", "timestampDelta", "offsetDelta", *RECORD_FIELDS, "headers")
-    ),
+    *(f"records[].{name}" for name in ("attributes", "timestampDelta", "offsetDelta", *FIELDS, "headers")),
 )
 """What their builders write of a v2 batch as told; the leader epoch (0 or -1) is theirs to choose."""
 
@@ -168,19 +151,19 @@ class RecordSet:
         for record in batch:
             if batch.is_control_batch:
                 self.library.control(record)
-            headers: list[Json] = [[key.encode().hex(), _hex(value)] for key, value in record.headers]
-            records.append(_record(record) | {"headers": headers})
+            headers: list[Json] = [[key.encode().hex(), to_hex(value)] for key, value in record.headers]
+            records.append(shown(record) | {"headers": headers})
 
     def _legacy(self, batch: Any, entry: bytes, seen: _Seen) -> None:  # noqa: ANN401 - of the library
         """A plain message is one record; a wrapper's records are its inner messages (kafka.md §2.2)."""
-        shown = _fields(batch, self.library.legacy_header)
+        outer = _fields(batch, self.library.legacy_header)
         if not entry[ATTRIBUTES_AT] & CODEC_BITS:
             record = next(self._checked(batch))
-            seen.batches.append(shown | _record(record) | {"messages": None})
+            seen.batches.append(outer | shown(record) | {"messages": None})
             return
         messages: list[Json] = []
-        seen.batches.append(shown | self._wrapper(entry) | {"messages": messages})
-        messages.extend(_record(record) for record in self._checked(batch))
+        seen.batches.append(outer | self._wrapper(entry) | {"messages": messages})
+        messages.extend(shown(record) for record in self._checked(batch))
 
     def _checked(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - of the library
         """The records of a v0 or v1 entry, each with the checksum that the fetcher asks for, if it does."""
@@ -197,10 +180,10 @@ class RecordSet:
         plain = bytearray(entry)
         plain[ATTRIBUTES_AT] &= ~CODEC_BITS
         record = next(iter(self.library.legacy(bytes(plain), entry[16])))
-        return _record(record) | {"value": None}
+        return shown(record) | {"value": None}
 
     def encode(self, request: Request) -> Outcome:
-        """Build one entry of `request.value`; a value that the builder has no way to write is refused."""
+        """Build one entry of `request.value`; a value that the builder has no way to write is unsupported."""
         assert isinstance(request.value, dict)
         build = built_batch if request.revision == "v2" else built_message
         make = self.library.modern_builder if request.revision == "v2" else self.library.legacy_builder
@@ -212,18 +195,3 @@ class RecordSet:
 
 def _fields(batch: Any, names: tuple[tuple[str, str], ...]) -> dict[str, Json]:  # noqa: ANN401 - of the library
     return {name: str(getattr(batch, attribute)) for name, attribute in names}
-
-
-def _record(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
-    """The fields of a record; a v0 message has no timestamp, which Kafka reads as -1 (kafka.md §2.1)."""
-    timestamp = -1 if record.timestamp is None else record.timestamp
-    return {
-        "offset": str(record.offset),
-        "timestamp": str(timestamp),
-        "key": _hex(record.key),
-        "value": _hex(record.value),
-    }
-
-
-def _hex(data: bytes | None) -> str | None:
-    return None if data is None else data.hex()

@@ -1,0 +1,65 @@
+"""apache-iggy 0.5 to 0.8 (Rust SDK 0.7 to 0.10), behind a server on the loopback.
+
+Every edition bears the same module name: each stands in a folder of its own, which the environment names.
+"""
+
+import importlib
+import os
+import sys
+from importlib.metadata import distributions
+from typing import Any, Final
+
+from wireproof.adapters.bindings.iggy_sdk import SdkClient
+from wireproof.adapters.contract import Claim
+from wireproof.wire.values import Json
+
+FOLDER: Final = "WIREPROOF_APACHE_IGGY"
+"""The variable of the environment that names the folder."""
+
+SHOWN: Final = ("offset", "timestamp", "id", "checksum", "payload")
+ASKED: Final = (
+    "stream",
+    "topic",
+    "partitioning",
+    "messages[].id",
+    "messages[].headers",
+    "messages[].payload",
+)
+"""Of a send; the SDK notes the time by its own clock."""
+REVISIONS: Final = {"0.5": "0.7", "0.6": "0.8", "0.7": "0.9", "0.8": "0.9"}
+"""Of a poll and of a send, by the edition of the SDK."""
+
+
+def adapter() -> SdkClient:
+    """The edition in the folder; raises `ImportError` where there is none."""
+    folder = os.environ.get(FOLDER, "")
+    sys.path.insert(0, folder)
+    sdk = importlib.import_module("apache_iggy")
+    found = next(iter(distributions(name="apache-iggy", path=[folder]))).version
+    edition = found.rpartition(".")[0]
+    return SdkClient(
+        sdk=sdk,
+        name=f"apache-iggy-{edition}",
+        version=found,
+        revisions=_revisions(REVISIONS[edition]),
+        shown=_message,
+        binary=edition != "0.5",
+    )
+
+
+def _revisions(revision: str) -> dict[str, Claim]:
+    observes = tuple(f"messages[].{name}" for name in SHOWN)
+    return {
+        f"iggy.poll/{revision}": Claim(ops=("decode",), profiles=("reader",), observes=observes),
+        f"iggy.send/{revision}": Claim(ops=("encode",), profiles=("reader",), features=(), observes=ASKED),
+    }
+
+
+def _message(message: Any) -> Json:  # noqa: ANN401 - of the library
+    return {
+        "offset": str(message.offset()),
+        "timestamp": str(message.timestamp()),
+        "id": str(message.id()),
+        "checksum": str(message.checksum()),
+        "payload": bytes(message.payload()).hex(),
+    }

@@ -1,0 +1,44 @@
+"""`wireproof docs`: what is tested, as pages: rules, cases, fields, and what is left open."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.report.coverage import kills_of
+from wireproof.report.votes import votes
+from wireproof.trial.killtable import read as kill_table
+from wireproof.trial.streams import read
+
+STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("docs")
+@click.argument("runs", nargs=-1, metavar="[RUN]…", type=STREAM)
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="where the pages lie: index.html")  # fmt: skip
+@click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
+              help="the table of `kill --table golden --out`: which mutants a rule's cases kill")  # fmt: skip
+@with_fixtures
+def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple[Path, ...]) -> None:
+    """Write a page for each rule and each case, the fields of each format and the decision register.
+
+    RUNs are streams of `check … --out`: with them the pages tell which implementations fail a rule, and what
+    each chose where the formats leave the answer open.
+    """
+    try:
+        from wireproof.report.site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+    except ImportError as error:
+        raise click.ClickException(
+            f"the pages want a further package: pip install 'wireproof[report]' ({error})"
+        ) from None
+    suite = suite_of(folders)
+    kills = kills_of(kill_table(kill)) if kill else {}
+    site = Site(suite, votes([stream for run in runs for stream in read(run)]), kills)
+    number = 0
+    for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    click.echo(f"{number} files: {out / 'index.html'}")

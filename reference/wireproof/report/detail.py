@@ -1,0 +1,116 @@
+"""What a person sees of one case: its rule, its bytes, their fields, and the byte that a verdict is about.
+
+Plain values: the matrix packs them into its page, the pages of `docs` print them.
+"""
+
+from collections.abc import Sequence
+from json import dumps
+from typing import Final, TypeAlias
+
+from attrs import evolve, frozen
+
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Value
+from wireproof.report.excerpt import data_of, layout_of, wire_range
+from wireproof.report.fieldtree import Line, by_path, innermost, placed
+from wireproof.trial.show import short_expect
+from wireproof.wire.rejected import At
+from wireproof.wire.trace import Span
+
+MOST_BYTES: Final = 1024
+"""Bytes of a case that are shown; more are counted."""
+
+MOST_FIELDS: Final = 200
+"""Fields of a case that are shown."""
+
+MOST_TEXT: Final = 4000
+"""Characters of a value to encode that are shown."""
+
+Placed: TypeAlias = tuple[Line, Span | None]
+"""A line of a tree and the field that it shows; a heading shows none."""
+
+
+@frozen
+class Mark:
+    """Where something is: a line of the tree, and the wire bytes `start` to `end`; -1 where not known."""
+
+    line: int = -1
+    start: int = -1
+    end: int = -1
+
+
+NOWHERE: Final = Mark()
+
+
+@frozen
+class Detail:
+    """A case with its bytes and their fields.
+
+    Attributes:
+        data: its bytes; of an encode, the first of those that are acceptable.
+        text: of an encode, the value in JSON.
+        tree: the fields of `data`, at most `MOST_FIELDS`, and whether there are more.
+        refused: where the reference refuses them; None where it does not.
+    """
+
+    case: Case
+    data: bytes
+    text: str
+    tree: tuple[Placed, ...]
+    more: bool = False
+    refused: At | None = None
+
+    @property
+    def want(self) -> str:
+        """What must happen."""
+        return short_expect(self.case.expect)
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The tree without its fields."""
+        return [line for line, _ in self.tree]
+
+    def mark(self, at: At | None, path: str = "") -> Mark:
+        """The field at a position, or else the one with that path; else the refusal."""
+        spans = [span for _, span in self.tree if span is not None]
+        span = innermost(spans, at) or by_path(spans, path)
+        start, end = wire_range(span, at)
+        inside = 0 <= start < len(self.data)
+        line = next((n for n, (text, own) in enumerate(self.tree) if _here(text, own, span)), -1)
+        return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
+
+
+def _here(line: Line, own: Span | None, span: Span | None) -> bool:
+    """Whether a line is that of the field, or where there is no field that of the refusal."""
+    return line.marked if span is None else own is span
+
+
+def detail(case: Case) -> Detail:
+    """All that is shown of a case."""
+    if isinstance(case.input, Value):
+        return _written(case, dumps(case.input.value, indent=1))
+    layout = layout_of(case)
+    made = _made(case, shown_bytes(case), "", [] if layout is None else list(placed(layout)))
+    refused = layout.rejected if layout is not None else None
+    return made if refused is None else evolve(made, refused=refused.at)
+
+
+def shown_bytes(case: Case) -> bytes:
+    """The bytes of a case; of an encode, the first of those that are acceptable."""
+    if isinstance(case.input, Value):
+        return case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
+    return data_of(case) or b""
+
+
+def _written(case: Case, text: str) -> Detail:
+    """An encode: what is to be written, and the bytes that it may become."""
+    data = shown_bytes(case)
+    tree: list[Placed] = []
+    if data and case.joined in formats.FORMATS:
+        options = evolve(case.options, profile=case.profile)
+        tree = list(placed(formats.layout(formats.FORMATS[case.joined], data, options)))
+    return _made(case, data, text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…", tree)
+
+
+def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> Detail:
+    return Detail(case, data, text, tuple(tree[:MOST_FIELDS]), len(tree) > MOST_FIELDS)

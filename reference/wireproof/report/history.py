@@ -1,0 +1,97 @@
+"""Runs of one implementation in several versions: which version failed a case first, and which mended it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import PASSING
+
+
+@frozen
+class Turn:
+    """One case that some version of an implementation fails.
+
+    Attributes:
+        first: the version that fails it first, with its verdict.
+        passed: the version before that, which passed it; empty where none did.
+        mended: the first later version that passes it again; empty while it fails.
+    """
+
+    id: str
+    first: str
+    label: str
+    passed: str = ""
+    mended: str = ""
+
+    def __str__(self) -> str:
+        """`id: fail:wrong-value since 3.0.12, passed in 2.2.0`."""
+        since = f"since {self.first}, passed in {self.passed}" if self.passed else f"from {self.first} on"
+        return f"{self.id}: {self.label} {since}" + (f", mended in {self.mended}" if self.mended else "")
+
+
+@frozen
+class History:
+    """The runs of one implementation, by version.
+
+    Attributes:
+        versions: the oldest first; of a version that was run twice, the later run.
+        passed: of each version, cases that pass and cases that were judged.
+    """
+
+    adapter: str
+    versions: tuple[str, ...]
+    passed: Mapping[str, tuple[int, int]]
+    turns: tuple[Turn, ...]
+
+
+def histories(streams: Sequence[Stream]) -> Iterator[History]:
+    """One of each implementation, by name."""
+    adapters: dict[str, dict[str, Stream]] = {}
+    for stream in sorted(streams, key=lambda one: one.run.started):
+        adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
+    for name, runs in sorted(adapters.items()):
+        yield _history(name, {version: runs[version] for version in sorted(runs, key=_age)})
+
+
+def _age(version: str) -> tuple[tuple[int, int, str], ...]:
+    """Numbers by their value, and letters, as of a release candidate, before the end."""
+    parts = re.findall(r"\d+|[a-z]+", version.lower())
+    keys = ((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
+    return (*keys, (0, 0, ""))
+
+
+def _history(name: str, runs: Mapping[str, Stream]) -> History:
+    by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
+    for version, stream in runs.items():
+        for event in stream.cases:
+            by_case.setdefault(event.id, []).append((version, event))
+    turns = [turn for case, events in sorted(by_case.items()) for turn in _turns(case, events)]
+    return History(name, tuple(runs), {version: _passed(one) for version, one in runs.items()}, tuple(turns))
+
+
+def _passed(stream: Stream) -> tuple[int, int]:
+    judged = [event for event in stream.cases if _judged(event)]
+    return sum(event.verdict in PASSING for event in judged), len(judged)
+
+
+def _judged(event: CaseEvent) -> bool:
+    return event.verdict not in ("unsupported", "not-run")
+
+
+def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[Turn]:
+    """Each time that it began to fail; a version that was not asked changes nothing."""
+    passed, failing = "", None
+    for version, event in events:
+        if not _judged(event):
+            continue
+        if event.verdict in PASSING:
+            if failing is not None:
+                yield Turn(case, *failing, mended=version)
+            passed, failing = version, None
+        elif failing is None:
+            failing = version, event.label, passed
+    if failing is not None:
+        yield Turn(case, *failing)

@@ -1,0 +1,157 @@
+"""The pages of `docs`: an index, the rules, a page a rule and a case, the field maps, the decision register.
+
+Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes whatever they show.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import quote
+
+from attrs import frozen
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.formats import FORMATS
+from wireproof.report.coverage import Covered, Kills, coverage
+from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
+from wireproof.report.fieldmap import Field, failing, fieldmap
+from wireproof.report.register import opens, remarked
+from wireproof.report.visible import visible
+from wireproof.report.votes import Votes
+from wireproof.wire.rejected import At
+
+ROW: Final = 16
+"""Bytes of a row of hex."""
+
+Pages = Iterator[tuple[str, str]]
+"""Paths, relative to the folder, and the text of each file."""
+
+
+@frozen
+class Site:
+    """What the pages are made from.
+
+    Attributes:
+        votes: of implementations whose streams were given.
+        kills: by golden case; empty where no kill table was given.
+    """
+
+    suite: Suite
+    votes: Votes
+    kills: Kills
+
+    @cached_property
+    def rules(self) -> Mapping[str, Covered]:
+        """Every rule with its cases."""
+        return {one.rule.id: one for one in coverage(self.suite, self.kills, self.votes)}
+
+    @cached_property
+    def by_format(self) -> Mapping[str, Sequence[Case]]:
+        """The cases of each format and revision."""
+        found: dict[str, list[Case]] = {name: [] for name in FORMATS}
+        for case in self.suite.cases:
+            found.setdefault(case.joined, []).append(case)
+        return found
+
+    @cached_property
+    def users(self) -> Mapping[str, Sequence[str]]:
+        """Of each case, those whose twin it is."""
+        found: dict[str, list[str]] = {}
+        for case in self.suite.cases:
+            if case.twin:
+                found.setdefault(case.twin, []).append(case.id)
+        return found
+
+
+def case_page(name: str) -> str:
+    """Where the page of a case is."""
+    return f"case/{name}.html"
+
+
+def rule_page(name: str) -> str:
+    """Where the page of a rule is."""
+    return f"rule/{name}.html"
+
+
+def fields_page(joined: str) -> str:
+    """Where the field map of a format is."""
+    return f"fields/{joined}.html"
+
+
+def pages(site: Site) -> Pages:
+    """Every file of the site, as it is made."""
+    made = _environment()
+    yield "style.css", made.get_template("style.css").render()
+    maps = {joined: fieldmap(cases) for joined, cases in site.by_format.items()}
+    shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
+    for name in ("index", "rules", "decisions"):
+        more = {
+            "opens": list(opens(site.suite, site.votes)),
+            "remarked": list(remarked(site.suite, site.votes)),
+        }
+        yield _page(made, name, f"{name}.html", **shared, **more)
+    for joined, fields in maps.items():
+        fails = failing(site.by_format[joined], site.votes)
+        yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, fails=fails, site=site)
+    for covered in site.rules.values():
+        yield _page(made, "rule", rule_page(covered.rule.id), one=covered, site=site)
+    for case in site.suite.cases:
+        yield _page(made, "case", case_page(case.id), site=site, case=case, **_case(site, case))
+
+
+def _page(made: Environment, template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
+    root = "../" * path.count("/")
+    return path, made.get_template(f"{template}.html").render(root=root, **more)
+
+
+def _case(site: Site, case: Case) -> dict[str, Any]:
+    found = detail(case)
+    twin = site.suite.get(case.twin or "")
+    mark = found.mark(_at(found), "")
+    return {
+        "found": found,
+        "mark": mark,
+        "rows": hexed(found.data, mark),
+        "twin": twin,
+        "twin_rows": hexed(shown_bytes(twin), Mark()) if twin else [],
+    }
+
+
+def _at(found: Detail) -> At | None:
+    """Where a case is refused: as it expects, or else as the reference does."""
+    return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
+
+
+def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """The rows of hex: where each begins, and its bytes with whether they are marked."""
+    data = data[:MOST_BYTES]
+    return [
+        (
+            f"{at:04x}",
+            [(f"{data[n]:02x}", mark.start <= n < mark.end) for n in range(at, min(at + ROW, len(data)))],
+        )
+        for at in range(0, len(data), ROW)
+    ]
+
+
+def unexercised(fields: Sequence[Field]) -> list[Field]:
+    """The fields that are never at an edge of their type, nor refused, nor remarked on."""
+    return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
+
+
+def _environment() -> Environment:
+    """Templates that escape whatever they are given; a name that they lack is an error."""
+    made = Environment(
+        loader=PackageLoader("wireproof.report", "templates/docs"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+    )
+    made.filters["link"] = quote
+    made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
+    made.globals |= {"unexercised": unexercised}
+    return made

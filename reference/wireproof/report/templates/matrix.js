@@ -1,0 +1,368 @@
+"use strict";
+// The page of a matrix: unpacks the data (its keys are told in payload.py), draws rows as they are scrolled to,
+// filters them, and shows a case with its bytes. Whatever the data holds is set as text, never as markup.
+const CHUNK = 150;
+const SIGNS = { pass: "✓", info: "○", mild: "△", dim: "·", bad: "✗" };
+const SHORT = { "not-round-trip": "round trip", "undeclared-skip": "skip", nondeterministic: "varies", "adapter-error": "adapter" };
+const $$ = (name) => document.getElementById(name);
+
+function make(tag, more = {}, ...parts) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(more)) {
+    if (key in made) made[key] = value; else made.setAttribute(key, value);
+  }
+  made.append(...parts);
+  return made;
+}
+
+async function unpacked() {
+  const held = $$("data");
+  if (held.type === "application/json") return JSON.parse(held.textContent);
+  const bytes = Uint8Array.from(atob(held.textContent), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// --- what the numbers of the data mean ---
+
+function opened(data) {
+  const word = (number) => data.words[number];
+  const names = ["label", "colour", "cls", "path", "got", "text", "replay"];
+  const answers = data.answers.map((row) => {
+    const one = Object.fromEntries(names.map((name, n) => [name, word(row[n])]));
+    return { ...one, line: row[7], start: row[8], end: row[9], about: row[10] };
+  });
+  const rules = data.rules.map(([id, text, source, practice]) => [id, text, source, practice].map(word));
+  const cases = data.cases.map((row) => ({
+    id: word(row[0]), title: word(row[1]), why: word(row[2]), level: word(row[3]), flags: word(row[4]),
+    rules: row[5].map((n) => rules[n]), source: word(row[6]), ran: word(row[7]), want: word(row[8]), twin: row[9],
+    bytes: row[10], size: row[11], text: word(row[12]), tree: row[13], more: row[14],
+  }));
+  const columns = data.columns.map(([name, spec]) => ({ name: word(name), spec: word(spec) }));
+  const rows = [];
+  for (const [topic, some] of data.topics) {
+    for (const [flags, members] of some) {
+      rows.push({
+        topic: word(topic), quiet: Boolean(flags & 1), secure: Boolean(flags & 2),
+        members: members.map(([id, about, count, said]) => (
+          { id: word(id), about: cases[about], count, said: said.map((n) => answers[n]) })),
+      });
+    }
+  }
+  const bytes = (number) => Uint8Array.from(atob(data.bytes[number] || ""), (sign) => sign.charCodeAt(0));
+  return { word, cases, columns, rows, bytes };
+}
+
+function words(row) {
+  const some = new Set([row.topic, row.secure ? "security" : ""]);
+  for (const one of row.members) {
+    some.add(one.id);
+    if (one.about) some.add(one.about.title).add(one.about.flags);
+    for (const rule of one.about ? one.about.rules : []) some.add(rule[0]).add(rule[1]);
+    for (const said of one.said) if (said) some.add(said.label).add(said.cls);
+  }
+  return [...some].join(" ").toLowerCase();
+}
+
+function sign(said) {
+  const kind = said.label.split(":");
+  const name = kind[0] === "fail" ? kind[1] : kind[0];
+  return SIGNS[said.colour] + (said.colour === "bad" ? ` ${SHORT[name] || name.replace("wrong-", "")}` : "");
+}
+
+function short(name) {
+  return name.length > 26 ? `${name.slice(0, 25)}…` : name;
+}
+
+// --- bytes ---
+
+function differing(one, other) {
+  const least = Math.min(one.length, other.length);
+  if (one.length === other.length) return (at) => one[at] !== other[at];
+  let head = 0, tail = 0;
+  while (head < least && one[head] === other[head]) head += 1;
+  while (tail < least - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
+  return (at) => at >= head && at < one.length - tail;
+}
+
+function dump(bytes, size, start, end, differs) {
+  const wide = matchMedia("(max-width: 44rem)").matches ? 8 : 16;
+  const box = make("pre", { className: "bytes", tabIndex: 0 });
+  for (let from = 0; from < bytes.length; from += wide) {
+    box.append(make("span", { className: "dim" }, from.toString(16).padStart(4, "0")), " ");
+    for (let at = from; at < Math.min(from + wide, bytes.length); at += 1) {
+      const text = bytes[at].toString(16).padStart(2, "0");
+      const marked = at >= start && at < end;
+      box.append(" ", marked ? make("mark", {}, text) : differs(at) ? make("span", { className: "differs" }, text) : text);
+    }
+    box.append("\n");
+  }
+  if (size > bytes.length) box.append(`… ${size - bytes.length} more bytes`);
+  if (!size) box.append("(no bytes)");
+  return box;
+}
+
+function tree(book, one, line, choose) {
+  const box = make("pre", { className: "tree", tabIndex: 0 });
+  one.tree.forEach(([depth, at, size, ...texts], number) => {
+    const [name, type, value, cover] = texts.map(book.word);
+    const place = book.word(at);
+    const head = `${place.padStart(8)} ${(size < 0 ? "" : String(size)).padStart(5)}  ${"  ".repeat(depth)}${name}`;
+    const row = make("div", {}, [head, type, value, cover].filter(Boolean).join("  "));
+    if (number === line) row.className = "here";
+    if (/^\d+$/.test(place) && size > 0) {
+      row.tabIndex = 0;
+      row.onclick = () => choose(Number(place), Number(place) + size);
+      row.onkeydown = (event) => { if (event.key === "Enter") row.onclick(); };
+    }
+    box.append(row);
+  });
+  if (one.more) box.append(make("div", {}, "…"));
+  return box;
+}
+
+function within(box, selector) {
+  const found = box.querySelector(selector);
+  if (found) box.scrollTop = Math.max(0, found.offsetTop - box.offsetTop - box.clientHeight / 2);
+}
+
+// --- a case ---
+
+function facts(rows) {
+  const list = make("dl");
+  for (const [name, ...parts] of rows) {
+    if (parts.some(Boolean)) list.append(make("dt", {}, name), make("dd", {}, ...parts));
+  }
+  return list;
+}
+
+function aboutCase(one) {
+  const rules = one.rules.map(([id, text, source, practice]) => make("p", {}, make("code", {}, id), ` ${text} `,
+    make("span", { className: "dim" }, source), practice ? make("p", { className: "dim" }, `In practice: ${practice}`) : ""));
+  const rows = [["title", one.title], ["why", one.why], ["want", one.want], ["rule", ...rules], ["level", one.level],
+    ["flags", one.flags], ["source", one.source], ["ran on", one.ran]];
+  return facts(rows);
+}
+
+function copied(text) {
+  const button = make("button", { type: "button" }, "copy");
+  button.onclick = async () => {
+    try { await navigator.clipboard.writeText(text); button.textContent = "copied"; } catch {
+      getSelection().selectAllChildren(button.previousSibling);
+      button.textContent = "selected";
+    }
+  };
+  return make("div", { className: "replay" }, make("code", {}, text), button);
+}
+
+function answersOf(book, member, column, choose) {
+  const body = make("tbody");
+  member.said.forEach((said, number) => {
+    if (!said) return;
+    const label = make("button", { type: "button", className: "id" }, said.label);
+    label.onclick = () => choose(number);
+    const told = said.got.includes(said.text) ? "" : said.text;
+    const text = [said.cls, said.path, said.got, told].filter((one) => one && one !== said.label).join(" — ");
+    body.append(make("tr", { className: number === column ? "asked" : "" },
+      make("th", { scope: "row" }, book.columns[number].name), make("td", { className: `label ${said.colour}` }, label), make("td", {}, text)));
+  });
+  return make("table", {}, body);
+}
+
+function bytesOf(book, about, said) {
+  const box = make("div"), own = book.bytes(about.bytes), twin = book.cases[about.twin];
+  const other = twin ? book.bytes(twin.bytes) : null;
+  const pair = make("div", { className: "pair" });
+  const left = make("div"), right = make("div");
+  const draw = (start, end) => {
+    const bytes = dump(own, about.size, start, end, other ? differing(own, other) : () => false);
+    left.replaceChildren(make("h3", {}, `bytes of ${about.id}`), bytes);
+    setTimeout(() => within(bytes, "mark"));
+  };
+  draw(said ? said.start : -1, said ? said.end : -1);
+  pair.append(left);
+  if (twin) {
+    right.append(make("h3", {}, `its accepted twin, ${twin.id}`), dump(other, twin.size, -1, -1, differing(other, own)));
+    pair.append(right);
+  }
+  if (about.text) box.append(make("h3", {}, "value to encode"), make("pre", {}, about.text));
+  if (about.size || !about.text) box.append(pair);
+  if (about.tree.length) {
+    const fields = tree(book, about, said ? said.line : -1, draw);
+    box.append(make("h3", {}, "fields: offset, size, name, type, value"), fields);
+    setTimeout(() => within(fields, ".here"));
+  }
+  return box;
+}
+
+function drawCase(book, row, place, column) {
+  const member = row.members[place];
+  const asked = column >= 0 && member.said[column] ? column : Math.max(0, member.said.findIndex((one) => one && one.colour === "bad"));
+  const said = member.said[asked] || member.said.find(Boolean);
+  const about = said && said.about >= 0 ? book.cases[said.about] : member.about;
+  const parts = [];
+  if (row.members.length > 1) {
+    const list = make("select", { ariaLabel: "case of this row" });
+    row.members.forEach((one, n) => list.append(make("option", { value: n, selected: n === place }, one.id)));
+    list.onchange = () => drawCase(book, row, Number(list.value), column);
+    parts.push(make("label", {}, `${row.members.length} cases with these results: `, list));
+  }
+  if (about) parts.push(aboutCase(about));
+  if (said && said.replay) parts.push(make("h3", {}, `replay it on ${book.columns[asked].name}`), copied(said.replay));
+  if (about && (about.bytes >= 0 || about.text)) parts.push(bytesOf(book, about, said));
+  parts.push(make("h3", {}, "what the implementations made of it"),
+    make("div", { className: "scroll" }, answersOf(book, member, asked, (number) => drawCase(book, row, place, number))));
+  $$("name").textContent = about ? about.id : member.id;
+  $$("detail").replaceChildren(...parts);
+  $$("case").scrollTop = 0;
+  history.replaceState(null, "", `#${encodeURI(member.id)}`);
+}
+
+// --- the matrix ---
+
+function headOf(row, span) {
+  return make("tr", { className: "head" }, make("th", { scope: "colgroup" }, row.topic), make("td", { colSpan: span }));
+}
+
+function titleOf(row) {
+  const first = row.members[0].id;
+  const name = first.startsWith(`${row.topic}/`) ? first.slice(row.topic.length + 1) : first;
+  return row.members.length > 1 ? `${name} and ${row.members.length - 1} more with these results` : name;
+}
+
+function rowOf(row, number) {
+  const head = make("th", { scope: "row" }, make("button", { type: "button", className: "id", "data-row": number }, titleOf(row)));
+  if (row.secure) head.append(make("span", { className: "flag" }, "security"));
+  const made = make("tr", { className: "row", "data-row": number }, head);
+  row.members[0].said.forEach((said, column) => {
+    const cell = said ? make("td", { className: said.colour, title: [said.label, said.cls].filter(Boolean).join(" ") }, sign(said)) : make("td");
+    cell.tabIndex = -1;
+    cell.dataset.column = column;
+    if (said && row.members[0].count > 1) cell.append(make("span", { className: "dim" }, ` ×${row.members[0].count}`));
+    made.append(cell);
+  });
+  return made;
+}
+
+class Matrix {
+  constructor(book) {
+    this.book = book;
+    this.table = $$("matrix");
+    this.texts = book.rows.map(words);
+    this.found = [];
+    this.drawn = 0;
+    for (const column of book.columns) $$("heads").append(make("th", { scope: "col", title: `${column.name}: ${column.spec}` }, short(column.name)));
+    const watch = new IntersectionObserver((some) => {
+      if (!some.some((one) => one.isIntersecting)) return;
+      this.draw();
+      watch.unobserve($$("more")); // what stays in sight is told once; looked at anew, it is told again
+      watch.observe($$("more"));
+    }, { root: $$("more").parentElement, rootMargin: "800px" });
+    watch.observe($$("more"));
+  }
+
+  hits(row, number, asked) {
+    if (asked.secure && !row.secure) return false;
+    if (!asked.families && row.members.every((one) => one.id.includes("~"))) return false;
+    if (!asked.words.every((word) => this.texts[number].includes(word))) return false;
+    const said = row.members[0].said;
+    const some = asked.who === "" ? said : [said[Number(asked.who)]];
+    if (asked.verdict === "apart") return new Set(said.filter((one) => one && one.colour !== "dim").map((one) => one.label)).size > 1;
+    if (asked.verdict === "loud") return asked.who === "" ? !row.quiet : some.some((one) => one && one.colour === "bad");
+    return some.some((one) => one && (!asked.verdict || one.label === asked.verdict || one.label.startsWith(`${asked.verdict}:`)));
+  }
+
+  apply() {
+    const asked = {
+      words: $$("filter").value.toLowerCase().split(/\s+/).filter(Boolean), who: $$("who").value,
+      verdict: $$("verdict").value, secure: $$("secure").checked, families: $$("families").checked,
+    };
+    this.found = this.book.rows.map((_, n) => n).filter((n) => this.hits(this.book.rows[n], n, asked));
+    this.table.querySelectorAll("tbody").forEach((body) => body.remove());
+    this.drawn = 0;
+    this.draw();
+    const cases = this.found.reduce((sum, n) => sum + this.book.rows[n].members.length, 0);
+    $$("shown").textContent = `${this.found.length} of ${this.book.rows.length} rows: ${cases} cases and families`;
+  }
+
+  draw() {
+    const body = make("tbody");
+    const until = Math.min(this.drawn + CHUNK, this.found.length);
+    for (; this.drawn < until; this.drawn += 1) {
+      const row = this.book.rows[this.found[this.drawn]], above = this.book.rows[this.found[this.drawn - 1]];
+      if (!above || above.topic !== row.topic) body.append(headOf(row, this.book.columns.length));
+      body.append(rowOf(row, this.found[this.drawn]));
+    }
+    this.table.append(body);
+    $$("more").hidden = this.drawn >= this.found.length;
+    $$("more").textContent = `${this.found.length - this.drawn} more rows`;
+  }
+
+  open(number, column = -1, place = 0) {
+    this.at = number;
+    drawCase(this.book, this.book.rows[number], place, column);
+    if (!$$("case").open) $$("case").showModal();
+  }
+
+  step(by) {
+    const next = this.found[this.found.indexOf(this.at) + by];
+    if (next !== undefined) this.open(next);
+  }
+
+  named(id) {
+    for (let number = 0; number < this.book.rows.length; number += 1) {
+      const place = this.book.rows[number].members.findIndex((one) => one.id === id);
+      if (place >= 0) return this.open(number, -1, place);
+    }
+  }
+}
+
+function moved(event) {
+  const cell = event.target.closest("td, th"), row = cell && cell.closest("tr.row");
+  const ways = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  if (!row || !(event.key in ways)) return;
+  const [down, right] = ways[event.key], rows = [...document.querySelectorAll("#matrix tr.row")];
+  const target = rows[rows.indexOf(row) + down], next = target && target.cells[cell.cellIndex + right];
+  if (!next) return;
+  event.preventDefault();
+  (next.querySelector("button") || next).focus();
+}
+
+function listen(matrix) {
+  const table = $$("matrix");
+  const open = (event) => {
+    const row = event.target.closest("tr.row"), cell = event.target.closest("td");
+    if (row) matrix.open(Number(row.dataset.row), cell ? Number(cell.dataset.column) : -1);
+  };
+  table.addEventListener("click", open);
+  table.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target.tagName !== "TD") return moved(event);
+    event.preventDefault(); // the key would go on to the button that has the focus by then, which closes the case
+    open(event);
+  });
+  for (const name of ["filter", "who", "verdict", "secure", "families"]) $$(name).addEventListener("input", () => matrix.apply());
+  document.querySelector("form.bar").addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !$$("case").open && event.target.tagName !== "INPUT") { event.preventDefault(); $$("filter").focus(); }
+  });
+  $$("close").onclick = () => $$("case").close();
+  $$("before").onclick = () => matrix.step(-1);
+  $$("after").onclick = () => matrix.step(1);
+  $$("case").addEventListener("click", (event) => { if (event.target === $$("case")) $$("case").close(); });
+  $$("case").addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
+  addEventListener("hashchange", () => matrix.named(decodeURI(location.hash.slice(1))));
+}
+
+async function main() {
+  const book = opened(await unpacked());
+  const matrix = new Matrix(book);
+  book.columns.forEach((column, n) => $$("who").append(make("option", { value: n }, column.name)));
+  const labels = new Set(book.rows.flatMap((row) => row.members[0].said.filter(Boolean).map((one) => one.label.replace(/^blocked:.*/, "blocked"))));
+  for (const label of [...labels].sort()) $$("verdict").append(make("option", { value: label }, label));
+  listen(matrix);
+  matrix.apply();
+  if (location.hash) matrix.named(decodeURI(location.hash.slice(1)));
+  document.documentElement.dataset.ready = Math.round(performance.now());
+}
+
+main().catch((error) => { $$("shown").textContent = `the data of this page cannot be read: ${error}`; });

@@ -1,0 +1,76 @@
+"""What implementations made of the golden cases, from their streams: the votes on a case.
+
+Design, section 1, "remark": equal to the reference, or one of the other answers that are left open.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from wireproof.report.board import colour
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import PASSING
+
+ABSTAINS = frozenset({"unsupported", "not-run"})
+"""Verdicts that are no vote."""
+
+
+@frozen
+class Vote:
+    """The answer of one implementation to one case."""
+
+    adapter: str
+    event: CaseEvent
+
+    @property
+    def colour(self) -> str:
+        """How its verdict looks."""
+        return colour(self.event.verdict)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is wrong."""
+        return self.event.verdict not in PASSING | ABSTAINS
+
+    @property
+    def choice(self) -> str:
+        """Which of the answers it gave: the reference's, a refusal, another allowed one, or a wrong one."""
+        event = self.event
+        match event.verdict:
+            case "pass" | "pass-unclassified":
+                return "as the reference"
+            case "info" if event.cls:
+                return f"refused, {event.cls}"
+            case "info":
+                return f"otherwise, {event.kind}"
+            case _:
+                return event.label
+
+
+Votes = Mapping[str, Sequence[Vote]]
+"""By the id of a golden case."""
+
+
+def votes(streams: Sequence[Stream]) -> Votes:
+    """The votes of all runs, in their order; of one adapter and version the last run counts."""
+    latest = {_name(stream): stream for stream in streams}
+    found: dict[str, list[Vote]] = {}
+    for name, stream in latest.items():
+        for event in stream.cases:
+            if "~" not in event.id:
+                found.setdefault(event.id, []).append(Vote(name, event))
+    return found
+
+
+def _name(stream: Stream) -> str:
+    return f"{stream.run.adapter} {stream.run.version}".strip()
+
+
+def choices(some: Sequence[Vote]) -> dict[str, list[str]]:
+    """Who chose what, the most frequent choice first; who abstains is left out."""
+    found: dict[str, list[str]] = {}
+    for vote in some:
+        if vote.event.verdict not in ABSTAINS:
+            found.setdefault(vote.choice, []).append(vote.adapter)
+    return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0])))
