@@ -44,6 +44,9 @@ def _keys(s: Heka) -> None:
         s.no(f"key/nonminimal-{name}", title, data, "bad-varint", at=at, twin="message/minimal", doc="heka.md §4 M31", why=why, rules=("heka.message.key.minimal",), also=("unknown-field", "bad-kind"), level="should")
     s.no("key/65-bits", "A key of 2^64", b"\x80" * 9 + b"\x02" + msg(), "bad-varint", at=0, twin="message/minimal", doc="heka.md §4 M29 to M31", why="Cut to 64 bits it is another field.", rules=("heka.message.key",),
          also=("bad-kind",), level="should")
+    back = b"\x5b\x5a" + vi(2**64 - 11) + b"\x5c"
+    s.no("length/back-in-a-group", "A group that holds bytes of a length of 2^64 - 11", msg(back), "truncated", at=32, twin="message/minimal", doc="heka.md §4 M23, M44", also=("length-past-end", "negative-length", "limit-exceeded", "unknown-field"), flags=["security"],
+         why="As a signed number the length is -11, and leads back to the start of the field: gogo's Skip reads it for ever.", rules=("heka.message.unknown", "heka.message.length"))
     for size, number in ((2, 16), (3, 2048)):  # `may` as M20 to M24: Go and protobuf keep what C and Lua refuse; M21 has the very bytes of the first
         s.no(f"key/unknown-of-{size}-bytes", f"Field {number}, whose key takes {size} bytes", msg(num(number, 1)), "unknown-field", at=20, twin="message/minimal", doc="heka.md §4 M20", why="Its key is as short as it can be: what is wrong is the number.",
              rules=("heka.message.unknown",), level="may")
