@@ -129,7 +129,7 @@ def decode(edition: Edition, reader: Reader, options: Options) -> Any:  # noqa: 
         partition_id=partition,
         strategy=strategy,
         count=count,
-        auto_commit=_read_flag(reader, "auto_commit", wide=edition.flagged),
+        auto_commit=_read_flag(reader, "auto_commit"),
     )
 
 
@@ -154,12 +154,10 @@ def _read_strategy(_: Edition, reader: Reader, __: Options) -> Strategy:
     return Strategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
 
 
-def _read_flag(reader: Reader, name: str, *, wide: bool = False) -> bool:
-    """§3.2: what is not 1 is no; to `iggy_binary_protocol` 0.11.0 of Iggy itself, it is yes (`wide`)."""
+def _read_flag(reader: Reader, name: str) -> bool:
     at, byte = reader.pos, reader.uint8(name)
     if byte > 1:
-        others = (reader.other("set", name, value=True),) if wide else ()
-        reader.remark("iggy-flag", name, at=at, others=others)
+        reader.remark("iggy-flag", name, at=at)
     return byte == 1
 
 

@@ -106,7 +106,7 @@ REMARKS: Final[dict[str, RemarkClass]] = {
         others=("no-headers",),
     ),
     "iggy-unset-field": RemarkClass("iggy.md §2.1, §5: left at 0 by its writer, and ignored", refusable=True),
-    "iggy-flag": RemarkClass("iggy.md §3.2, §5: what is not 1 counts as 0", refusable=True, others=("set",)),
+    "iggy-flag": RemarkClass("iggy.md §3.2, §5: what is not 1 counts as 0", refusable=True),
     "iggy-request-checksum": RemarkClass("iggy.md §2.1, request_checksum", refusable=True),
     "iggy-short-body": RemarkClass(
         "iggy.md §2.1: clients take one byte for none", refusable=True, others=("empty",)
