@@ -4,12 +4,14 @@ import gzip
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import kafka_bytes
 import logs
 import pyarrow as pa
 import pytest
 import zstandard
+from pyspark import cloudpickle
 
 from wireproof.spark import fast, filters, kafka_columns, reading, settings
 from wireproof.spark.columns import Line
@@ -32,8 +34,19 @@ def rows(
     chosen = asked.table.chosen(names or asked.table.schema().names)
     schema = pa.schema([schema.field(one.name) for one in chosen])
     wanted = Wanted(asked.framing, asked.options, asked.table, chosen, schema, asked.max_unpacked)
+    wanted = cloudpickle.loads(cloudpickle.dumps(wanted))  # as Spark's workers get it
     spans = plan(asked.framing, asked.options, whole(expand(asked.paths, asked.kind.suffixes)), asked.tasks)
     return [row for task in spans for batch in reading.read(task, wanted) for row in batch.to_pylist()]
+
+
+def test_entries_go_the_fast_way_in_a_worker_of_spark_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker has a copy of the table: what asked for the very table read every record in Python."""
+    taken = Mock(side_effect=fast.rows)
+    monkeypatch.setattr(fast, "rows", taken)
+    assert len(rows(logs.write(tmp_path, a=kafka_bytes.batch(kafka_bytes.PLAIN, 1) * 3))) == 3
+    assert taken.called
 
 
 def brief(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

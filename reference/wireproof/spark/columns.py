@@ -63,11 +63,14 @@ class Table:
         columns: all there are.
         lines: the lines of an item.
         asked: names of the columns that are there only if they are asked for.
+        by_heads: whether rows of `columnar.HEADS` say all that a row shows. A mark, and not the table's
+            identity: Spark's workers have a copy of it.
     """
 
     columns: tuple[Column, ...]
     lines: Callable[[Line], Iterable[Line]]
     asked: frozenset[str] = field(default=frozenset({"raw"}))
+    by_heads: bool = False
 
     def schema(self, *, everything: bool = False) -> pa.Schema:
         """All columns, without those that must be asked for unless `everything` is."""

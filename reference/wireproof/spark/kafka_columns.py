@@ -108,6 +108,7 @@ FRAMES: Final = Table(
         RAW,
     ),
     itself,
+    by_heads=True,
 )
 """One row an entry, or a run of bytes that is none. Header columns show what stands there, right or not."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark import fast, kafka_columns
+from wireproof.spark import fast
 from wireproof.spark.columns import BYTES_MOST, HEAD, Column, Line, Table, batches
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import Framing
@@ -72,7 +72,7 @@ def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line | pa.RecordBa
 
 def _parts(stored: Stored, start: int, end: int, wanted: Wanted) -> Iterator[fast.Rows]:
     """Entries of Kafka logs go the fast way where a row needs nothing of their records."""
-    if wanted.table is kafka_columns.FRAMES:
+    if wanted.table.by_heads:
         return fast.rows(stored, start, end, wanted.options)
     return wanted.framing.items(wanted.framing, stored, start, end, wanted.options)
 
