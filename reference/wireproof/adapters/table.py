@@ -93,6 +93,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         extra="columnar",
         requires=("numba", "pyarrow"),
         formats=("kafka", "heka"),
+        start_seconds=120,
+        reserves=1536,  # of LLVM and of Arrow, before the first case
     ),
     Entry(
         "kafka-python",
