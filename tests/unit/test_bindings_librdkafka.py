@@ -52,7 +52,7 @@ def test_librdkafka_delivers_the_records_of_each_entry(client: Librdkafka) -> No
     assert decoded(client, log) == Accepted(value={"batches": [{"records": [KV]}, {"records": [later]}]})
 
 
-def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_though_the_first_spans_its_offset() -> None:
+def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
     over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
     first, second = (Record(offset, T, b"k", b"v") for offset in (0, 1))
     log = log_of(over + moved(W01, 1))
