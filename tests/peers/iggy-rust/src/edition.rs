@@ -4,7 +4,7 @@ use std::io;
 
 use bytes::Bytes;
 use iggy::{
-    Consumer, ConsumerKind, HeaderKey, HeaderKind, HeaderValue, Identifier, IdKind, IggyMessage, IggyMessageHeader,
+    Consumer, ConsumerKind, HeaderKey, HeaderKind, HeaderValue, Identifier, IggyMessage, IggyMessageHeader,
     IggyMessagesBatch, Partitioning, PolledMessages, PollingKind, SendMessages, Validatable,
 };
 use serde_json::{json, Value};
@@ -83,10 +83,6 @@ fn encoded(format: &str, value: &Value) -> Result<Vec<u8>, Refusal> {
 
 fn tagged(kind: &str, value: &[u8]) -> Value {
     json!({"kind": kind, "value": hex(Some(value))})
-}
-
-fn place(one: &Identifier) -> Value {
-    tagged(if one.kind == IdKind::Numeric { "numeric" } else { "string" }, &one.value)
 }
 
 /// The map, in the order of its keys: its own may change from run to run.

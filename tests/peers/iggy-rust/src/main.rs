@@ -40,6 +40,15 @@ macro_rules! edition {
     };
 }
 
+/// To 0.9 no client encrypts headers: they are a map (4ca3cf2b3).
+macro_rules! mapped {
+    () => {
+        fn kept(_: &mut IggyMessage, fields: &Value) -> Result<(), Refusal> {
+            shared_rust::values::check("headers", !fields["headers"].is_string())
+        }
+    };
+}
+
 /// To 0.8 the reader of a send stands in the server's crate; the one here is a panic.
 macro_rules! unread {
     () => {
@@ -55,6 +64,7 @@ edition!(v7, iggy_0_7, "0.7.0",
       json_send: "0.7", json_poll: "0.7" },
     ["unkeyed.rs", "serial.rs"], {
     type Headers = std::collections::HashMap<HeaderKey, HeaderValue>;
+    mapped!();
     unread!();
 
     /// No partition is 0.
@@ -83,6 +93,7 @@ edition!(v8, iggy_0_8, "0.8.0",
       json_send: "0.8", json_poll: "0.7" },
     ["unkeyed.rs", "serial.rs"], {
     type Headers = std::collections::HashMap<HeaderKey, HeaderValue>;
+    mapped!();
     unread!();
     flagged!();
 });
@@ -92,6 +103,7 @@ edition!(v9, iggy_0_9, "0.9.0",
       json_send: "0.9", json_poll: "0.9" },
     ["keyed.rs", "serial.rs", "sending.rs"], {
     type Headers = std::collections::HashMap<HeaderKey, HeaderValue>;
+    mapped!();
     flagged!();
 });
 
@@ -101,6 +113,15 @@ edition!(v10, iggy_0_10, "0.10.0",
     ["keyed.rs", "wire.rs", "sending.rs"], {
     type Headers = std::collections::BTreeMap<HeaderKey, HeaderValue>;
     flagged!();
+
+    /// A block that is no map, as the client leaves it that encrypts.
+    fn kept(message: &mut IggyMessage, fields: &Value) -> Result<(), Refusal> {
+        if let Some(block) = bytes(&fields["headers"], "headers")? {
+            message.header.user_headers_length = block.len() as u32;
+            message.user_headers = Some(block.into());
+        }
+        Ok(())
+    }
 });
 
 /// The revisions of the formats that an edition speaks; sends and polls have one of their own.

@@ -72,14 +72,6 @@ fn sent_of(fields: &Value) -> Result<IggyMessage, Refusal> {
     Ok(message)
 }
 
-fn kept(message: &mut IggyMessage, fields: &Value) -> Result<(), Refusal> {
-    if let Some(block) = bytes(&fields["headers"], "headers")? {
-        message.header.user_headers_length = block.len() as u32;
-        message.user_headers = Some(block.into());
-    }
-    Ok(())
-}
-
 /// A poll as the server makes it of stored messages.
 fn poll_of(value: &Value) -> Result<PolledMessages, Refusal> {
     let messages = list(value, "messages").iter().map(polled_of).collect::<Result<Vec<_>, _>>()?;

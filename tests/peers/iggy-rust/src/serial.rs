@@ -1,11 +1,15 @@
 // To 0.9 the types write and read themselves: `BytesSerializable`.
 
-use iggy::{BytesSerializable, PollMessages, Sizeable};
+use iggy::{BytesSerializable, IdKind, PollMessages, Sizeable};
 
 type Read = Result<(Value, Option<usize>), Refusal>;
 
 fn size(one: &impl Sizeable) -> Option<usize> {
     Some(one.get_size_bytes().as_bytes_usize())
+}
+
+fn place(one: &Identifier) -> Value {
+    tagged(if one.kind == IdKind::Numeric { "numeric" } else { "string" }, &one.value)
 }
 
 fn place_read(data: Bytes) -> Read {
