@@ -80,7 +80,7 @@ def _iggy_2023(edition: str) -> Entry:
 
 
 def _iggy_common(edition: str) -> Entry:
-    """An edition of the crate iggy_common; one build holds all four, most of whose dependencies are the same."""
+    """An edition of the crate iggy_common; one build holds all four, which share most dependencies."""
     return Entry(
         f"iggy-rust-{edition}",
         f"the crate iggy_common {edition} (Rust): its types of the wire, and JSON by their serde forms",
