@@ -167,7 +167,7 @@ def open_adapter(
     )
     process = Process(program)
     if home is not None:
-        note_version(home, process.hello.version)
+        note_version(home, entry.name, process.hello.version)
     return process
 
 
