@@ -1,0 +1,93 @@
+"""The reader of a document: types its commands in one folder, and holds what comes to what is shown."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+from document import Command, Source, departs, filled, written
+
+LOADED: Final = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
+
+PROGRAMS: Final = {
+    "wireproof": "-m wireproof",
+    "pytest": "-m pytest" if LOADED else "-m pytest -p wireproof.pytest_plugin",
+    "python": "",
+    "python3": "",
+}
+"""What an installation puts into `.venv/bin`: here it is the environment in which the tests run."""
+
+SECONDS: Final = 300
+WIDTH: Final = "200"
+
+
+@frozen
+class Row:
+    """What is particular about a command: what runs instead, how it ends, what it says last."""
+
+    code: int = 0
+    says: str | None = None
+    run: str = ""
+    why: str = ""
+
+
+class Departs(AssertionError):  # noqa: N818 - a verdict on a document
+    """A command does not do what the document says."""
+
+
+class Follower:
+    """A reader with a folder, in which an environment stands ready as `.venv`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Put the environment into the folder."""
+        self.folder = folder
+        self.printed = ""
+        programs = folder / ".venv" / "bin"
+        programs.mkdir(parents=True)
+        for name, words in PROGRAMS.items():
+            script = programs / name
+            script.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
+            script.chmod(0o755)
+        path = os.pathsep.join((str(programs), os.environ["PATH"]))
+        self.environment = {**os.environ, "PATH": path, "COLUMNS": WIDTH}
+
+    def saves(self, source: Source) -> None:
+        """Write a block of code to the file that the document names."""
+        (self.folder / source.name).write_text(source.text, encoding="utf-8")
+
+    def types(self, command: Command, row: Row) -> None:
+        """Run a command, and hold exit code, output and files to what is said of them.
+
+        Raises:
+            Departs: one of them is another, or nothing is said of output and files.
+        """
+        typed = filled(row.run or command.typed, self.printed)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", typed],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
+            timeout=SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.printed += done.stdout
+        if faults := self._faults(command, row, typed, done):
+            told = "\n".join(faults)
+            raise Departs(
+                f"line {command.line}: {command.typed}\n{told}\n--- printed\n{done.stdout[-4000:]}"
+                f"--- errors\n{done.stderr[-2000:]}"
+            )
+
+    def _faults(
+        self, command: Command, row: Row, typed: str, done: "subprocess.CompletedProcess[str]"
+    ) -> list[str]:
+        files = written(typed)
+        shown = [text for text in (command.shown, row.says and f"…\n{row.says}") if text is not None]
+        faults = [f"it ended with {done.returncode}, not {row.code}"] * (done.returncode != row.code)
+        faults += [f"{name} is not there, or empty" for name in files if not self._holds(name)]
+        faults += [told for text in shown if (told := departs(text, done.stdout))]
+        return faults or ["there is nothing to hold it to"] * (not files and not shown)
+
+    def _holds(self, name: str) -> bool:
+        path = self.folder / name
+        return any(path.iterdir()) if path.is_dir() else path.is_file() and path.stat().st_size > 0
