@@ -1,7 +1,7 @@
 """What a document in Markdown has its reader type and save, and what it shows as printed.
 
-In what is shown a line of `…` alone stands for any lines, `…` within a line for any text of that line. In what
-is typed a word with `…` stands for the last word printed before that it fits.
+In what is shown a line of `…` alone stands for any lines, `…` within a line for any text of that line. In
+what is typed a word with `…` stands for the last word printed before that it fits.
 """
 
 import re

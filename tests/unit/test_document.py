@@ -8,7 +8,13 @@ import pytest
 from document import Command, DocumentError, Source, departs, filled, steps, written
 from following import Departs, Follower, Row
 
-PAGE = """\
+FAILURE = """\
+FAIL  an/id     wrong-accept
+  got     accept
+  replay  wireproof replay an/id one
+"""
+
+PAGE = f"""\
 # A page
 
 ## First
@@ -41,10 +47,7 @@ b' | cat
 a
 b
 $ wireproof check one
-FAIL  an/id     wrong-accept
-  got     accept
-  replay  wireproof replay an/id one
-…
+{FAILURE}…
 $ three
 ```
 """
@@ -58,15 +61,15 @@ def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
         Source("Second", 21, "python", "x = 1\n", "x.py"),
         Command("Second", 25, "wireproof check py:x:X"),
         Command("Second", 27, "echo 'a\nb' | cat", "a\nb\n"),
-        Command("Second", 27, "wireproof check one", PAGE[PAGE.index("FAIL") : PAGE.index("$ three")]),
-        Command("Second", 27, "wireproof replay an/id one",
-                "…\nFAIL  an/id     wrong-accept\n  got     accept\n  replay  wireproof replay an/id one\n…\n"),
+        Command("Second", 27, "wireproof check one", f"{FAILURE}…\n"),
+        Command("Second", 27, "wireproof replay an/id one", f"…\n{FAILURE}…\n"),
         Command("Second", 27, "three", ""),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "page", ["```text\nx\n```\n", "`wireproof x`, saved as `x.py`", "```console\n$ a\nb\n```\n\n```text\nx\n```\n"]
+    "page",
+    ["```text\nx\n```\n", "`wireproof x`, saved as `x.py`", "```console\n$ a\nb\n```\n\n```text\nx\n```\n"],
 )
 def test_output_of_no_command_and_a_name_of_no_source_are_told(page: str) -> None:
     with pytest.raises(DocumentError, match=r"line \d+: "):
@@ -74,7 +77,8 @@ def test_output_of_no_command_and_a_name_of_no_source_are_told(page: str) -> Non
 
 
 @pytest.mark.parametrize(("shown", "printed"), [
-    ("a\nb\n", "a\nb\n"), ("a…c\n", "abc\n"), ("…\nb\n", "a\nb\n"), ("…\nb\n", "b\n"), ("a\n…\n", "a\nb\n"),
+    ("a\nb\n", "a\nb\n"),
+    ("a…c\n", "abc\n"), ("…\nb\n", "a\nb\n"), ("…\nb\n", "b\n"), ("a\n…\n", "a\nb\n"),
     ("a\n…\na\n…\nb\n", "a\nx\na\nb\n"), ("…\na\nb\n…\n", "a\na\nb\nb\n"), ("…\n", ""), ("  a\n", "  a  \n"),
 ])  # fmt: skip
 def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
@@ -82,7 +86,8 @@ def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
 
 
 @pytest.mark.parametrize(("shown", "printed"), [
-    ("a\nb\n", "a\nc\n"), ("a\nb\n", "a\n"), ("a\n", "a\nb\n"), ("a\n", ""), ("a…c\n", "a\nc\n"), ("…\na\n", "a\nb\n"),
+    ("a\nb\n", "a\nc\n"), ("a\nb\n", "a\n"), ("a\n", "a\nb\n"), ("a\n", ""), ("a…c\n", "a\nc\n"),
+    ("…\na\n", "a\nb\n"),
     ("a\n…\n", "b\na\n"), ("…\nb\n…\na\n…\n", "a\nb\n"), ("a\n…\na\n", "a\n"), ("  a\n", "a\n"), ("a.c\n", "abc\n"),
 ])  # fmt: skip
 def test_what_is_shown_and_was_not_printed_is_named(shown: str, printed: str) -> None:
@@ -120,7 +125,9 @@ def test_one_folder_and_what_was_printed_in_it_are_carried_along(tmp_path: Path)
     follower.saves(Source("", 1, "python", "print('token:1')\n", "x.py"))
     follower.types(Command("", 2, "python x.py > told && cat told", "token:1\n"), Row())
     follower.types(Command("", 3, "echo token:…", "token:1\n"), Row())
-    follower.types(Command("", 4, "python -c 'import sys; print(sys.executable)'", f"{sys.executable}\n"), Row())
+    follower.types(
+        Command("", 4, "python -c 'import sys; print(sys.executable)'", f"{sys.executable}\n"), Row()
+    )
 
 
 def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
