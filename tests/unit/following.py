@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from attrs import frozen
-from document import Command, Source, departs, filled, written
+from document import Command, DocumentError, Source, departs, filled, written
 
 LOADED: Final = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
 
@@ -58,6 +58,10 @@ class Follower:
         """Write a block of code to the file that the document names."""
         (self.folder / source.name).write_text(source.text, encoding="utf-8")
 
+    def tries(self, source: Source) -> None:
+        """Use a block of code that is saved nowhere: as a shell cannot, somebody else must."""
+        raise DocumentError(f"line {source.line}: what is one to do with this block of {source.language}?")
+
     def types(self, command: Command, row: Row) -> None:
         """Run a command, and hold exit code, output and files to what is said of them.
 
@@ -65,11 +69,7 @@ class Follower:
             Departs: one of them is another, or nothing is said of output and files.
         """
         typed = filled(row.run or command.typed, self.printed)
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", typed],
-            cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
-            timeout=SECONDS, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = self.runs(typed)
         self.printed += done.stdout
         if faults := self._faults(command, row, typed, done):
             told = "\n".join(faults)
@@ -77,6 +77,14 @@ class Follower:
                 f"line {command.line}: {command.typed}\n{told}\n--- printed\n{done.stdout[-4000:]}"
                 f"--- errors\n{done.stderr[-2000:]}"
             )
+
+    def runs(self, typed: str) -> "subprocess.CompletedProcess[str]":
+        """As a shell runs it that gives up at the first command of the line that fails."""
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", typed],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
+            timeout=SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
 
     def _faults(
         self, command: Command, row: Row, typed: str, done: "subprocess.CompletedProcess[str]"

@@ -1,7 +1,6 @@
 """The README as its tests follow it; what runs otherwise than it stands there says `readme.toml`, and why."""
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -43,19 +42,18 @@ def sections() -> list[str]:
     return list(dict.fromkeys(step.section for step in commands if not left(step)))
 
 
-def followed(section: str, folder: Path, tries: Callable[[Source], object] = id) -> None:
-    """Type what a section says, in a folder with what was to be saved; give away code that has no file.
+def followed(section: str, follower: Follower) -> None:
+    """Have a section followed, in a folder with what it and those above it had saved.
 
     Raises:
         Departs: a command does otherwise than the README says.
     """
-    follower = Follower(folder)
     last = max(number for number, step in enumerate(STEPS) if step.section == section)
     for step in STEPS[: last + 1]:
         match step:
             case Source() if step.name:
                 follower.saves(step)
             case Source() if step.section == section:
-                tries(step)
+                follower.tries(step)
             case Command() if step.section == section and not left(step):
                 follower.types(step, ROWS.get(step.typed, Row()))

@@ -87,8 +87,8 @@ def test_what_is_shown_was_printed(shown: str, printed: str) -> None:
 
 @pytest.mark.parametrize(("shown", "printed"), [
     ("a\nb\n", "a\nc\n"), ("a\nb\n", "a\n"), ("a\n", "a\nb\n"), ("a\n", ""), ("a…c\n", "a\nc\n"),
-    ("…\na\n", "a\nb\n"),
-    ("a\n…\n", "b\na\n"), ("…\nb\n…\na\n…\n", "a\nb\n"), ("a\n…\na\n", "a\n"), ("  a\n", "a\n"), ("a.c\n", "abc\n"),
+    ("…\na\n", "a\nb\n"), ("a\n…\n", "b\na\n"), ("a\n…\na\n", "a\n"),
+    ("…\nb\n…\na\n…\n", "a\nb\n"), ("  a\n", "a\n"), ("a.c\n", "abc\n"),
 ])  # fmt: skip
 def test_what_is_shown_and_was_not_printed_is_named(shown: str, printed: str) -> None:
     assert departs(shown, printed).startswith("not printed, from line ")
@@ -134,3 +134,8 @@ def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
     follower = Follower(tmp_path)
     follower.types(Command("", 1, "no such thing", "b\n"), Row(run="echo b", why="there is none"))
     assert subprocess.run(["ls", "-A"], cwd=tmp_path, capture_output=True, check=True).stdout == b".venv\n"
+
+
+def test_code_that_nobody_can_use_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match="line 3: what is one to do with this block of py"):
+        Follower(tmp_path).tries(Source("", 3, "py", "spark.read"))

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import readme
-from document import Command, Source
+from document import Command
+from following import Follower
 
 
 @pytest.mark.parametrize("section", [one for one in readme.sections() if one != readme.SPARK])
 def test_the_commands_of_a_section_do_what_it_says(section: str, tmp_path: Path) -> None:
-    readme.followed(section, tmp_path)
+    readme.followed(section, Follower(tmp_path))
 
 
 def test_what_is_told_of_commands_is_told_of_some_that_there_are() -> None:
@@ -26,8 +27,3 @@ def test_what_is_told_of_commands_is_told_of_some_that_there_are() -> None:
 def test_what_is_not_run_has_a_reason_and_a_test_that_runs_what_it_is_about(one: readme.Left) -> None:
     assert one.why
     assert one.word in (readme.TESTS / one.test).read_text(encoding="utf-8")
-
-
-def test_no_source_is_left_lying() -> None:
-    lying = [step for step in readme.STEPS if isinstance(step, Source) and not step.name]
-    assert {(step.section, step.language) for step in lying} == {(readme.SPARK, "py")}
