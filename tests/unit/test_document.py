@@ -14,6 +14,8 @@ FAIL  an/id     wrong-accept
   replay  wireproof replay an/id one
 """
 
+SHOWN = FAILURE.replace("  replay", "  like    2 more\n  replay")
+
 PAGE = f"""\
 # A page
 
@@ -47,7 +49,7 @@ b' | cat
 a
 b
 $ wireproof check one
-{FAILURE}…
+{SHOWN}…
 $ three
 ```
 """
@@ -61,7 +63,7 @@ def test_a_document_is_its_commands_and_sources_from_top_to_bottom() -> None:
         Source("Second", 21, "python", "x = 1\n", "x.py"),
         Command("Second", 25, "wireproof check py:x:X"),
         Command("Second", 27, "echo 'a\nb' | cat", "a\nb\n"),
-        Command("Second", 27, "wireproof check one", f"{FAILURE}…\n"),
+        Command("Second", 27, "wireproof check one", f"{SHOWN}…\n"),
         Command("Second", 27, "wireproof replay an/id one", f"…\n{FAILURE}…\n"),
         Command("Second", 27, "three", ""),
     ]  # fmt: skip
