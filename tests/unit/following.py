@@ -69,9 +69,10 @@ class Follower:
             Departs: one of them is another, or nothing is said of output and files.
         """
         typed = filled(row.run or command.typed, self.printed)
+        before = {name: self._there(name) for name in written(typed)}
         done = self.runs(typed)
         self.printed += done.stdout
-        if faults := self._faults(command, row, typed, done):
+        if faults := self._faults(command, row, before, done):
             told = "\n".join(faults)
             raise Departs(
                 f"line {command.line}: {command.typed}\n{told}\n--- printed\n{done.stdout[-4000:]}"
@@ -87,15 +88,20 @@ class Follower:
         )  # fmt: skip
 
     def _faults(
-        self, command: Command, row: Row, typed: str, done: "subprocess.CompletedProcess[str]"
+        self,
+        command: Command,
+        row: Row,
+        before: dict[str, dict[Path, int]],
+        done: "subprocess.CompletedProcess[str]",
     ) -> list[str]:
-        files = written(typed)
         shown = [text for text in (command.shown, row.says and f"…\n{row.says}") if text is not None]
         faults = [f"it ended with {done.returncode}, not {row.code}"] * (done.returncode != row.code)
-        faults += [f"{name} is not there, or empty" for name in files if not self._holds(name)]
+        faults += [f"{name} was not written" for name in before if self._there(name) == before[name]]
         faults += [told for text in shown if (told := departs(text, done.stdout))]
-        return faults or ["there is nothing to hold it to"] * (not files and not shown)
+        return faults or ["there is nothing to hold it to"] * (not before and not shown)
 
-    def _holds(self, name: str) -> bool:
+    def _there(self, name: str) -> dict[Path, int]:
+        """Of a file, or of those in a folder, that are not empty: when each was written."""
         path = self.folder / name
-        return any(path.iterdir()) if path.is_dir() else path.is_file() and path.stat().st_size > 0
+        files = [one for one in (path, *path.rglob("*")) if one.is_file() and one.stat().st_size]
+        return {one: one.stat().st_mtime_ns for one in files}

@@ -112,11 +112,13 @@ def test_files_are_those_that_options_and_arrows_name() -> None:
     ("true", Row(code=1, says="…"), "ended with 0, not 1"),
     ("nosuch-command", Row(says="…"), "ended with 127, not 0"),
     ("echo a", Row(says="b"), "not printed"),
-    ("echo a; true --out nosuch", Row(), "nosuch is not there"),
-    ("touch empty; true --out empty", Row(), "empty is not there, or empty"),
+    ("echo a; true --out nosuch", Row(), "nosuch was not written"),
+    ("touch empty; true --out empty", Row(), "empty was not written"),
+    ("true --out old", Row(), "old was not written"),
     ("true", Row(), "nothing to hold it to"),
 ])  # fmt: skip
 def test_a_command_that_does_otherwise_is_told(tmp_path: Path, typed: str, row: Row, why: str) -> None:
+    (tmp_path / "old").write_text("of another command")
     with pytest.raises(Departs, match=why) as told:
         Follower(tmp_path).types(Command("Section", 7, typed), row)
     assert f"line 7: {typed}" in str(told.value)
