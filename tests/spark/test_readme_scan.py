@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
@@ -51,7 +52,7 @@ class Here(Follower):
 
     def frames(self, text: str) -> Iterator[DataFrame]:
         """What each expression is; the session's processes stand in another folder than the reader."""
-        there = text.replace('.load("', f'.load("{self.folder}/')
+        there = re.sub(r'"(segments|streams)"', rf'"{self.folder}/\1"', text)
         for statement in ast.parse(there).body:
             assert isinstance(statement, ast.Expr)
             yield eval(compile(ast.Expression(statement.value), "README.md", "eval"), {"spark": self.spark})
