@@ -39,6 +39,7 @@ _HEKA_GO: Final = (
 """Heka makes the parser of its message matcher when it is built: its module has the grammar only."""
 
 
+IGGY_JAVA: Final = Build("iggy-java", (("mvn", "-q", "-B", "package"),))
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
 
 
@@ -227,9 +228,16 @@ TABLE: Final[tuple[Entry, ...]] = (
     ),
     Entry(
         "iggy-java",
-        "Iggy's SDK for Java: its BytesDeserializer and BytesSerializer",
+        "Iggy's SDK for Java: its TCP and HTTP clients at servers on the loopback, and its byte codecs",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
-        prepare=Build("iggy-java", (("mvn", "-q", "-B", "package"),)),
+        prepare=IGGY_JAVA,
+        formats=("iggy",),
+    ),
+    Entry(
+        "iggy-java-resend",
+        "Iggy's SDK for Java: its TCP client sends on the messages that it polled",
+        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar", "resend"),
+        prepare=IGGY_JAVA,
         formats=("iggy",),
     ),
     Entry(
