@@ -39,6 +39,11 @@ _HEKA_GO: Final = (
 """Heka makes the parser of its message matcher when it is built: its module has the grammar only."""
 
 
+IGGY_JVM: Final = (
+    *("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    *("-jar", "{build}/target/driver.jar"),
+)
+"""It connects its clients before it says hello; this JVM does so in three fifths of the time."""
 IGGY_JAVA: Final = Build("iggy-java", (("mvn", "-q", "-B", "package"),))
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
 
@@ -229,14 +234,14 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "iggy-java",
         "Iggy's SDK for Java: its TCP and HTTP clients at servers on the loopback, and its byte codecs",
-        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
+        command=IGGY_JVM,
         prepare=IGGY_JAVA,
         formats=("iggy",),
     ),
     Entry(
         "iggy-java-resend",
         "Iggy's SDK for Java: its TCP client sends on the messages that it polled",
-        command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar", "resend"),
+        command=(*IGGY_JVM, "resend"),
         prepare=IGGY_JAVA,
         formats=("iggy",),
     ),

@@ -25,12 +25,14 @@ final class Clients {
 
     private final Wire wire = new Wire();
     private final Web web = new Web();
-    private final MessagesClient overHttp = new IggyHttpClient(web.url()).messages();
     private final MessagesClient overTcp = IggyTcpClient.builder().host("127.0.0.1").port(wire.port())
             .credentials("iggy", "iggy").buildAndLogin().messages();
+    private final MessagesClient overHttp = new IggyHttpClient(web.url()).messages();
 
-    /** Connects both, and loads what a first request needs: no case's time pays for it. */
-    Clients() throws IOException {
+    Clients() throws IOException {}
+
+    /** Loads what a first request over HTTP needs, so that no case's time pays for it. */
+    void warm() {
         overHttp.sendMessages(STREAM, TOPIC, Partitioning.balanced(), List.of(Message.of("warm")));
         web.posted();
     }

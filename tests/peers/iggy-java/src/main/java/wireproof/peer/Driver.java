@@ -28,6 +28,9 @@ public final class Driver {
 
     private Driver(boolean resending) throws IOException {
         this.resending = resending;
+        if (!resending) {
+            clients.warm();
+        }
     }
 
     /** Answers requests until stdin ends; with the word `resend`, messages to send are first polled. */
