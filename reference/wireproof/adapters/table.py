@@ -78,8 +78,9 @@ def _iggy_2023(edition: str) -> Entry:
     build = Build("iggy-rust-2023", (("env", "OPENSSL_NO_VENDOR=1", *cargo),), shared=("shared-rust",))
     return Entry(
         f"iggy-rust-{edition}",
-        f"the crate iggy {edition} (Rust): its byte-serialisable types, and its TCP client",
+        f"the crate iggy {edition} (Rust): its byte-serialisable types, its TCP and its HTTP client",
         command=("{build}/target/release/driver", edition),
+        environment={"NO_PROXY": "127.0.0.1"},  # its HTTP client would take a proxy from the environment
         prepare=build,
         formats=("iggy",),
     )
