@@ -39,19 +39,27 @@ _HEKA_GO: Final = (
 """Heka makes the parser of its message matcher when it is built: its module has the grammar only."""
 
 
-IGGY_JVM: Final = (
-    *("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-    *("-jar", "{build}/target/driver.jar"),
-)
-"""It connects its clients before it says hello; this JVM does so in three fifths of the time."""
-IGGY_JAVA: Final = Build("iggy-java", (("mvn", "-q", "-B", "package"),))
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+
+
+def _java(source: str) -> Build:
+    """A driver in Java; what the drivers share is compiled with it, in one package."""
+    shared = ("cp", "-R", "shared-java/wireproof", "src/main/java")
+    return Build(source, (shared, ("mvn", "-q", "-B", "package")), shared=("shared-java",))
 
 
 def _rust(source: str) -> Build:
     """A driver in Rust; its lock file says what is built."""
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
     return Build(source, (cargo,), shared=("shared-rust",))
+
+
+IGGY_JVM: Final = (
+    *("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    *("-jar", "{build}/target/driver.jar"),
+)
+"""It connects its clients before it says hello; this JVM does so in three fifths of the time."""
+IGGY_JAVA: Final = _java("iggy-java")
 
 
 def _apache_iggy(edition: str, sdk: str) -> Entry:
@@ -151,7 +159,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "kafka-clients",
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
-        prepare=Build("java-kafka-clients", (("mvn", "-q", "-B", "package"),)),
+        prepare=_java("java-kafka-clients"),
         formats=("kafka",),
     ),
     Entry(

@@ -79,16 +79,7 @@ public final class Driver {
     }
 
     private static void refuse(JsonObject reply, Throwable error) {
-        String line = error.getClass().getSimpleName() + ": " + error.getMessage();
-        String found = "other";
-        for (String[] row : CLASSES) {
-            if (found.equals("other") && line.contains(row[0])) {
-                found = row[1];
-            }
-        }
-        reply.addProperty("outcome", "refused");
-        reply.addProperty("class", found);
-        reply.addProperty("text", line.substring(0, Math.min(line.length(), 300)));
+        String found = Refusal.fill(reply, error, CLASSES);
         reply.addProperty("untyped", !(error instanceof IggyException || found.equals("invalid-value")));
     }
 
