@@ -42,10 +42,10 @@ _HEKA_GO: Final = (
 KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
 
 
-def _java(source: str) -> Build:
+def _java(source: str, *more: str) -> Build:
     """A driver in Java; what the drivers share is compiled with it, in one package."""
     shared = ("cp", "-R", "shared-java/wireproof", "src/main/java")
-    return Build(source, (shared, ("mvn", "-q", "-B", "package")), shared=("shared-java",))
+    return Build(source, (shared, ("mvn", "-q", "-B", "package")), shared=("shared-java", *more))
 
 
 def _rust(source: str) -> Build:
@@ -297,7 +297,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "protobuf-java",
         "Google's protobuf for Java (DynamicMessage) on Heka messages",
         command=("java", "-Xmx512m", "-Dbuild={build}", "-jar", "{build}/target/driver.jar"),
-        prepare=Build("java-protobuf", (("mvn", "-q", "-B", "package"),), shared=("shared-heka",)),
+        prepare=_java("java-protobuf", "shared-heka"),
         formats=("heka",),
     ),
     Entry(
