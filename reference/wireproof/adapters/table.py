@@ -72,7 +72,11 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
         f"apache-iggy-{edition}",
         f"apache-iggy {edition} for Python (Rust SDK {sdk}) behind a server on the loopback",
         object="wireproof.adapters.bindings.apache_iggy:adapter",
-        environment={"WIREPROOF_APACHE_IGGY": "{build}/lib", "RUST_BACKTRACE": "0"},
+        environment={
+            "WIREPROOF_APACHE_IGGY": "{build}/lib",
+            "RUST_BACKTRACE": "0",
+            "NO_PROXY": "127.0.0.1",  # its HTTP client would take a proxy from the environment
+        },
         prepare=Build(
             "apache-iggy", ((*pip, "--target", "{build}/lib", "-r", f"requirements-{edition}.txt"),)
         ),
