@@ -260,6 +260,16 @@ def test_a_driver_is_built_once_for_each_edition_of_its_source(
     assert build.built("toy-driver", row.prepare) != folder
 
 
+def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
+    assert driver.is_dir()
+    row = Build("toy-driver", (STEP,))
+    folder = build.built("toy-1", row)
+    build.note_version(folder, "toy-1", "1.0")
+    assert build.noted_version("toy-2", row) == ""
+    build.note_version(folder, "toy-2", "2.0")
+    assert [build.noted_version(name, row) for name in ("toy-1", "toy-2")] == ["1.0", "2.0"]
+
+
 def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
     shared = driver.parent / "shared-toy"
     shared.mkdir()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from wireproof.adapters.bindings.delivered import Record, log_of, shared_out
 from wireproof.adapters.bindings.librdkafka import Librdkafka
 from wireproof.adapters.broker import RecordSet
 from wireproof.adapters.contract import Request
@@ -49,6 +50,18 @@ def test_librdkafka_delivers_the_records_of_each_entry(client: Librdkafka) -> No
     log = W01 + moved(W01, 7)
     later = KV | {"offset": "7"}
     assert decoded(client, log) == Accepted(value={"batches": [{"records": [KV]}, {"records": [later]}]})
+
+
+def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
+    over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
+    first, second = (Record(offset, T, b"k", b"v") for offset in (0, 1))
+    log = log_of(over + moved(W01, 1))
+    assert [entry.records for entry in shared_out(log, [first, second])] == [[first], [second]]
+
+
+def test_records_beyond_what_a_batch_counts_stay_with_it_where_no_other_spans_them() -> None:
+    records = [Record(offset, T, b"k", b"v") for offset in (0, 0)]
+    assert shared_out(log_of(W01), records)[0].records == records
 
 
 def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: Librdkafka) -> None:

@@ -153,3 +153,41 @@ def test_without_the_extra_one_line_names_it(module: str) -> None:
     assert last.startswith(
         "ImportError: wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]'"
     )
+
+
+COMPILED = """
+import sys
+from functools import partial
+from goldens import load
+from numba.core.registry import CPUDispatcher
+from wireproof.adapters.columnar import OPS, Columnar
+from wireproof.adapters.contract import Request
+from wireproof.cases.case import Chunks, Data
+
+def kernels():
+    ours = [module for name, module in sys.modules.items() if name.startswith("wireproof.columnar.")]
+    each = {name: kernel for module in ours for name, kernel in vars(module).items()}
+    return {(name, *kernel.signatures) for name, kernel in each.items() if isinstance(kernel, CPUDispatcher)}
+
+adapter = Columnar()
+warm = kernels()
+for case in load().cases:
+    claim = adapter.revisions.get(f"{case.format}/{case.revision}")
+    if claim and case.op in claim.ops and case.limits.rss_mb is None:
+        ask = partial(Request, "1", case.op, case.format, case.revision, options=case.options)
+        match case.input:
+            case Data(data):
+                adapter.decode(ask(data))
+            case Chunks(chunks):
+                adapter.scan(ask(chunks=chunks))
+print(sorted(kernels() - warm))
+"""
+
+
+def test_no_kernel_is_compiled_while_a_case_waits() -> None:
+    """Where nothing was compiled before that takes half a minute: each case ended as a timeout."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED],
+        capture_output=True, text=True, check=False, timeout=300, cwd=Path(__file__).parent,
+    )  # fmt: skip
+    assert done.stdout == "[]\n", done.stdout + done.stderr

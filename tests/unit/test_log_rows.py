@@ -13,8 +13,8 @@ import pytest
 import zstandard
 from pyspark import cloudpickle
 
-from wireproof.spark import fast, filters, kafka_columns, reading, settings
-from wireproof.spark.columns import Line
+from wireproof.spark import fast, fast_records, filters, kafka_columns, reading, settings
+from wireproof.spark.columns import Line, Table
 from wireproof.spark.errors import SourceError
 from wireproof.spark.filters import Test as Filter
 from wireproof.spark.framing import KAFKA
@@ -39,14 +39,15 @@ def rows(
     return [row for task in spans for batch in reading.read(task, wanted) for row in batch.to_pylist()]
 
 
+@pytest.mark.parametrize("wanted", ["frames", "records"])
 def test_entries_go_the_fast_way_in_a_worker_of_spark_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
     """The worker has a copy of the table: what asked for the very table read every record in Python."""
-    taken = Mock(side_effect=fast.rows)
-    monkeypatch.setattr(fast, "rows", taken)
-    assert len(rows(logs.write(tmp_path, a=kafka_bytes.batch(kafka_bytes.PLAIN, 1) * 3))) == 3
-    assert taken.called
+    slow = Mock(side_effect=AssertionError("a clean entry needs no reference"))
+    monkeypatch.setattr("wireproof.columnar.frames.reference_scan", slow)
+    monkeypatch.setattr("wireproof.formats.scan", slow)
+    assert len(rows(logs.write(tmp_path, a=kafka_bytes.batch(kafka_bytes.PLAIN, 1) * 3), rows=wanted)) == 3
 
 
 def brief(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -150,16 +151,15 @@ def test_iggy_records_are_rows(tmp_path: Path) -> None:
     )
 
 
-def slowly(path: Path) -> list[dict[str, Any]]:
+def slowly(path: Path, table: Table = kafka_columns.FRAMES) -> list[dict[str, Any]]:
     """The rows as the reference's items give them, one by one."""
-    table = settings.KINDS["wireproof.kafka_log"].frames
     [place] = expand([str(path)], ())
     one = logs.stored(path.read_bytes())
     one.shown = place.shown
     found = []
     for item in logs.items(KAFKA, one, 0, one.size):
-        line = Line(one, item, one.read(item.at, min(61, item.length)))
-        found.append({column.name: column.read(line) for column in table.columns})
+        lines = table.lines(Line(one, item, one.read(item.at, min(61, item.length))))
+        found += [{column.name: column.read(line) for column in table.columns} for line in lines]
     return found
 
 
@@ -174,6 +174,7 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
         path = tmp_path / f"{number}.log"
         path.write_bytes(log)
         assert rows(path, names=EVERYTHING) == slowly(path), number
+        assert rows(path, rows="records") == slowly(path, kafka_columns.RECORDS), number
 
 
 def test_blocks_that_cut_entries_and_damage_change_nothing(
@@ -183,9 +184,12 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
     data = good[:9000] + good[9050:20_000] + bytes(300) + good + good[:-20]
     (tmp_path / "a.log").write_bytes(data)
     wanted = slowly(tmp_path / "a.log")
+    records = slowly(tmp_path / "a.log", kafka_columns.RECORDS)
     for first in (1, 16, 100, 1000, 5000):
         monkeypatch.setattr(fast, "BLOCKS", (first, 4 * first))
+        monkeypatch.setattr(fast_records, "BLOCK", 4 * first)
         assert rows(tmp_path, names=EVERYTHING) == wanted, first
+        assert rows(tmp_path, rows="records") == records, first
 
 
 def test_hostile_damage_is_left_to_the_reference_for_good(
@@ -195,6 +199,8 @@ def test_hostile_damage_is_left_to_the_reference_for_good(
     data = (logs.batch(b"one") + b"?") * 200
     (tmp_path / "a.log").write_bytes(data)
     assert brief(rows(tmp_path)) == brief(slowly(tmp_path / "a.log"))
+    records = rows(tmp_path, rows="records")
+    assert brief(records) == brief(slowly(tmp_path / "a.log", kafka_columns.RECORDS))
 
 
 # --- packed objects ---
@@ -244,7 +250,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         asked.max_unpacked,
     )
     [task] = plan(asked.framing, asked.options, whole(expand(asked.paths, (".log",))), 1)
-    assert [batch.num_rows for batch in reading.read(task, wanted)] == [2, 2, 2]
+    assert [batch.num_rows for batch in reading.read(task, wanted)] == [1] * 6
 
 
 # --- options ---

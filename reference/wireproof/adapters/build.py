@@ -21,7 +21,9 @@ STEP_SECONDS: Final = 1800
 """For one step; a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
 
 _READY: Final = ".ready"
-_VERSION: Final = ".version"
+_VERSION: Final = ".version-{name}"
+"""By adapter: several editions of a library may stand in one build."""
+
 _MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
 """What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
 
@@ -57,15 +59,16 @@ def is_built(name: str, build: Build) -> bool:
     return (_target(name, build) / _READY).exists()
 
 
-def note_version(folder: Path, version: str) -> None:
-    """Keep beside a built driver what its hello said, so that a listing need not start it."""
-    if not (folder / _VERSION).exists():
-        (folder / _VERSION).write_text(version, encoding="utf-8")
+def note_version(folder: Path, name: str, version: str) -> None:
+    """Keep beside a built driver what the hello of `name` said, so that a listing need not start it."""
+    path = folder / _VERSION.format(name=name)
+    if not path.exists():
+        path.write_text(version, encoding="utf-8")
 
 
 def noted_version(name: str, build: Build) -> str:
-    """What a built driver's first hello said; empty where it has not said any."""
-    path = _target(name, build) / _VERSION
+    """What the first hello of `name` said; empty where it has not said any."""
+    path = _target(name, build) / _VERSION.format(name=name)
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

@@ -17,6 +17,7 @@ from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.columnar.decoding import DECODERS, scan_heka_items, scan_items
 from wireproof.formats import FORMATS
+from wireproof.wire.options import DEFAULT
 from wireproof.wire.values import to_json
 
 SCANNERS: Final = {"kafka.log/mixed": scan_items, "heka.stream/0.10": scan_heka_items}
@@ -26,6 +27,33 @@ OPS: Final[dict[tuple[bool, bool], tuple[Op, ...]]] = {
     (False, True): ("scan",),
 }
 """By whether a format is among the decoders, and among the scanners."""
+
+V0: Final = "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76"
+V0_PACKED: Final = """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
+    1f8b08000000000000ff6360800301f937d7b9c02cc66c10510600705273291c000000"""
+V1: Final = "0000000000000002 00000018 39268c33 01 00 0000018bcfe56800 00000001 6b 00000001 76"
+V1_PACKED: Final = """0000000000000000 00000041 be56b66d 01 01 0000018bcfe56800 ffffffff 0000002b
+    1f8b08000000000000ff63608003094bb51e63462083b1fbfcd30c900863368828030096f6de1824000000"""
+V2: Final = """0000000000000000 0000003a 00000000 02 e99b8dd8 0000 00000000 0000018bcfe56800 0000018bcfe56800
+    ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00"""
+V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 00000000
+    0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff 00000001
+    1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
+
+WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
+"""An entry of each revision, plain and packed: kafka.md §1.1, §2.1, §3.1."""
+
+WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
+"""A frame of Heka: heka.md §2."""
+
+
+def warm() -> None:
+    """Have every kernel compiled: where it was not before that takes longer than a case may."""
+    for entry in WARM:
+        DECODERS[f"kafka.batch/v{entry[16]}"](entry, DEFAULT)
+    scan_items(b"".join(WARM))
+    DECODERS["kafka.log/mixed"](b"".join(WARM), DEFAULT)
+    scan_heka_items(WARM_FRAME)
 
 
 class Columnar:
@@ -41,7 +69,8 @@ class Columnar:
     window = 64
 
     def __init__(self) -> None:
-        """Nothing answered yet."""
+        """Nothing answered yet; see `warm`."""
+        warm()
         self._reference = Reference()
         self.answered = 0
         self.handed = 0

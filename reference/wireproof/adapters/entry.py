@@ -41,6 +41,8 @@ class Entry:
         requires: the modules that its binding imports and `extra` brings, the library's own first.
         formats: what it is about, for listings; the hello has the last word.
         instrument: the modules of its codec, whose coverage guides fuzzing; those below them too.
+        start_seconds: the wait for its hello is this long at least: for what compiles itself first.
+        reserves: MiB of addresses that its libraries take and do not use: a worker's limit is on addresses.
         absent: why it cannot be plugged in anywhere, and what would change that; such a row has no `object`
             and no `command`.
     """
@@ -57,4 +59,6 @@ class Entry:
     requires: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     instrument: tuple[str, ...] = ()
+    start_seconds: float = 0
+    reserves: int = 0
     absent: str = ""

@@ -142,7 +142,7 @@ def open_adapter(
     Args:
         spec: see the module.
         in_process: call a Python object here, not in a child.
-        hello_seconds: the wait for a process's hello.
+        hello_seconds: the wait for a process's hello; some are given longer: `Entry.start_seconds`.
         memory: bytes: address space of a Python worker, resident size of another process's tree; None is
             no limit.
 
@@ -163,11 +163,11 @@ def open_adapter(
         FRAMINGS[entry.wire],
         {name: value.replace("{build}", folder) for name, value in _environment(entry).items()},
         None if entry.object else memory,
-        hello_seconds,
+        max(hello_seconds, entry.start_seconds),
     )
     process = Process(program)
     if home is not None:
-        note_version(home, process.hello.version)
+        note_version(home, entry.name, process.hello.version)
     return process
 
 
@@ -183,7 +183,7 @@ def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:
     if entry.command:
         return entry.command
     python = entry.interpreter or sys.executable
-    limit = (f"--memory={memory // MIB}",) if memory is not None else ()
+    limit = (f"--memory={memory // MIB + entry.reserves}",) if memory is not None else ()
     return (python, "-m", "wireproof.adapters.worker", *limit, entry.name)
 
 

@@ -79,6 +79,17 @@ def _iggy_2023(edition: str) -> Entry:
     )
 
 
+def _iggy_common(edition: str) -> Entry:
+    """An edition of the crate iggy_common; one build holds all four, which share most dependencies."""
+    return Entry(
+        f"iggy-rust-{edition}",
+        f"the crate iggy_common {edition} (Rust): its types of the wire, and JSON by their serde forms",
+        command=("{build}/target/release/driver", edition),
+        prepare=_rust("iggy-rust"),
+        formats=("iggy",),
+    )
+
+
 TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "reference",
@@ -93,6 +104,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         extra="columnar",
         requires=("numba", "pyarrow"),
         formats=("kafka", "heka"),
+        start_seconds=120,
+        reserves=1536,  # of LLVM and of Arrow, before the first case
     ),
     Entry(
         "kafka-python",
@@ -218,6 +231,10 @@ TABLE: Final[tuple[Entry, ...]] = (
     _iggy_2023("0.0.30"),
     _iggy_2023("0.0.40"),
     _iggy_2023("0.0.60"),
+    _iggy_common("0.7"),
+    _iggy_common("0.8"),
+    _iggy_common("0.9"),
+    _iggy_common("0.10"),
     Entry(
         "iggy-binary-protocol",
         "Iggy's own wire types (Rust, 0.11): iggy_binary_protocol",

@@ -19,7 +19,7 @@ what they unpack to at a time, unless one entry alone is larger. Without numba a
 with one line that names the extra.
 """
 
-from wireproof.columnar.arrow import RECORDS, records
+from wireproof.columnar.arrow import RECORDS, clean_records, records
 from wireproof.columnar.frames import FRAME, GARBAGE, KINDS, TAIL, Frames, scan
 from wireproof.columnar.heads import HEADS, heads
 from wireproof.columnar.heka import HekaFrames, scan_heka
@@ -33,6 +33,7 @@ __all__ = [
     "TAIL",
     "Frames",
     "HekaFrames",
+    "clean_records",
     "heads",
     "records",
     "scan",

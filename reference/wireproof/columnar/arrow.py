@@ -45,7 +45,7 @@ def columns(run: Run) -> pa.RecordBatch:
     """The records of a run, as one batch of `RECORDS`."""
     if run.wave is None:
         return _rows(run.answers)
-    answered = _columns(run.wave)
+    answered = clean_records(run.wave)
     asked = _rows(run.answers) if run.answers else None
     if asked is None or not asked.num_rows:
         return answered
@@ -54,7 +54,8 @@ def columns(run: Run) -> pa.RecordBatch:
     return both.take(order).combine_chunks().to_batches()[0]
 
 
-def _columns(wave: Wave) -> pa.RecordBatch:
+def clean_records(wave: Wave) -> pa.RecordBatch:
+    """The records of the entries that are clean, as one batch of `RECORDS`; the wave was kept as columns."""
     entries, shelf = wave.entries, wave.shelf
     if shelf is None:
         return _rows({})

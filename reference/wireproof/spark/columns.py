@@ -5,7 +5,7 @@ for is a schema of some of them, in any order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 from attrs import field, frozen
@@ -63,14 +63,14 @@ class Table:
         columns: all there are.
         lines: the lines of an item.
         asked: names of the columns that are there only if they are asked for.
-        by_heads: whether rows of `columnar.HEADS` say all that a row shows. A mark, and not the table's
-            identity: Spark's workers have a copy of it.
+        fast: what of `columnar` says all that a row shows. A mark, and not the table's identity: Spark's
+            workers have a copy of it.
     """
 
     columns: tuple[Column, ...]
     lines: Callable[[Line], Iterable[Line]]
     asked: frozenset[str] = field(default=frozenset({"raw"}))
-    by_heads: bool = False
+    fast: Literal["heads", "records"] | None = None
 
     def schema(self, *, everything: bool = False) -> pa.Schema:
         """All columns, without those that must be asked for unless `everything` is."""

@@ -5,12 +5,12 @@ entry at all, how far that goes depends on everything behind them, and the refer
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import evolve
+from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.columnar import TAIL, Frames, heads
@@ -18,6 +18,7 @@ from wireproof.columnar import scan as fast_scan
 from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY
 from wireproof.columnar.trees import trees
+from wireproof.columnar.wave import Keep
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK
 from wireproof.spark.stored import Stored
@@ -65,27 +66,49 @@ def items(
 
     `told`: makes the items of a run, if another value is wanted.
     """
-    at, again = start, 0
-    size = BLOCKS[0]
+    return parts(stored, start, end, options, Way("slots", ASKED_BLOCK, told))
+
+
+Part = TypeVar("Part")
+
+
+@frozen
+class Way(Generic[Part]):
+    """What is wanted of whole entries.
+
+    Attributes:
+        keep: of their records, as `columnar.frames.runs` takes it.
+        block: bytes that are read at a time.
+        told: makes items, or the like, of a run: with `at` of the block, and `length`.
+    """
+
+    keep: Keep
+    block: int
+    told: Callable[[Run], Iterator[Part]]
+
+
+def parts(stored: Stored, start: int, end: int, options: Options, way: Way[Any]) -> Iterator[Any]:
+    """What `way` tells of whole entries, at the positions of the object, and the items of all else."""
+    at, again, size = start, 0, BLOCKS[0]
     while at < end:
         if again > FREE + WORK * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
-        block = stored.read(at, min(size, end - at))  # of its own: who takes an item reads its bytes
+        block = stored.read(at, min(size, end - at))  # of its own: who takes a part reads its bytes
         begun, base, odd = at, at, False
-        for run in runs(block, options, keep="slots"):
+        for run in runs(block, options, keep=way.keep):
             if run.wave is None:
                 odd = run.answers[0].kind != "tail" or base + len(block) >= end
                 break
-            for item in told(run):
-                yield evolve(item, at=base + item.at)
-                at = base + item.at + item.length
+            for part in way.told(run):
+                yield evolve(part, at=base + part.at)
+                at = base + part.at + part.length
         again += base + len(block) - at if odd else 0
         if odd and at < end:
             item = _one(stored, at, options)
             at += item.length
             yield item
-        size = ASKED_BLOCK if at > begun else 4 * size
+        size = way.block if at > begun else 4 * size
 
 
 def _entries(

@@ -108,7 +108,7 @@ FRAMES: Final = Table(
         RAW,
     ),
     itself,
-    by_heads=True,
+    fast="heads",
 )
 """One row an entry, or a run of bytes that is none. Header columns show what stands there, right or not."""
 
@@ -155,6 +155,7 @@ RECORDS: Final = Table(
         _of_record("headers", HEADERS, lambda record: [{"key": k, "value": v} for k, v in _headers(record)]),
     ),
     _lines,
+    fast="records",
 )
 """One row a record, at the position of its entry; what is no frame has a row without record."""
 

@@ -3,14 +3,15 @@
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark import fast
+from wireproof.spark import fast, fast_records
 from wireproof.spark.columns import BYTES_MOST, HEAD, Column, Line, Table, batches
 from wireproof.spark.errors import SourceError
+from wireproof.spark.fast_records import Records
 from wireproof.spark.framing import Framing
 from wireproof.spark.places import Place, filesystem
 from wireproof.spark.spans import Span
@@ -22,6 +23,9 @@ from wireproof.wire.options import Options
 PIECE: Final = 1024 * 1024
 FAST_ROWS: Final = 65536
 """Rows without bytes are small."""
+
+Part: TypeAlias = "fast.Rows | Records"
+"""What comes next in a span: entries in columns, records in columns, or one item."""
 
 
 class AccountError(SourceError):
@@ -62,19 +66,26 @@ def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line | pa.RecordBa
     for span in spans:
         with opened(span, wanted.max_unpacked) as (stored, start, end, fault):
             for part in accounted(_parts(stored, start, end, wanted), stored, start, end):
-                if isinstance(part, Item):
-                    yield from wanted.table.lines(Line(stored, part, _head(stored, part), revision))
-                else:
-                    yield from _slices(fast.shown(part, stored, wanted.schema))
+                match part:
+                    case Item():
+                        yield from wanted.table.lines(Line(stored, part, _head(stored, part), revision))
+                    case Records():
+                        yield from _slices(fast_records.shown(part, stored, wanted.schema))
+                    case _:
+                        yield from _slices(fast.shown(part, stored, wanted.schema))
             if fault is not None:
                 yield Line(stored, Item("garbage", end, 0, cls=fault), b"", revision)
 
 
-def _parts(stored: Stored, start: int, end: int, wanted: Wanted) -> Iterator[fast.Rows]:
-    """Entries of Kafka logs go the fast way where a row needs nothing of their records."""
-    if wanted.table.by_heads:
-        return fast.rows(stored, start, end, wanted.options)
-    return wanted.framing.items(wanted.framing, stored, start, end, wanted.options)
+def _parts(stored: Stored, start: int, end: int, wanted: Wanted) -> Iterator[Part]:
+    """Kafka logs go the fast way, with or without their records."""
+    match wanted.table.fast:
+        case "heads":
+            return fast.rows(stored, start, end, wanted.options)
+        case "records":
+            return fast_records.parts(stored, start, end, wanted.options)
+        case None:
+            return wanted.framing.items(wanted.framing, stored, start, end, wanted.options)
 
 
 def _head(stored: Stored, item: Item) -> bytes:
@@ -89,7 +100,7 @@ def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     return (batch.slice(at, step) for at in range(0, batch.num_rows, step))
 
 
-def accounted(parts: Iterable[fast.Rows], stored: Stored, start: int, end: int) -> Iterator[fast.Rows]:
+def accounted(parts: Iterable[Part], stored: Stored, start: int, end: int) -> Iterator[Part]:
     """The parts of a span, held to cover it: each begins where the one before ended, the last at `end`."""
     at = start
     for part in parts:
@@ -102,9 +113,9 @@ def accounted(parts: Iterable[fast.Rows], stored: Stored, start: int, end: int) 
         raise AccountError(f"{stored.shown}: what is read of {start} to {end} ends at {at}")
 
 
-def _extent(part: fast.Rows) -> tuple[int, int]:
+def _extent(part: Part) -> tuple[int, int]:
     """The first byte, and the one behind the last; no last byte where rows leave a gap."""
-    if isinstance(part, Item):
+    if isinstance(part, Item | Records):
         return part.at, part.at + part.length
     position = part.column("position").to_numpy()
     length = part.column("length").to_numpy()

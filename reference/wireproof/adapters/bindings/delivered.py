@@ -23,6 +23,10 @@ _ATTRIBUTES_AT: Final = 17
 
 _LAST_DELTA: Final = Struct(">i")
 _LAST_DELTA_AT: Final = 23
+_COUNT: Final = Struct(">i")
+_COUNT_AT: Final = 57
+"""Where a record batch tells how many records it has: kafka.md §1.1."""
+
 _KEY_LENGTH: Final = Struct(">i")
 _TIME: Final = Struct(">q")
 
@@ -55,6 +59,7 @@ class Served:
     Attributes:
         data: its bytes.
         first, last: the offsets that it spans; `first` is known of a record batch only.
+        count: how many records it says that it has; known of a record batch only.
     """
 
     data: bytes
@@ -62,10 +67,16 @@ class Served:
     first: int | None
     last: int
     records: list[Record] = field(factory=list)
+    count: int | None = None
 
     def spans(self, offset: int) -> bool:
         """Whether a record of this offset may be one of its own."""
         return (self.first is None or self.first <= offset) and offset <= self.last
+
+    @property
+    def has_all(self) -> bool:
+        """Whether as many records are its own as it says that it has."""
+        return self.count is not None and len(self.records) >= self.count
 
 
 @frozen
@@ -107,19 +118,22 @@ def log_of(data: bytes) -> Log:
 def _served(data: bytes, magic: int, base: int) -> Served:
     if magic < _NEWEST:
         return Served(data, magic, None, base)
-    return Served(data, magic, base, base + _LAST_DELTA.unpack_from(data, _LAST_DELTA_AT)[0])
+    last = base + _LAST_DELTA.unpack_from(data, _LAST_DELTA_AT)[0]
+    return Served(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
 
 
 def shared_out(log: Log, records: Sequence[Record]) -> tuple[Served, ...]:
     """The entries with their records, each given to the one that it lies in; both in the order of the log.
 
-    An offset that does not grow is of a later entry, where one spans it. What no entry spans stays with
-    the entry at hand, for its records may lie anywhere; where no entry is whole, it makes up one.
+    An offset that does not grow, and one behind as many records as the entry at hand counts, is of a later
+    entry, where one spans it: a lastOffsetDelta may reach over the batches behind. What no entry spans stays
+    with the entry at hand, for its records may lie anywhere; where no entry is whole, it makes up one.
     """
     entries = log.entries or ((Served(b"", _NEWEST, None, 0),) if records else ())
     at, before = 0, None
     for record in records:
-        begin = at if before is None or record.offset > before or not entries[at].records else at + 1
+        grows = before is None or record.offset > before or not entries[at].records
+        begin = at if grows and not entries[at].has_all else at + 1
         at = next((place for place in range(begin, len(entries)) if entries[place].spans(record.offset)), at)
         entries[at].records.append(record)
         before = record.offset
