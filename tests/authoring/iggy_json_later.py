@@ -94,6 +94,7 @@ def _send(s: Shelf, revision: str) -> None:
             s.writes(f"encode/id-{label}", f"Id {number}", _value(_row(number, HELLO)), doc="iggy.md §8.1, §11.1 R14", rules=(*writes, *ident), why="As a text: the Rust client panics, a number is an error.")
     shown = keyed_value(KEY1) if _keyed(revision) else map_value(OLD1)
     s.writes("encode/header", "A message with a header", _value(_row(1, HELLO, shown)), doc=SEND, rules=("iggy.json.headers.forms",), why="An object to 0.8.x, an array from 0.9.0 on.")
+    s.writes("encode/header-id-0", "The same, its id minted by the server", _value(_row(0, HELLO, shown)), doc=SEND, rules=("iggy.json.headers.forms",), why="Java's client loses ids over HTTP (J7); what else it writes shows here.")
 
 
 def _ids(s: Shelf, revision: str, plain: str, ident: tuple[str, ...]) -> None:

@@ -82,7 +82,7 @@ def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.cluster
 def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
-    folder = logs.write(tmp_path / "in", **{f"f{n}": SHORT for n in range(12)})
+    folder = logs.write(tmp_path / "in", **{f"f{n}": SHORT for n in range(8)})
     out = tmp_path / "out"
     where = ["--adapter", "reference", "--master", "local[1,2]", "--out", str(out)]
     command = [sys.executable, "-m", "wireproof", "scan", str(folder), *where]
@@ -94,13 +94,13 @@ def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path
     victim = started()
     spans = out / "spans"
     deadline = time.monotonic() + 300
-    while len(list(spans.glob("*.json"))) < 4:
+    while len(list(spans.glob("*.json"))) < 3:
         assert victim.poll() is None, "it ended before it was killed"
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.kill(victim.pid, signal.SIGKILL)
     victim.wait()
-    assert len(list(spans.glob("*.json"))) < 12, "it was killed in the middle"
+    assert len(list(spans.glob("*.json"))) < 8, "it was killed in the middle"
     assert started().wait(600) == 0
     assert tables(out) == looped(folder, tmp_path / "whole")
     assert not list(out.glob("*/.*")), "what was half written is gone"

@@ -30,6 +30,10 @@ REVISIONS: Final = {"0.5": "0.7", "0.6": "0.8", "0.7": "0.9", "0.8": "0.9"}
 """Of a poll and of a send, by the edition of the SDK."""
 
 
+JSON: Final = {"0.6": ("0.8", "0.7"), "0.7": ("0.9", "0.9"), "0.8": ("0.10", "0.10")}
+"""Of a send and of a poll over HTTP; 0.5 has no HTTP client."""
+
+
 def adapter() -> SdkClient:
     """The edition in the folder; raises `ImportError` where there is none."""
     folder = os.environ.get(FOLDER, "")
@@ -41,18 +45,22 @@ def adapter() -> SdkClient:
         sdk=sdk,
         name=f"apache-iggy-{edition}",
         version=found,
-        revisions=_revisions(REVISIONS[edition]),
+        revisions=_revisions(edition),
         shown=_message,
         binary=edition != "0.5",
     )
 
 
-def _revisions(revision: str) -> dict[str, Claim]:
-    observes = tuple(f"messages[].{name}" for name in SHOWN)
-    return {
-        f"iggy.poll/{revision}": Claim(ops=("decode",), profiles=("reader",), observes=observes),
-        f"iggy.send/{revision}": Claim(ops=("encode",), profiles=("reader",), features=(), observes=ASKED),
-    }
+def _revisions(edition: str) -> dict[str, Claim]:
+    polled = tuple(f"messages[].{name}" for name in SHOWN)
+    read = Claim(ops=("decode",), profiles=("reader",), observes=polled)
+    written = Claim(ops=("encode",), profiles=("reader",), features=(), observes=ASKED)
+    revision = REVISIONS[edition]
+    claims = {f"iggy.poll/{revision}": read, f"iggy.send/{revision}": written}
+    if edition in JSON:
+        send, poll = JSON[edition]
+        claims |= {f"iggy.json.send/{send}": written, f"iggy.json.poll/{poll}": read}
+    return claims
 
 
 def _message(message: Any) -> Json:  # noqa: ANN401 - of the library

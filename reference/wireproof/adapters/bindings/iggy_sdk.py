@@ -1,17 +1,20 @@
 """The Iggy SDKs for Python: clients that show no codec, behind a server on the loopback.
 
 A decode serves the case's bytes as the answer to PollMessages; an encode sends, and takes the body of
-SendMessages from what the server saw. Every wait is bounded by the request's own limit: a client that
+SendMessages from what the server saw. JSON goes the same way through the SDK's HTTP client, where it has one
+(iggy.md, section 8). Every wait is bounded by the request's own limit: a client that
 says nothing in that time has stalled.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.loopback import IggyServer
+from wireproof.adapters.loopback_http import IggyWeb
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.wire.values import Json
 
@@ -30,6 +33,13 @@ SHARE: Final = 0.8
 """Of a request's time limit that a wait may take: the binding answers before its worker is stopped."""
 
 MANY: Final = 1_000_000
+
+JSON: Final = "iggy.json."
+PLACE: Final = {
+    "stream": {"kind": "numeric", "value": "01000000"},
+    "topic": {"kind": "string", "value": b"sample".hex()},
+}
+"""Over HTTP stream and topic stand in the path; any will do."""
 
 REFUSALS: Final = Refusals(documented=(RuntimeError,))
 """Their documentation knows RuntimeError only; a panic of their Rust code arrives as another exception."""
@@ -65,26 +75,38 @@ class SdkClient:
         self._server: IggyServer | None = None
         self._runner: asyncio.Runner | None = None
         self._client: Any = None
+        self._web: IggyWeb | None = None
+        self._over_http: Any = None
 
     def decode(self, request: Request) -> Outcome:
         """Poll once, and be answered with `request.data`."""
+        if request.format.startswith(JSON):
+            web = self._web_serving(request.data)
+            return self._outcome(self._poll(self._connected_over_http(web)), request)
         server = self._serving(POLL_MESSAGES, request.data)
-        return self._outcome(self._poll(server), request)
+        return self._outcome(self._poll(self._connected(server)), request)
 
     def encode(self, request: Request) -> Outcome:
         """Send the messages of `request.value`; what its `send_messages` has no argument for is refused."""
         if beyond := _beyond(request.value, binary=self._binary):
             return Refused(cls="invalid-value", path=beyond, text=f"send_messages has no say over {beyond}")
+        if request.format.startswith(JSON):
+            web = self._web_serving(b"")
+            work = self._send(self._connected_over_http(web), _placed(request.value), web.sent)
+            return self._outcome(work, request)
         server = self._serving(SEND_MESSAGES, b"")
-        return self._outcome(self._send(server, request.value), request)
+        sent = partial(server.sent, SEND_MESSAGES)
+        return self._outcome(self._send(self._connected(server), request.value, sent), request)
 
     def close(self) -> None:
-        """End the server and the loop."""
+        """End the servers and the loop."""
+        if self._web is not None:
+            self._web.close()
         if self._server is not None:
             self._server.close()
         if self._runner is not None:
             self._runner.close()
-        self._server = self._runner = self._client = None
+        self._server = self._runner = self._client = self._web = self._over_http = None
 
     def _serving(self, code: int, body: bytes) -> IggyServer:
         if self._server is None:
@@ -92,20 +114,25 @@ class SdkClient:
         self._server.serve(code, body)
         return self._server
 
+    def _web_serving(self, body: bytes) -> IggyWeb:
+        if self._web is None:
+            self._web = IggyWeb()
+        self._web.serve(body)
+        return self._web
+
     def _outcome(self, work: Awaitable[Outcome], request: Request) -> Outcome:
         """The outcome of `work`; after any failure the next request gets a new client."""
         if self._runner is None:
             self._runner = asyncio.Runner()
         seconds = request.limits.ms * SHARE / 1000
+        known = self._over_http if request.format.startswith(JSON) else self._client
         try:
-            return self._runner.run(
-                _bounded(work, seconds + (CONNECT_SECONDS if self._client is None else 0))
-            )
+            return self._runner.run(_bounded(work, seconds + (CONNECT_SECONDS if known is None else 0)))
         except TimeoutError:
-            self._client = None
+            self._client = self._over_http = None
             return Stalled(f"nothing came in {seconds:g} s")
         except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
-            self._client = None
+            self._client = self._over_http = None
             return REFUSALS.outcome(error)
 
     async def _connected(self, server: IggyServer) -> Any:  # noqa: ANN401 - its methods give untyped awaitables
@@ -116,18 +143,31 @@ class SdkClient:
             self._client = client
         return self._client
 
-    async def _poll(self, server: IggyServer) -> Outcome:
-        client = await self._connected(server)
+    async def _connected_over_http(self, web: IggyWeb) -> Any:  # noqa: ANN401 - see `_connected`
+        if self._over_http is None:
+            client = self._sdk.IggyClient.from_connection_string(f"iggy+http://iggy:iggy@{web.address}")
+            await client.connect()
+            await client.login_user("iggy", "iggy")
+            self._over_http = client
+        return self._over_http
+
+    async def _poll(self, connected: Awaitable[Any]) -> Outcome:
+        client = await connected
         first = self._sdk.PollingStrategy.Next()
         messages = await client.poll_messages(1, 1, 1, first, MANY, False)  # noqa: FBT003 - its signature
         return Accepted(value={"messages": [self._shown(message) for message in messages]})
 
-    async def _send(self, server: IggyServer, value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-        client = await self._connected(server)
+    async def _send(
+        self,
+        connected: Awaitable[Any],
+        value: Any,  # noqa: ANN401 - a JSON value
+        sent: Callable[[], list[bytes]],
+    ) -> Outcome:
+        client = await connected
         partition = int.from_bytes(bytes.fromhex(value["partitioning"]["value"]), "little")
         messages = [self._sdk.SendMessage(self._payload(message["payload"])) for message in value["messages"]]
         await client.send_messages(_place(value["stream"]), _place(value["topic"]), partition, messages)
-        bodies = server.sent(SEND_MESSAGES)
+        bodies = sent()
         return Accepted(data=bodies[0]) if bodies else Stalled("send_messages returned and sent nothing")
 
     def _payload(self, payload: str) -> str | bytes:
@@ -142,6 +182,10 @@ def _place(value: Any) -> int | str:  # noqa: ANN401 - a JSON value
     """A stream or topic, as its client takes one: a number or a name."""
     data = bytes.fromhex(value["value"])
     return int.from_bytes(data, "little") if value["kind"] == "numeric" else data.decode()
+
+
+def _placed(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    return {**PLACE, **value}
 
 
 def _text(payload: str) -> str:

@@ -7,6 +7,7 @@ use header::{HeaderKey, HeaderKind, HeaderValue};
 use iggy::bytes_serializable::BytesSerializable;
 use iggy::client::{Client, MessageClient};
 use iggy::consumer::{Consumer, ConsumerKind};
+use iggy::http::client::HttpClient;
 use iggy::identifier::Identifier;
 use iggy::messages::poll_messages::{PollMessages, PollingStrategy};
 use iggy::messages::send_messages::{Message, Partitioning, SendMessages};
@@ -22,11 +23,23 @@ pub fn main() -> io::Result<()> {
     let server = crate::server::Server::new()?;
     let mut client = TcpClient::new(&server.address).map_err(io::Error::other)?;
     server.runtime.block_on(client.connect()).map_err(io::Error::other)?;
+    let web = crate::web::Web::new(&server.runtime)?;
+    let over_http = HttpClient::new(&web.address).map_err(io::Error::other)?;
     serve(hello(), &crate::CLASSES, |request| match (request.op.as_str(), request.format.as_str()) {
         ("decode", "iggy.poll") => {
             server.serve(&request.blob);
             let polled = server.runtime.block_on(client.poll_messages(&PollMessages::default()));
             Ok(Answer::Value(poll_shown(&polled.map_err(Refusal::of)?), None))
+        }
+        ("decode", "iggy.json.poll") => {
+            web.serve(&request.blob);
+            let polled = server.runtime.block_on(over_http.poll_messages(&PollMessages::default()));
+            Ok(Answer::Value(poll_shown(&polled.map_err(Refusal::of)?), None))
+        }
+        ("encode", "iggy.json.send") => {
+            let mut command = send_of(&request.value)?;
+            server.runtime.block_on(over_http.send_messages(&mut command)).map_err(Refusal::of)?;
+            Ok(Answer::Bytes(web.posted()))
         }
         ("decode", _) => decoded(request),
         ("encode", _) => encoded(&request.format, &request.value).map(Answer::Bytes),
@@ -68,12 +81,11 @@ fn decoded(request: &Request) -> Result<Answer, Refusal> {
             (value["stream"], value["topic"]) = (place(&command.stream_id), place(&command.topic_id));
             (value, None)
         }
-        "iggy.json.send" => {
+        _ => {
             let command: SendMessages = serde_json::from_slice(data).map_err(Refusal::of)?;
             command.validate().map_err(Refusal::of)?; // as the server does with the body of a request
             (sent(&command), None)
         }
-        _ => (poll_shown(&serde_json::from_slice(data).map_err(Refusal::of)?), None),
     };
     Ok(Answer::Value(value, taken))
 }
@@ -88,7 +100,6 @@ fn encoded(format: &str, value: &Value) -> Result<Vec<u8>, Refusal> {
             let (stream_id, topic_id) = (place_of(&value["stream"])?, place_of(&value["topic"])?);
             Ok(SendMessages { stream_id, topic_id, ..send_of(value)? }.as_bytes())
         }
-        "iggy.json.send" => serde_json::to_vec(&send_of(value)?).map_err(Refusal::of),
         _ => {
             let one = |fields| polled(fields, message_of(fields)?);
             let messages = list(value, "messages").iter().map(one).collect::<Result<_, _>>()?;

@@ -1,15 +1,14 @@
 //! The crate iggy of 2023 behind the adapter contract, in the edition that the command names: its
-//! byte-serialisable types as they are, JSON by their serde forms, and a poll by its TCP client, which alone
-//! reaches the reader of messages, from a server on the loopback.
+//! byte-serialisable types as they are, the server's side of JSON by their serde forms, the client's by its HTTP
+//! client, and a poll by its TCP client, which alone reaches the reader of messages: each from a server on the
+//! loopback.
 //!
 //! `edition.rs` is written once and compiled against each crate; here stands what differs between them.
 
 mod server;
+mod web;
 
 use std::io;
-
-use serde_json::Value;
-use shared_rust::values::number;
 
 /// Parts of an error's text that leave no doubt about the class; most faults are an invalid command.
 const CLASSES: [(&str, &str); 9] = [

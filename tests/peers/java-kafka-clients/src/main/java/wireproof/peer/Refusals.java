@@ -55,16 +55,7 @@ final class Refusals {
 
     /** Fills in the answer that an exception is; those that Kafka documents are KafkaExceptions. */
     static JsonObject refused(JsonObject reply, Throwable error, JsonElement before) {
-        String line = error.getClass().getSimpleName() + ": " + error.getMessage();
-        String found = "other";
-        for (String[] row : CLASSES) {
-            if (found.equals("other") && line.contains(row[0])) {
-                found = row[1];
-            }
-        }
-        reply.addProperty("outcome", "refused");
-        reply.addProperty("class", found);
-        reply.addProperty("text", line.substring(0, Math.min(line.length(), 300)));
+        Refusal.fill(reply, error, CLASSES);
         reply.add("before", before);
         reply.addProperty("untyped", !(error instanceof KafkaException));
         return reply;
