@@ -76,12 +76,13 @@ func decode(r *peer.Request, log *peer.Log) error {
 		}
 	}
 	for _, records := range block.RecordsSet {
-		if err := sarama.PeerControl(records); err != nil {
+		cut := records.RecordBatch != nil && records.RecordBatch.PartialTrailingRecord
+		if err := sarama.PeerControl(records); err != nil && !cut { // parseResponse returns before it
 			return err
 		}
 		if records.MsgSet != nil {
 			err = messages(r, log, records.MsgSet, keep)
-		} else if !records.RecordBatch.PartialTrailingRecord { // of which it says that it is cut off
+		} else if !cut { // of which it says that it is cut off
 			err = batch(r, log, records.RecordBatch, keep)
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 )
@@ -65,8 +66,10 @@ func (d *Driver) Run() {
 		}
 		head, blob := d.answer(request)
 		write(out, head, blob)
-		if in.Buffered() == 0 {
-			out.Flush()
+		out.Flush() // what is answered is not lost with the case that the process dies of
+		var memory runtime.MemStats
+		if runtime.ReadMemStats(&memory); memory.HeapAlloc > 64<<20 {
+			runtime.GC()
 		}
 	}
 }
