@@ -26,22 +26,23 @@ class Answering(Protocol):
     """What a server does with a request: the bytes of its reply, empty for none."""
 
     def __call__(self, request: bytes) -> bytes:
-        """`request` is what stands behind its length; what is given is sent as it is."""
+        """`request` is what its length counts; what is given is sent as it is."""
         ...
 
 
 class Loopback:
-    """A server of requests that begin with the length of the rest, as 32 bits.
+    """A server of requests that begin with the length of the rest, or of the whole.
 
     Args:
         answer: called from the thread of a connection, for one request after the other.
         length: how the length is written.
         least: the bytes of the shortest request; a shorter one ends its connection.
+        whole: whether the length counts what is read for its sake, which is handed over then.
     """
 
-    def __init__(self, answer: Answering, length: Struct, least: int) -> None:
+    def __init__(self, answer: Answering, length: Struct, least: int, *, whole: bool = False) -> None:
         """Listen; raises `OSError` where the loopback has no free port."""
-        self._server = _Server(answer, length, least)
+        self._server = _Server(answer, length, least, whole=whole)
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
@@ -81,7 +82,7 @@ class IggyServer:
         self._lock = Lock()
         self._replies = dict(replies)
         self._sent: list[Sent] = []
-        self._server = Loopback(self._answer, Struct("<I"), _CODE.size)
+        self._server = self._listening()
 
     @property
     def address(self) -> str:
@@ -111,12 +112,18 @@ class IggyServer:
         """Close it."""
         self.close()
 
+    def _listening(self) -> Loopback:
+        return Loopback(self._answer, Struct("<I"), _CODE.size)
+
     def _answer(self, request: bytes) -> bytes:
-        sent = Sent(_CODE.unpack_from(request)[0], request[_CODE.size :])
+        body = self._kept(Sent(_CODE.unpack_from(request)[0], request[_CODE.size :]))
+        return _REPLY.pack(0, len(body)) + body
+
+    def _kept(self, sent: Sent) -> bytes:
+        """Keep `sent`; its reply."""
         with self._lock:
             self._sent.append(sent)
-            body = self._replies.get(sent.code, b"")
-        return _REPLY.pack(0, len(body)) + body
+            return self._replies.get(sent.code, b"")
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -126,8 +133,8 @@ class _Server(socketserver.ThreadingTCPServer):
     block_on_close = False
     allow_reuse_address = True
 
-    def __init__(self, answer: Answering, length: Struct, least: int) -> None:
-        self.answer, self.length, self.least = answer, length, least
+    def __init__(self, answer: Answering, length: Struct, least: int, *, whole: bool) -> None:
+        self.answer, self.length, self.least, self.whole = answer, length, least, whole
         self._open: set[Any] = set()
         super().__init__(("127.0.0.1", 0), _Connection)
 
@@ -167,5 +174,6 @@ class _Connection(socketserver.StreamRequestHandler):
         length: int = self.server.length.unpack(head)[0]
         if not self.server.least <= length <= MAX_REQUEST:
             return None
-        data = self.rfile.read(length)
+        before = head if self.server.whole else b""
+        data = before + self.rfile.read(length - len(before))
         return data if len(data) == length else None

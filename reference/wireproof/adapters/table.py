@@ -247,6 +247,7 @@ TABLE: Final[tuple[Entry, ...]] = (
     _apache_iggy("0.6", "0.8"),
     _apache_iggy("0.7", "0.9"),
     _apache_iggy("0.8", "0.10"),
+    _apache_iggy("0.9", "0.11"),
     _iggy_2023("0.0.30"),
     _iggy_2023("0.0.40"),
     _iggy_2023("0.0.60"),

@@ -1,4 +1,4 @@
-"""apache-iggy 0.5 to 0.8 (Rust SDK 0.7 to 0.10), behind a server on the loopback.
+"""apache-iggy 0.5 to 0.9 (Rust SDK 0.7 to 0.11), behind a server on the loopback.
 
 Every edition bears the same module name: each stands in a folder of its own, which the environment names.
 """
@@ -10,6 +10,7 @@ from importlib.metadata import distributions
 from typing import Any, Final
 
 from wireproof.adapters.bindings.iggy_sdk import SdkClient
+from wireproof.adapters.bindings.iggy_vsr import VsrClient
 from wireproof.adapters.contract import Claim
 from wireproof.wire.values import Json
 
@@ -29,6 +30,8 @@ ASKED: Final = (
 REVISIONS: Final = {"0.5": "0.7", "0.6": "0.8", "0.7": "0.9", "0.8": "0.9"}
 """Of a poll and of a send, by the edition of the SDK."""
 
+VSR: Final = ("0.9",)
+"""Editions that speak the framing from 0.11.0 on."""
 
 JSON: Final = {"0.6": ("0.8", "0.7"), "0.7": ("0.9", "0.9"), "0.8": ("0.10", "0.10")}
 """Of a send and of a poll over HTTP; 0.5 has no HTTP client."""
@@ -41,6 +44,8 @@ def adapter() -> SdkClient:
     sdk = importlib.import_module("apache_iggy")
     found = next(iter(distributions(name="apache-iggy", path=[folder]))).version
     edition = found.rpartition(".")[0]
+    if edition in VSR:
+        return VsrClient(sdk, f"apache-iggy-{edition}", found)
     return SdkClient(
         sdk=sdk,
         name=f"apache-iggy-{edition}",

@@ -58,6 +58,7 @@ class SdkClient:
     """
 
     documented = REFUSALS.documented
+    refusals = REFUSALS
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class SdkClient:
 
     def encode(self, request: Request) -> Outcome:
         """Send the messages of `request.value`; what its `send_messages` has no argument for is refused."""
-        if beyond := _beyond(request.value, binary=self._binary):
+        if beyond := self._beyond(request.value):
             return Refused(cls="invalid-value", path=beyond, text=f"send_messages has no say over {beyond}")
         if request.format.startswith(JSON):
             web = self._web_serving(b"")
@@ -110,7 +111,7 @@ class SdkClient:
 
     def _serving(self, code: int, body: bytes) -> IggyServer:
         if self._server is None:
-            self._server = IggyServer({LOGIN_USER: USER_ID})
+            self._server = self._listening()
         self._server.serve(code, body)
         return self._server
 
@@ -133,7 +134,7 @@ class SdkClient:
             return Stalled(f"nothing came in {seconds:g} s")
         except BaseException as error:  # noqa: BLE001 - a panic of its Rust code is no Exception
             self._client = self._over_http = None
-            return REFUSALS.outcome(error)
+            return self.refusals.outcome(error)
 
     async def _connected(self, server: IggyServer) -> Any:  # noqa: ANN401 - its methods give untyped awaitables
         if self._client is None:
@@ -152,9 +153,7 @@ class SdkClient:
         return self._over_http
 
     async def _poll(self, connected: Awaitable[Any]) -> Outcome:
-        client = await connected
-        first = self._sdk.PollingStrategy.Next()
-        messages = await client.poll_messages(1, 1, 1, first, MANY, False)  # noqa: FBT003 - its signature
+        messages = await self._polled(await connected)
         return Accepted(value={"messages": [self._shown(message) for message in messages]})
 
     async def _send(
@@ -165,13 +164,27 @@ class SdkClient:
     ) -> Outcome:
         client = await connected
         partition = int.from_bytes(bytes.fromhex(value["partitioning"]["value"]), "little")
-        messages = [self._sdk.SendMessage(self._payload(message["payload"])) for message in value["messages"]]
+        messages = [self._message(message) for message in value["messages"]]
         await client.send_messages(_place(value["stream"]), _place(value["topic"]), partition, messages)
         bodies = sent()
         return Accepted(data=bodies[0]) if bodies else Stalled("send_messages returned and sent nothing")
 
-    def _payload(self, payload: str) -> str | bytes:
-        return bytes.fromhex(payload) if self._binary else _text(payload)
+    # --- what an edition may do in its own way ---
+
+    def _listening(self) -> IggyServer:
+        return IggyServer({LOGIN_USER: USER_ID})
+
+    def _polled(self, client: Any) -> Awaitable[list[Any]]:  # noqa: ANN401 - of the library
+        first = self._sdk.PollingStrategy.Next()
+        polled: Awaitable[list[Any]] = client.poll_messages(1, 1, 1, first, MANY, False)  # noqa: FBT003 - its signature
+        return polled
+
+    def _message(self, message: Any) -> Any:  # noqa: ANN401 - a JSON value, and a message of the library
+        payload = message["payload"]
+        return self._sdk.SendMessage(bytes.fromhex(payload) if self._binary else _text(payload))
+
+    def _beyond(self, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+        return _beyond(value, binary=self._binary)
 
 
 async def _bounded(work: Awaitable[T], seconds: float) -> T:

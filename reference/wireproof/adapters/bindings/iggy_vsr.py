@@ -1,0 +1,214 @@
+"""apache-iggy from 0.9 on (Rust SDK 0.11): its server speaks VSR, its messages bear ids and headers.
+
+Beside polls and sends it shows the confirmations of a send, and its polls name consumer, place and strategy.
+"""
+
+import struct
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
+
+from wireproof.adapters.bindings.iggy_sdk import (
+    LOGIN_USER,
+    MANY,
+    POLL_MESSAGES,
+    SEND_MESSAGES,
+    SdkClient,
+    _place,
+)
+from wireproof.adapters.bindings.refusing import Refusals
+from wireproof.adapters.contract import Claim, Request
+from wireproof.adapters.loopback import IggyServer
+from wireproof.adapters.loopback_vsr import REGISTERED, VsrServer
+from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
+from wireproof.iggy.kinds import BY_NAME
+from wireproof.wire.values import Json
+
+MESSAGE: Final = ("offset", "timestamp", "origin_timestamp", "id", "checksum", "headers", "payload")
+ASKED: Final = (
+    "stream",
+    "topic",
+    "partitioning",
+    "messages[].id",
+    "messages[].headers",
+    "messages[].payload",
+)
+"""Of a send; the SDK notes the time by its own clock."""
+
+POLLED: Final = Claim(
+    ops=("decode",), profiles=("reader",), observes=tuple(f"messages[].{name}" for name in MESSAGE)
+)
+SENT: Final = Claim(
+    ops=("encode",),
+    profiles=("reader",),
+    features=("message-id", "headers"),
+    observes=ASKED,
+)
+CLAIMS: Final = {
+    "iggy.poll/0.11": POLLED,
+    "iggy.send/0.11": SENT,
+    "iggy.json.poll/0.10": POLLED,
+    "iggy.json.send/0.10": SENT,
+    "iggy.reply/0.11": Claim(ops=("decode",), profiles=("reader",)),
+    "iggy.poll-request/0.8": Claim(ops=("encode",), profiles=("reader",)),
+}
+
+EMPTY_POLL: Final = bytes(16)
+"""The answer to a poll that is looked at for its request: iggy.md, section 6."""
+
+ONE_CALL: Final = 1_000_000
+"""Microseconds; the times of the messages of one call lie no further apart."""
+
+_CAMEL: Final = {name: name.capitalize().replace("Uint", "UnsignedInt") for name in BY_NAME}
+_NAMES: Final = {camel: name for name, camel in _CAMEL.items()}
+_FLOATS: Final = {"float32": "<f", "float64": "<d"}
+
+
+class VsrClient(SdkClient):
+    """One edition of apache-iggy from 0.9 on."""
+
+    documented = (RuntimeError, ValueError, OverflowError, TypeError)
+    """Its documentation names them at send_messages and user_headers."""
+    refusals = Refusals(documented=documented)
+
+    def __init__(self, sdk: Any, name: str, version: str) -> None:  # noqa: ANN401 - a module; see its base
+        """Nothing is started before the first request."""
+        super().__init__(sdk=sdk, name=name, version=version, revisions=CLAIMS, shown=_message, binary=True)
+
+    def decode(self, request: Request) -> Outcome:
+        """As its base; a reply of confirmations is the answer to a send."""
+        if request.format != "iggy.reply":
+            return super().decode(request)
+        server = self._serving(SEND_MESSAGES, request.data)
+        return self._outcome(self._confirmed(self._connected(server)), request)
+
+    def encode(self, request: Request) -> Outcome:
+        """As its base; what no argument says is unsupported. A poll's request is what the server saw."""
+        if request.format == "iggy.poll-request":
+            return self._asking(request)
+        if lacking := _lacking(request.value):
+            return Unsupported(f"send_messages has no say over {lacking}")
+        return super().encode(request)
+
+    def _listening(self) -> IggyServer:
+        return VsrServer({LOGIN_USER: REGISTERED})
+
+    def _polled(self, client: Any) -> Awaitable[list[Any]]:  # noqa: ANN401 - of the library
+        polled: Awaitable[list[Any]] = client.poll_messages(
+            1,
+            1,
+            consumer=self._sdk.Consumer.Single(1),
+            polling_strategy=self._sdk.PollingStrategy.Next(),
+            count=MANY,
+            auto_commit=False,
+            partition_id=1,
+        )
+        return polled
+
+    def _message(self, message: Any) -> Any:  # noqa: ANN401 - a JSON value, and a message of the library
+        headers = {
+            self._header("HeaderKey", key): self._header("HeaderValue", value)
+            for key, value in message["headers"]
+        }
+        known = int(message["id"]) or None
+        return self._sdk.SendMessage(bytes.fromhex(message["payload"]), headers or None, known)
+
+    def _header(self, of: str, part: Any) -> Any:  # noqa: ANN401 - a JSON value, and a header of the library
+        return getattr(getattr(self._sdk, of), _CAMEL[part["kind"]])(_natural(part["kind"], part["value"]))
+
+    def _beyond(self, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+        return None if value["partitioning"]["kind"] == "partition_id" else "partitioning.kind"
+
+    async def _confirmed(self, connected: Awaitable[Any]) -> Outcome:
+        client = await connected
+        sent = await client.send_messages(1, 1, 0, [self._sdk.SendMessage(b"x")])
+        return Accepted(value={"confirmations": [_confirmation(one) for one in sent.confirmations]})
+
+    def _asking(self, request: Request) -> Outcome:
+        if request.value["partition_id"] is None:
+            return Unsupported("poll_messages names a partition, the first, or one that the group was given")
+        server = self._serving(POLL_MESSAGES, EMPTY_POLL)
+        sent = partial(server.sent, POLL_MESSAGES)
+        return self._outcome(self._ask(self._connected(server), request.value, sent), request)
+
+    async def _ask(
+        self,
+        connected: Awaitable[Any],
+        value: Any,  # noqa: ANN401 - a JSON value
+        sent: Callable[[], list[bytes]],
+    ) -> Outcome:
+        client, consumer = await connected, value["consumer"]
+        kind = {"consumer": "Single", "group": "Group"}[consumer["kind"]]
+        await client.poll_messages(
+            _place(value["stream"]),
+            _place(value["topic"]),
+            consumer=getattr(self._sdk.Consumer, kind)(_place(consumer["id"])),
+            polling_strategy=self._strategy(value["strategy"]),
+            count=int(value["count"]),
+            auto_commit=value["auto_commit"],
+            partition_id=int(value["partition_id"]),
+        )
+        bodies = sent()
+        return Accepted(data=bodies[0]) if bodies else Stalled("poll_messages returned and sent nothing")
+
+    def _strategy(self, value: Any) -> Any:  # noqa: ANN401 - a JSON value, and one of the library
+        kind = getattr(self._sdk.PollingStrategy, value["kind"].capitalize())
+        return kind(int(value["value"])) if value["kind"] in ("offset", "timestamp") else kind()
+
+
+def _message(message: Any) -> Json:  # noqa: ANN401 - of the library
+    return {
+        "offset": str(message.offset()),
+        "timestamp": str(message.timestamp()),
+        "origin_timestamp": str(message.origin_timestamp()),
+        "id": str(message.id()),
+        "checksum": str(message.checksum()),
+        "headers": [[_part(key), _part(value)] for key, value in (message.user_headers() or {}).items()],
+        "payload": bytes(message.payload()).hex(),
+    }
+
+
+def _part(part: Any) -> Json:  # noqa: ANN401 - a key or value of the library
+    kind = _NAMES[type(part).__name__.rpartition("_")[2]]
+    return {"kind": kind, "value": _bytes(kind, part.value).hex()}
+
+
+def _bytes(kind: str, value: Any) -> bytes:  # noqa: ANN401 - of the kind: iggy.md, section 2.3
+    match value:
+        case bytes():
+            return value
+        case str():
+            return value.encode()
+        case float():
+            return struct.pack(_FLOATS[kind], value)
+        case _:
+            return int(value).to_bytes(BY_NAME[kind].size or 0, "little", signed=kind.startswith("int"))
+
+
+def _natural(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes
+    data = bytes.fromhex(value)
+    match kind:
+        case "raw":
+            return data
+        case "string":
+            return data.decode()
+        case "bool":
+            return data != b"\0"
+        case "float32" | "float64":
+            return struct.unpack(_FLOATS[kind], data)[0]
+        case _:
+            return int.from_bytes(data, "little", signed=kind.startswith("int"))
+
+
+def _confirmation(one: Any) -> Json:  # noqa: ANN401 - of the library
+    return {
+        name: str(getattr(one, name)) for name in ("stream_id", "topic_id", "partition_id", "base_offset")
+    }
+
+
+def _lacking(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """What of a send no argument says: raw blocks of headers, times that no single call would note."""
+    if any(isinstance(message["headers"], str) for message in value["messages"]):
+        return "the bytes of headers"
+    times = [int(message.get("origin_timestamp", 0)) for message in value["messages"]]
+    return "origin_timestamp" if times and max(times) - min(times) > ONE_CALL else None
