@@ -165,7 +165,7 @@ class SdkClient:
         client = await connected
         partition = int.from_bytes(bytes.fromhex(value["partitioning"]["value"]), "little")
         messages = [self._message(message) for message in value["messages"]]
-        await client.send_messages(_place(value["stream"]), _place(value["topic"]), partition, messages)
+        await client.send_messages(place(value["stream"]), place(value["topic"]), partition, messages)
         bodies = sent()
         return Accepted(data=bodies[0]) if bodies else Stalled("send_messages returned and sent nothing")
 
@@ -191,7 +191,7 @@ async def _bounded(work: Awaitable[T], seconds: float) -> T:
     return await asyncio.wait_for(work, seconds)
 
 
-def _place(value: Any) -> int | str:  # noqa: ANN401 - a JSON value
+def place(value: Any) -> int | str:  # noqa: ANN401 - a JSON value
     """A stream or topic, as its client takes one: a number or a name."""
     data = bytes.fromhex(value["value"])
     return int.from_bytes(data, "little") if value["kind"] == "numeric" else data.decode()

@@ -14,7 +14,7 @@ from wireproof.adapters.bindings.iggy_sdk import (
     POLL_MESSAGES,
     SEND_MESSAGES,
     SdkClient,
-    _place,
+    place,
 )
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
@@ -125,11 +125,12 @@ class VsrClient(SdkClient):
         return Accepted(value={"confirmations": [_confirmation(one) for one in sent.confirmations]})
 
     def _asking(self, request: Request) -> Outcome:
-        if request.value["partition_id"] is None:
+        value: Any = request.value
+        if value["partition_id"] is None:
             return Unsupported("poll_messages names a partition, the first, or one that the group was given")
         server = self._serving(POLL_MESSAGES, EMPTY_POLL)
         sent = partial(server.sent, POLL_MESSAGES)
-        return self._outcome(self._ask(self._connected(server), request.value, sent), request)
+        return self._outcome(self._ask(self._connected(server), value, sent), request)
 
     async def _ask(
         self,
@@ -140,9 +141,9 @@ class VsrClient(SdkClient):
         client, consumer = await connected, value["consumer"]
         kind = {"consumer": "Single", "group": "Group"}[consumer["kind"]]
         await client.poll_messages(
-            _place(value["stream"]),
-            _place(value["topic"]),
-            consumer=getattr(self._sdk.Consumer, kind)(_place(consumer["id"])),
+            place(value["stream"]),
+            place(value["topic"]),
+            consumer=getattr(self._sdk.Consumer, kind)(place(consumer["id"])),
             polling_strategy=self._strategy(value["strategy"]),
             count=int(value["count"]),
             auto_commit=value["auto_commit"],
