@@ -29,13 +29,6 @@ CONNECT = {
 """The session serves Connect beside itself, so that both sorts cost one JVM."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs them all: sessions of two workers would be two virtual machines on the same cores."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """All that is skipped for want of Java is one line of the summary, which folds what is of one place."""

@@ -71,7 +71,6 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.xdist_group("kits")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_kit_conforms_and_a_fault_in_it_is_found(
     wireproof: Command, ready: dict[str, Path], tmp_path: Path, language: str

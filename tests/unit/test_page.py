@@ -24,7 +24,7 @@ READY = "document.documentElement?.dataset.ready"
 NAME = "kafka.batch/v2/crc/ieee"
 MIB = 1 << 20
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]  # one page for one browser
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
