@@ -184,3 +184,6 @@ def _wrapper_refused(s: Shelf) -> None:
     loop = i64(0) + i32(-12) + bytes(22)
     no("inner-size-minus-12", "An inner size of −12", gzip(loop), "bad-length", "§1.4 step 2", "inner-size",
        "A step of size + 12 is a step of nothing: kafka-python reads the same message for ever.", also=("negative-length",), limits={"ms": 2000, "rss_mb": 512}, flags=["security", "resource"])
+    back = message(1, b"a", b"1") + i64(1) + i32(-(1 << 31)) + bytes(22)
+    no("inner-size-least", "The inner size −2147483648 behind a whole message", gzip(back), "bad-length", "§1.4 step 2", "inner-size",
+       "Added to a position it leads in front of the unpacked set: aiokafka 0.14.0 reads there and dies of SIGSEGV.", also=("negative-length",), flags=["security"])

@@ -130,6 +130,7 @@ WRAPPED: dict[At, str] = {
     WRAPPER["value_length"]: "empty-value null-value",
     inner(V1["crc"], WRAPPER["value"]): "inner-crc-wrong",
     inner(V1["size"], WRAPPER["value"]): "inner-size-minus-12",
+    inner(MESSAGE + V1["size"], WRAPPER["value"]): "inner-size-least",
     inner(2 * MESSAGE + V1["size"], WRAPPER["value"]): "inner-trailing-zeros",
     inner(V1["attributes"], WRAPPER["value"]): "nested",
     inner(0, WRAPPER["value"]): "no-inner",

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
-from wireproof.cases.case import Accept, Case, Data, Reject, Source
+from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.fixtures import load
 from wireproof.cases.lint import lint
 from wireproof.cases.token import dump
@@ -15,6 +15,7 @@ from wireproof.cli.promote import command
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
+from wireproof.fuzz.proposal import rules_of
 from wireproof.trial.reference import expectation
 from wireproof.wire.options import Options
 
@@ -79,6 +80,15 @@ def test_an_accepted_finding_keeps_its_value_and_says_what_it_needs(tmp_path: Pa
     assert "feature:headers" in case.needs
     assert case.why == "Headers were lost."
     assert made.twin is None
+
+
+@pytest.mark.parametrize("like", ["compacted-gaps", "headers", "log-append-time"])
+def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
+    near = load().by_id[f"kafka.batch/v2/encode/{like}"]
+    assert isinstance(near.input, Value)
+    value = json.loads(json.dumps(near.input.value))
+    value["baseOffset"] = "77"
+    assert rules_of(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (near.rules[:1], ())
 
 
 def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:

@@ -70,6 +70,10 @@ class Verbs(click.Group):
 @click.version_option(__version__, prog_name="wireproof")
 def group() -> None:
     """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
+    from wireproof.adapters.build import cache_folder  # noqa: PLC0415 - as for the verbs
+
+    # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
 """What a fixture says that its finding does not: the rule that it breaks."""
 
+import json
 import re
 from collections.abc import Iterable
 
 from wireproof import formats
-from wireproof.cases.case import Accept, Case, Data, Reject
+from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.nearest import likeness
 from wireproof.cases.rules import Rule
@@ -41,20 +42,29 @@ def _alike(one: Case, case: Case) -> bool:
 
 
 def _nearest(case: Case, pool: Iterable[Case]) -> Case | None:
-    if not isinstance(case.input, Data):
-        return next(iter(pool), None)
-    data = case.input.data
-    rows = [one for one in pool if isinstance(one.input, Data)]
-    return max(rows, key=lambda one: likeness(data, _data(one)), default=None)
+    """The most alike of those whose input is of the same sort; those of the same revision come first."""
+    content = _content(case)
+    rows = [one for one in pool if type(one.input) is type(case.input)]
+    return max(
+        rows,
+        key=lambda one: (one.revision == case.revision, likeness(content, _content(one))),
+        default=None,
+    )
 
 
-def _data(case: Case) -> bytes:
-    return case.input.data if isinstance(case.input, Data) else b""
+def _content(case: Case) -> bytes:
+    match case.input:
+        case Data(data):
+            return data
+        case Value(value):
+            return json.dumps(value, sort_keys=True).encode()
+        case Chunks(chunks):
+            return b"".join(chunks)
 
 
 def _layout(case: Case) -> Layout | None:
     row = FORMATS.get(case.joined)
-    return formats.layout(row, _data(case), case.options) if row and isinstance(case.input, Data) else None
+    return formats.layout(row, _content(case), case.options) if row and isinstance(case.input, Data) else None
 
 
 def _refused_at(case: Case) -> str:
