@@ -60,7 +60,7 @@ def sealed(entries: Entries, heads: Array) -> Array:
 
 
 def _checksums(entries: Entries, which: Array, end: Array) -> Array:
-    """CRC-32C by the library, which wants bytes of its own."""
-    value, view = google_crc32c.value, entries.view
+    """CRC-32C by the library, which takes a part of an array as it lies, and of a view only a copy."""
+    value, wire = google_crc32c.value, entries.wire
     rows = zip((entries.position[which] + 21).tolist(), end[which].tolist(), strict=True)
-    return np.fromiter((value(bytes(view[start:stop])) for start, stop in rows), np.uint32, which.size)
+    return np.fromiter((value(wire[start:stop]) for start, stop in rows), np.uint32, which.size)

@@ -3,7 +3,7 @@
 The items are those of the reference's scan (`wireproof.kafka.scan`), byte for byte and class for class.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -144,6 +144,33 @@ class Frames:
         """The part of the whole entries that was handed to the reference, 0 to 1."""
         whole = self.magic >= 0
         return float((self.handed & whole).sum() / max(whole.sum(), 1))
+
+    @property
+    def columns(self) -> tuple[Array, ...]:
+        """The arrays, in the order of their names above."""
+        return self.position, self.length, self.kind, self.magic, self.records, self.handed
+
+    def until(self, stop: int) -> "Frames":
+        """The rows before `stop`."""
+        position, length, kind, magic, records, handed = (column[:stop] for column in self.columns)
+        answers = {row: item for row, item in self.answers.items() if row < stop}
+        return Frames(position, length, kind, magic, records, handed, answers, self.unpacked)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[tuple[int, Frames]]") -> "Frames":
+        """The rows of buffers, one or more, that lie one behind another: each with its place."""
+        columns = zip(*(part.columns for _, part in parts), strict=True)
+        position, length, kind, magic, records, handed = map(np.concatenate, columns)
+        sizes = [len(part) for _, part in parts]
+        before = np.cumsum([0, *sizes]).tolist()
+        answers = {
+            row + first: evolve(item, at=item.at + base)
+            for first, (base, part) in zip(before, parts, strict=False)
+            for row, item in part.answers.items()
+        }
+        position = position + np.repeat([base for base, _ in parts], sizes)
+        unpacked = sum(part.unpacked for _, part in parts)
+        return cls(position, length, kind, magic, records, handed, answers, unpacked)
 
     def fault(self, row: int) -> str | None:
         """The class of the garbage at `row`; None for a frame, a tail, and garbage that began as nothing."""

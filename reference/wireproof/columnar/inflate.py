@@ -7,7 +7,8 @@ before anything is unpacked.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from struct import Struct
 from threading import local
 from typing import Final, TypeAlias
@@ -29,7 +30,9 @@ DEFLATE_RATIO: Final = 1032
 """Deflated data grows by at most 258 bytes for two bits."""
 XERIAL: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITTEN_VERSIONS)
 LZ4_HEADS: Final = {head: most for most, head in lz4.HEADS}
-"""Frame headers without optional parts, and the block size of each."""
+LZ4_V0_HEADS: Final = {head: most for most, head in lz4.V0_HEADS}
+"""Frame headers without optional parts, and the block size of each; v0 has the byte of its time (§2.3)."""
+RIGHT_HEAD: Final = dict(lz4.HEADS)
 ZSTD_MAGIC: Final = zstd.MAGIC.to_bytes(4, "little")
 STORED_LAST: Final = 1
 
@@ -77,11 +80,13 @@ class Arena:
         self.size += size
 
 
+Region: TypeAlias = bytes | memoryview
+"""What is unpacked; nothing of it is kept."""
 Given: TypeAlias = bytes | memoryview | None
 """What a region gives: bytes of their own, or a view of what is free in the arena until it is taken."""
 
 
-def inflate(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> Given:
+def inflate(region: Region, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> Given:
     """What `region` unpacks to, read-only; None if it is unsound, open to readings, or larger than `most`.
 
     Args:
@@ -91,8 +96,8 @@ def inflate(region: bytes, codec: int, most: int, arena: Arena, *, kip57: bool =
         arena: memory that may be used behind what it holds.
         kip57: the region is the value of a v0 message (§2.3).
     """
-    data = None if kip57 else PLAIN[codec](region, most, arena)
-    return _by_reference(region, codec, most, kip57=kip57) if data is None else data
+    data = (V0 if kip57 else PLAIN)[codec](region, most, arena)
+    return _by_reference(bytes(region), codec, most, kip57=kip57) if data is None else data
 
 
 def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Given:
@@ -104,11 +109,12 @@ def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Given
     return None if torn is not None or reader.remarks else bytes(inner.data)
 
 
-def _gzip(region: bytes, most: int, _: Arena) -> Given:
+def _gzip(packed: Region, most: int, _: Arena) -> Given:
     """One member; zlib itself holds the trailer to what came out (Z60, Z61).
 
     cramjam's inflater is no slower, but takes distances that reach back over the beginning.
     """
+    region = bytes(packed)
     size = int.from_bytes(region[-4:], "little")
     if region[:4] != GZIP or size > most:
         return None
@@ -139,7 +145,7 @@ def _inflated_to_its_end(region: bytes, size: int) -> bytes | None:
     return data if engine.eof and not engine.unused_data else None
 
 
-def _snappy(region: bytes, most: int, arena: Arena) -> Given:
+def _snappy(region: Region, most: int, arena: Arena) -> Given:
     """A xerial stream whose chunks fill the region."""
     if region[:16] != XERIAL:
         return None
@@ -172,9 +178,9 @@ def _filled(blocks: list[tuple[memoryview, int]], room: memoryview) -> bool:
     return True
 
 
-def _lz4(region: bytes, most: int, arena: Arena) -> Given:
+def _lz4(region: Region, most: int, arena: Arena, heads: Mapping[bytes, int] = LZ4_HEADS) -> Given:
     """One frame of plain blocks that ends with its EndMark."""
-    largest = LZ4_HEADS.get(region[:7])
+    largest = heads.get(bytes(region[:7]))
     if largest is None:
         return None
     at, stop, bound, blocks = 7, len(region) - 4, 0, []
@@ -190,15 +196,18 @@ def _lz4(region: bytes, most: int, arena: Arena) -> Given:
         return None
     room = arena.free(bound)
     try:
-        size = _blocks(region, blocks, room)
+        size = _blocks(memoryview(region), blocks, room, RIGHT_HEAD[largest])
     except cramjam.DecompressionError:
         return None
     return room[:size].toreadonly() if size <= most else None
 
 
-def _blocks(region: bytes, blocks: list[tuple[int, int, int, bool]], out: memoryview) -> int:
-    """Each block (begin, length, most that may come out, whether it is stored) behind the one before it."""
-    view, size = memoryview(region), 0
+def _blocks(view: memoryview, blocks: list[tuple[int, int, int, bool]], out: memoryview, head: bytes) -> int:
+    """Each block (begin, length, most that may come out, whether it is stored) behind the one before it.
+
+    `head`: of a frame of such blocks, as the library takes it.
+    """
+    size = 0
     for start, length, room, stored in blocks:
         block = view[start : start + length]
         if stored:
@@ -207,7 +216,7 @@ def _blocks(region: bytes, blocks: list[tuple[int, int, int, bool]], out: memory
         elif int.from_bytes(block[:4], "little") > room:
             size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
         else:  # cramjam reads a block that fails once more, as if it began with a size; above none could be
-            alone = b"".join((region[:7], BLOCK.pack(length), block, lz4.END_MARK))
+            alone = b"".join((head, BLOCK.pack(length), block, lz4.END_MARK))
             size += cramjam.lz4.decompress_into(alone, out[size : size + room])
     return size
 
@@ -222,7 +231,7 @@ class _Engine(local):
 _ENGINE: Final = _Engine()
 
 
-def _zstd(region: bytes, most: int, _: Arena) -> Given:
+def _zstd(region: Region, most: int, _: Arena) -> Given:
     """One frame without dictionary, its blocks walked as the reference walks them: RFC 8878, §3.1.1."""
     if region[:4] != ZSTD_MAGIC or len(region) < 5 or region[4] & (zstd.RESERVED | 3):
         return None
@@ -238,7 +247,7 @@ def _zstd(region: bytes, most: int, _: Arena) -> Given:
     return data if sized and engine.eof and len(data) <= most else None
 
 
-def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool:
+def _is_plain(region: Region, head: zstandard.FrameParameters, most: int) -> bool:
     """Whether blocks of allowed sizes fill the region and cannot give much more than `most` bytes."""
     if head.window_size > zstd.MOST_WINDOW or head.dict_id:
         return False
@@ -256,10 +265,12 @@ def _is_plain(region: bytes, head: zstandard.FrameParameters, most: int) -> bool
     return at + 4 * head.has_checksum == len(region) and bound - zstd.MOST_BLOCK <= most
 
 
-PLAIN: Final[dict[int, Callable[[bytes, int, Arena], Given]]] = {
+PLAIN: Final[dict[int, Callable[[Region, int, Arena], Given]]] = {
     1: _gzip,
     2: _snappy,
     3: _lz4,
     4: _zstd,
 }
 """By codec number: §1.2."""
+V0: Final = PLAIN | {3: partial(_lz4, heads=LZ4_V0_HEADS)}
+"""The same of values of v0 messages: §2.3."""

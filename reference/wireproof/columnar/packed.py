@@ -87,9 +87,9 @@ def _unpacked(entries: Entries, index: int, codec: int, most: int, arena: Arena)
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:
-        return inflate(bytes(entries.view[start + BATCH_HEADER : stop]), codec, most, arena)
+        return inflate(entries.view[start + BATCH_HEADER : stop], codec, most, arena)
     start += 26 if magic else 18
     head = bytes(entries.view[start : start + 8])  # §2.2: a null key, a value that ends the message
     if len(head) < 8 or head[:4] != b"\xff\xff\xff\xff" or int.from_bytes(head[4:]) != stop - start - 8:
         return None
-    return inflate(bytes(entries.view[start + 8 : stop]), codec, most, arena, kip57=magic == 0)
+    return inflate(entries.view[start + 8 : stop], codec, most, arena, kip57=magic == 0)

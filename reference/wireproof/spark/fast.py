@@ -10,13 +10,13 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.columnar import TAIL, Frames, heads
 from wireproof.columnar import scan as fast_scan
 from wireproof.columnar.frames import Run, runs
-from wireproof.columnar.heads import EVERY
+from wireproof.columnar.heads import EVERY, ITEM
 from wireproof.columnar.trees import trees
 from wireproof.columnar.wave import Keep
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
@@ -31,6 +31,9 @@ ASKED_BLOCK: Final = 1024 * 1024
 BLOCKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
 """The first block and the longest; behind bytes that are no entry the first length is taken again."""
 
+HELD: Final = 1 << 16
+"""Rows that are made together, where that needs no look at the bytes: a batch of few costs as much."""
+
 Rows: TypeAlias = "pa.RecordBatch | Item"
 """Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
 
@@ -40,23 +43,52 @@ def rows(
 ) -> Iterator[Rows]:
     """What begins from `start` to `end`, both edges, in order and without gaps; `names`: columns wanted."""
     at, size, again = start, BLOCKS[0], 0
+    told = _Told(names)
     while at < end:
         if again > FREE + WORK * (at - start):
+            yield from told.rest()
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
         block = stored.block(at, min(size, end - at))
-        whole, entries, odd = _entries(block, options, names, last=at + len(block) >= end)
+        whole, found, odd = _entries(block, options, last=at + len(block) >= end)
         if whole:
-            yield _moved(entries, at)
+            yield from told.rows(block, at, found)
         at += whole
         again += len(block) - whole if odd else 0
         if odd and at < end:
+            yield from told.rest()
             item = _one(stored, at, options)
             at += item.length
             size = BLOCKS[0]
             yield item
         else:
             size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
+    yield from told.rest()
+
+
+@define
+class _Told:
+    """The rows of blocks: of each by itself where columns are read from its bytes, else of many together."""
+
+    names: Sequence[str]
+    held: list[tuple[int, Frames]] = field(factory=list)
+    count: int = 0
+
+    def rows(self, block: memoryview, at: int, found: Frames) -> Iterator[pa.RecordBatch]:
+        """The entries of a block that lies `at` this place of the object."""
+        if not ITEM.issuperset(self.names):
+            yield _moved(heads(block, found, self.names), at)
+            return
+        self.held.append((at, found))
+        self.count += len(found)
+        if self.count >= HELD:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """What is held."""
+        if self.held:
+            yield heads(b"", Frames.joined(self.held), self.names)
+        self.held, self.count = [], 0
 
 
 def items(
@@ -111,20 +143,17 @@ def parts(stored: Stored, start: int, end: int, options: Options, way: Way[Any])
         size = way.block if at > begun else 4 * size
 
 
-def _entries(
-    block: memoryview, options: Options, names: Sequence[str], *, last: bool
-) -> tuple[int, pa.RecordBatch, bool]:
+def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, Frames, bool]:
     """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
 
     `last`: nothing is read behind the block, so that what it cuts is no entry.
     """
     found = fast_scan(block, options)
     stop = _first_odd(found)
-    shown = heads(block, found, names).slice(0, stop)
     length = int(found.length[:stop].sum())
     if stop == len(found):
-        return length, shown, False
-    return length, shown, bool(found.kind[stop] != TAIL or last)
+        return length, found, False
+    return length, found.until(stop), bool(found.kind[stop] != TAIL or last)
 
 
 def _first_odd(found: Frames) -> int:

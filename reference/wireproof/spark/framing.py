@@ -63,21 +63,40 @@ class Framing:
     items: Callable[["Framing", Stored, int, int, Options], Iterator[Item]]
 
 
-def edges(framing: Framing, stored: Stored, options: Options, start: int = 0) -> Iterator[Edge]:
-    """The places behind `start`, itself an edge, where the object may be cut; the last is its end."""
-    at, settled, again = start, True, 0
+def edges(
+    framing: Framing, stored: Stored, options: Options, start: int = 0, step: int = 1
+) -> Iterator[Edge]:
+    """The places behind `start`, itself an edge, where the object may be cut; the last is its end.
+
+    `step`: where headers can be followed, places that are no such step behind the last one are left out.
+    """
+    at, settled, again, told = start, True, 0, start
     while at < stored.size:
-        if size := framing.stride(stored, at, options):
-            at += size
+        passed = _passed(framing.stride, stored, at, told + step, options)
+        if passed > at:
+            at, told = passed, _counted(passed, told, step)
             yield Edge(at, settled)
             continue
         pieces = stored.pieces(at)
         for edge in framing.recover(framing.row, pieces, options):
             at, settled = edge.at, settled and edge.settled
+            told = _counted(at, told, step)
             yield Edge(at, settled)
             if again + pieces.position - at <= FREE + WORK * (at - start):
                 again += pieces.position - at
                 break
+
+
+def _counted(at: int, told: int, step: int) -> int:
+    """The place from which the next step counts."""
+    return at if at - told >= step else told
+
+
+def _passed(stride: Stride, stored: Stored, at: int, goal: int, options: Options) -> int:
+    """Where `goal` is reached, or the last place that headers lead to."""
+    while at < goal and (size := stride(stored, at, options)):
+        at += size
+    return at
 
 
 # --- the reference, from a position on ---

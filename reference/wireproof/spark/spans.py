@@ -86,7 +86,7 @@ def cuts(
     The pass ends where what is left is one span: of a short object it looks at the beginning only.
     """
     last = start
-    for edge in edges(framing, stored, options, start):
+    for edge in edges(framing, stored, options, start, grain):
         if edge.at >= end:
             return
         if edge.at - last >= grain:

@@ -13,8 +13,8 @@ from attrs import define, field
 from wireproof.spark.errors import SourceError
 from wireproof.spark.places import Place, filesystem
 
-NEAR: Final = 4096
-"""Bytes read at once where headers are looked at, on a local disk."""
+NEAR: Final = 512
+"""Bytes read at once where headers are looked at, on a local disk: what is read for nothing costs too."""
 
 FAR: Final = 1024 * 1024
 """The same on a store behind a network, where a request costs more than a mebibyte."""

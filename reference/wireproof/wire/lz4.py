@@ -50,10 +50,16 @@ def _most(code: int) -> int:
     return 1 << 8 + 2 * code
 
 
-HEADS: Final = tuple(
-    (_most(code), _head(bytes((VERSION_1 | INDEPENDENT, code << 4)))) for code in range(4, 8)
-)
+def _heads(*, kip57: bool) -> tuple[tuple[int, bytes], ...]:
+    plain = ((code, bytes((VERSION_1 | INDEPENDENT, code << 4))) for code in range(4, 8))
+    return tuple((_most(code), _head(descriptor, kip57=kip57)) for code, descriptor in plain)
+
+
+HEADS: Final = _heads(kip57=False)
 """Block size and frame header of the plainest frame of each size, the least first."""
+
+V0_HEADS: Final = _heads(kip57=True)
+"""The same as writers of v0 made them: section 2.3."""
 
 WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
 BLOCK: Final = _most(LEAST_SIZE_CODE)
