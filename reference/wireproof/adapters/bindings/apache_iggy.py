@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import distributions
 from typing import Any, Final
 
-from wireproof.adapters.bindings.iggy_sdk import SdkClient
+from wireproof.adapters.bindings.iggy_sdk import ASKED, SdkClient
 from wireproof.adapters.bindings.iggy_vsr import VsrClient
 from wireproof.adapters.contract import Claim
 from wireproof.wire.values import Json
@@ -18,15 +18,6 @@ FOLDER: Final = "WIREPROOF_APACHE_IGGY"
 """The variable of the environment that names the folder."""
 
 SHOWN: Final = ("offset", "timestamp", "id", "checksum", "payload")
-ASKED: Final = (
-    "stream",
-    "topic",
-    "partitioning",
-    "messages[].id",
-    "messages[].headers",
-    "messages[].payload",
-)
-"""Of a send; the SDK notes the time by its own clock."""
 REVISIONS: Final = {"0.5": "0.7", "0.6": "0.8", "0.7": "0.9", "0.8": "0.9"}
 """Of a poll and of a send, by the edition of the SDK."""
 

@@ -41,6 +41,16 @@ PLACE: Final = {
 }
 """Over HTTP stream and topic stand in the path; any will do."""
 
+ASKED: Final = (
+    "stream",
+    "topic",
+    "partitioning",
+    "messages[].id",
+    "messages[].headers",
+    "messages[].payload",
+)
+"""What is observed of a send; the SDK notes the time by its own clock."""
+
 REFUSALS: Final = Refusals(documented=(RuntimeError,))
 """Their documentation knows RuntimeError only; a panic of their Rust code arrives as another exception."""
 

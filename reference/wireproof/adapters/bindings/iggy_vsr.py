@@ -3,12 +3,12 @@
 Beside polls and sends it shows the confirmations of a send, and its polls name consumer, place and strategy.
 """
 
-import struct
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
 from wireproof.adapters.bindings.iggy_sdk import (
+    ASKED,
     LOGIN_USER,
     MANY,
     POLL_MESSAGES,
@@ -16,25 +16,14 @@ from wireproof.adapters.bindings.iggy_sdk import (
     SdkClient,
     place,
 )
+from wireproof.adapters.bindings.iggy_vsr_values import CAMEL, confirmation, natural, shown
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.loopback import IggyServer
 from wireproof.adapters.loopback_vsr import REGISTERED, VsrServer
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
-from wireproof.iggy.kinds import BY_NAME
-from wireproof.wire.values import Json
 
 MESSAGE: Final = ("offset", "timestamp", "origin_timestamp", "id", "checksum", "headers", "payload")
-ASKED: Final = (
-    "stream",
-    "topic",
-    "partitioning",
-    "messages[].id",
-    "messages[].headers",
-    "messages[].payload",
-)
-"""Of a send; the SDK notes the time by its own clock."""
-
 POLLED: Final = Claim(
     ops=("decode",), profiles=("reader",), observes=tuple(f"messages[].{name}" for name in MESSAGE)
 )
@@ -59,10 +48,6 @@ EMPTY_POLL: Final = bytes(16)
 ONE_CALL: Final = 1_000_000
 """Microseconds; the times of the messages of one call lie no further apart."""
 
-_CAMEL: Final = {name: name.capitalize().replace("Uint", "UnsignedInt") for name in BY_NAME}
-_NAMES: Final = {camel: name for name, camel in _CAMEL.items()}
-_FLOATS: Final = {"float32": "<f", "float64": "<d"}
-
 
 class VsrClient(SdkClient):
     """One edition of apache-iggy from 0.9 on."""
@@ -73,7 +58,7 @@ class VsrClient(SdkClient):
 
     def __init__(self, sdk: Any, name: str, version: str) -> None:  # noqa: ANN401 - a module; see its base
         """Nothing is started before the first request."""
-        super().__init__(sdk=sdk, name=name, version=version, revisions=CLAIMS, shown=_message, binary=True)
+        super().__init__(sdk=sdk, name=name, version=version, revisions=CLAIMS, shown=shown, binary=True)
 
     def decode(self, request: Request) -> Outcome:
         """As its base; a reply of confirmations is the answer to a send."""
@@ -114,7 +99,7 @@ class VsrClient(SdkClient):
         return self._sdk.SendMessage(bytes.fromhex(message["payload"]), headers or None, known)
 
     def _header(self, of: str, part: Any) -> Any:  # noqa: ANN401 - a JSON value, and a header of the library
-        return getattr(getattr(self._sdk, of), _CAMEL[part["kind"]])(_natural(part["kind"], part["value"]))
+        return getattr(getattr(self._sdk, of), CAMEL[part["kind"]])(natural(part["kind"], part["value"]))
 
     def _beyond(self, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
         return None if value["partitioning"]["kind"] == "partition_id" else "partitioning.kind"
@@ -122,7 +107,7 @@ class VsrClient(SdkClient):
     async def _confirmed(self, connected: Awaitable[Any]) -> Outcome:
         client = await connected
         sent = await client.send_messages(1, 1, 0, [self._sdk.SendMessage(b"x")])
-        return Accepted(value={"confirmations": [_confirmation(one) for one in sent.confirmations]})
+        return Accepted(value={"confirmations": [confirmation(one) for one in sent.confirmations]})
 
     def _asking(self, request: Request) -> Outcome:
         value: Any = request.value
@@ -155,56 +140,6 @@ class VsrClient(SdkClient):
     def _strategy(self, value: Any) -> Any:  # noqa: ANN401 - a JSON value, and one of the library
         kind = getattr(self._sdk.PollingStrategy, value["kind"].capitalize())
         return kind(int(value["value"])) if value["kind"] in ("offset", "timestamp") else kind()
-
-
-def _message(message: Any) -> Json:  # noqa: ANN401 - of the library
-    return {
-        "offset": str(message.offset()),
-        "timestamp": str(message.timestamp()),
-        "origin_timestamp": str(message.origin_timestamp()),
-        "id": str(message.id()),
-        "checksum": str(message.checksum()),
-        "headers": [[_part(key), _part(value)] for key, value in (message.user_headers() or {}).items()],
-        "payload": bytes(message.payload()).hex(),
-    }
-
-
-def _part(part: Any) -> Json:  # noqa: ANN401 - a key or value of the library
-    kind = _NAMES[type(part).__name__.rpartition("_")[2]]
-    return {"kind": kind, "value": _bytes(kind, part.value).hex()}
-
-
-def _bytes(kind: str, value: Any) -> bytes:  # noqa: ANN401 - of the kind: iggy.md, section 2.3
-    match value:
-        case bytes():
-            return value
-        case str():
-            return value.encode()
-        case float():
-            return struct.pack(_FLOATS[kind], value)
-        case _:
-            return int(value).to_bytes(BY_NAME[kind].size or 0, "little", signed=kind.startswith("int"))
-
-
-def _natural(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes
-    data = bytes.fromhex(value)
-    match kind:
-        case "raw":
-            return data
-        case "string":
-            return data.decode()
-        case "bool":
-            return data != b"\0"
-        case "float32" | "float64":
-            return struct.unpack(_FLOATS[kind], data)[0]
-        case _:
-            return int.from_bytes(data, "little", signed=kind.startswith("int"))
-
-
-def _confirmation(one: Any) -> Json:  # noqa: ANN401 - of the library
-    return {
-        name: str(getattr(one, name)) for name in ("stream_id", "topic_id", "partition_id", "base_offset")
-    }
 
 
 def _lacking(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
