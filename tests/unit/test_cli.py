@@ -15,6 +15,7 @@ from shelves import GOOD, PLACE, RULE, write
 from wireproof.cases.derived import derived
 from wireproof.cases.token import dump
 from wireproof.cli import VERBS
+from wireproof.cli.show import folded
 from wireproof.formats import FORMATS
 from wireproof.trial.kill import mutants
 from wireproof.trial.streams import read
@@ -345,6 +346,13 @@ def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Comm
     done = wireproof("replay", "iggy.identifier/0.0.30/identifier/numeric", "kio")
     assert done.code == 0
     assert "unsupported: " in done.out
+
+
+def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
+    data = bytes(range(256)) * 4
+    assert folded(data, terminal=False) == data.hex()
+    assert folded(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
+    assert folded(data[:512], terminal=True) == data[:512].hex()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """`wireproof show`: one case, whole."""
 
 import json
+import sys
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +15,9 @@ from wireproof.report.excerpt import data_of, layout_of
 from wireproof.report.fieldtree import lines
 from wireproof.trial.lookup import find
 from wireproof.trial.show import short_expect
+
+ON_TERMINAL: Final = 512
+"""Bytes of an input that a terminal is shown."""
 
 
 @click.command("show")
@@ -47,11 +52,19 @@ def wanted(suite: Suite, name: str) -> Case:
     return case
 
 
+def folded(data: bytes, *, terminal: bool) -> str:
+    """The bytes in hex: whole into a pipe or a file, on a terminal what is read there."""
+    more = len(data) - ON_TERMINAL
+    if not terminal or more <= 0:
+        return data.hex()
+    return f"{data[:ON_TERMINAL].hex()}… {more:,} more; a pipe or a file is given all"
+
+
 def _input(case: Case) -> None:
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))
         return
-    click.echo(f"bytes    {(data_of(case) or b'').hex()}")
+    click.echo(f"bytes    {folded(data_of(case) or b'', terminal=sys.stdout.isatty())}")
     layout = layout_of(case)
     for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))
