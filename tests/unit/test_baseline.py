@@ -57,6 +57,14 @@ def test_a_debt_that_is_paid_is_stale() -> None:
     assert code(event(1, "sum/wrong", "pass"), OTHER) == 3
 
 
+def test_an_unsteady_debt_may_hold_or_not_and_is_owed_as_it_is_written() -> None:
+    text = TEXT.replace("expires = 2027-06-30\n", "expires = 2027-06-30\nunsteady = true\n", 1)
+    assert code(event(1, "sum/wrong", "pass"), OTHER, text=text) == 0
+    assert code(FAIL, OTHER, text=text) == 0
+    assert code(evolve(FAIL, kind="wrong-value"), OTHER, text=text) == 3
+    assert fix(text, stream(event(1, "sum/wrong", "pass"), OTHER), TODAY) == text
+
+
 def test_a_debt_whose_case_is_skipped_is_stale() -> None:
     assert code(event(1, "sum/wrong", "unsupported"), OTHER) == 3
 
@@ -298,6 +306,7 @@ def test_check_names_unknown_cases_and_past_days() -> None:
         ("x = 1", "nothing else, not x"),
         ("[[debt]]\nid = 'a'", "wants exactly"),
         (TEXT + "more = 1\n", "look at more"),
+        (TEXT + "unsteady = false\n", "unsteady is true, or not there"),
         (TEXT.replace('owner = "somebody"', 'owner = ""', 1), "owner is not filled in"),
         (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
         (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),

@@ -19,6 +19,9 @@ speaks only of the cases that fail just as it is written, and there may be sever
 
 The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
 of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
+
+`unsteady = true` is of an implementation that carries something from one input to the next, as its reason says:
+such a debt is not stale where its case passes.
 """
 
 import re
@@ -66,6 +69,7 @@ class Debt:
     owner: str
     expires: date
     issue: str = ""
+    unsteady: bool = False
 
     @property
     def fixture(self) -> str:
@@ -124,6 +128,7 @@ class Applied:
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
+_UNSTEADY: Final = "unsteady"
 
 
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
@@ -146,9 +151,11 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
 
 
 def _debt(row: dict[str, Any], where: str) -> Debt:
-    if odd := set(row) - {_OPTIONAL} ^ set(_FIELDS):
+    if odd := set(row) - {_OPTIONAL, _UNSTEADY} ^ set(_FIELDS):
         raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
-    texts = {name: row[name] for name in row if name != "expires"}
+    if row.get(_UNSTEADY, True) is not True:
+        raise BaselineError(f"{where}: {_UNSTEADY} is true, or not there")
+    texts = {name: row[name] for name in row if name not in {"expires", _UNSTEADY}}
     empty = [
         name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
     ]
@@ -158,7 +165,7 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    return Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    return Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)), unsteady=_UNSTEADY in row)
 
 
 # --- a run seen through it ---
@@ -187,7 +194,11 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
     return Applied(
         overlays,
-        tuple(debt for debt in debts if _is_seen(debt, stream) and _is_stale(found[debt], stream)),
+        tuple(
+            debt
+            for debt in debts
+            if _is_seen(debt, stream) and _is_stale(found[debt], stream) and not debt.unsteady
+        ),
         tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )

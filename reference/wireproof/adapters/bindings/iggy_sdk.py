@@ -9,7 +9,7 @@ says nothing in that time has stalled.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
@@ -69,6 +69,8 @@ class SdkClient:
 
     documented = REFUSALS.documented
     refusals = REFUSALS
+    cost: Literal["fast", "slow"] = "slow"
+    """Behind a refusal another client connects, for which some editions take their time."""
 
     def __init__(
         self,

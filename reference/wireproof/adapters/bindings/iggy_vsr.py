@@ -5,7 +5,7 @@ Beside polls and sends it shows the confirmations of a send, and its polls name 
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from wireproof.adapters.bindings.iggy_sdk import (
     ASKED,
@@ -55,6 +55,7 @@ class VsrClient(SdkClient):
     documented = (RuntimeError, ValueError, OverflowError, TypeError)
     """Its documentation names them at send_messages and user_headers."""
     refusals = Refusals(documented=documented)
+    cost: Literal["fast", "slow"] = "fast"
 
     def __init__(self, sdk: Any, name: str, version: str) -> None:  # noqa: ANN401 - a module; see its base
         """Nothing is started before the first request."""
