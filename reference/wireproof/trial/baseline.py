@@ -20,7 +20,7 @@ speaks only of the cases that fail just as it is written, and there may be sever
 The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
 of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
 
-`unsteady = true` is of an implementation that carries something from one input to the next, as its reason says:
+`unsteady = true` is of an implementation that carries something from one input to another, as the reason says:
 such a debt is not stale where its case passes.
 """
 
@@ -33,7 +33,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Any, Final, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof.cases.patterns import compiled
 from wireproof.trial.events import CaseEvent
@@ -165,7 +165,8 @@ def _debt(row: dict[str, Any], where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    return Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)), unsteady=_UNSTEADY in row)
+    debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    return evolve(debt, unsteady=_UNSTEADY in row)
 
 
 # --- a run seen through it ---
