@@ -20,8 +20,8 @@ speaks only of the cases that fail just as it is written, and there may be sever
 The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
 of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
 
-`unsteady = true` is of an implementation that carries something from one input to another, as the reason says:
-such a debt is not stale where its case passes.
+`unsteady = true` is of an implementation that carries something from one input to another, as its reason has
+it: such a debt is not stale where its case passes.
 """
 
 import re
