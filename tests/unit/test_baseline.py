@@ -154,6 +154,14 @@ def test_a_debt_of_exhaustion_is_paid_by_any_limit_and_by_no_answer() -> None:
     assert code(FAIL, event(3, "other/one", "pass"), text=owed) == 3
 
 
+def test_a_run_of_a_part_of_the_derived_cases_pays_no_debt_of_a_family() -> None:
+    text = TEXT.replace("sum/wrong", "sum/wrong~truncate:*", 1)
+    passed = event(1, "sum/wrong~truncate:3", "pass")
+    assert code(passed, OTHER, text=text) == 3
+    assert code(passed, OTHER, text=text, hello={"cost": "slow"}) == 0
+    assert code(event(1, "sum/wrong", "pass"), OTHER, hello={"cost": "slow"}) == 3
+
+
 def test_a_broad_debt_of_no_known_fixture_is_named() -> None:
     debts = parse(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
     assert baseline.check(debts, [FAIL.id, OTHER.id], TODAY) == ()

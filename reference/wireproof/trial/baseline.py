@@ -212,8 +212,8 @@ def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(debt: Debt, stream: Stream) -> bool:
-    """Whether a run could say anything of a debt: one without families says nothing of theirs."""
-    return "~" not in debt.id or any("~" in event.id for event in stream.cases)
+    """Whether a run could say that a debt is paid: of families not one without them, or with a part of them."""
+    return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:

@@ -39,6 +39,11 @@ class Stream:
         """Whether cases were left out by choice."""
         return bool(self.run.filters or self.run.shard)
 
+    @property
+    def sampled(self) -> bool:
+        """Whether a part of the derived cases was asked, because the adapter says that it is slow."""
+        return self.run.hello.get("cost") == "slow"
+
 
 class EventWriter:
     """Writes one run; a run that dies leaves no footer."""
