@@ -212,7 +212,7 @@ def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(debt: Debt, stream: Stream) -> bool:
-    """Whether a run could say that a debt is paid: of families not one without them, or with a part of them."""
+    """Whether a run could say that a debt is paid: of families none does that asks none, or a part."""
     return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
