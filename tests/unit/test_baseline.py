@@ -258,6 +258,9 @@ def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
     assert baseline.grown(old, [evolve(second, expires=date(2028, 1, 1))]) == (
         "toy.frame/v1/sum/zero: put off from 2027-06-30 to 2028-01-01, owner somebody",
     )
+    loose = evolve(second, unsteady=True)
+    assert baseline.grown([loose], [second]) == baseline.grown([loose], [loose]) == ()
+    assert baseline.grown(old, [loose]) == ("toy.frame/v1/sum/zero: is unsteady now, owner somebody",)
 
 
 def test_the_ratchet_takes_a_narrower_debt_for_a_part_of_a_broader_one() -> None:

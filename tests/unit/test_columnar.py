@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from goldens import load
 from kafka_bytes import LOG
 from kafka_examples import WORKED, Worked
 
 from wireproof import columnar, formats
 from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
+from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
+from wireproof.columnar import inflate
 from wireproof.wire.options import Options
 
 BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
@@ -49,6 +52,21 @@ def test_a_worked_example_gives_the_records_that_kafka_read(row: Worked) -> None
 @pytest.mark.parametrize("row", CLEAN, ids=lambda row: row.example)
 def test_the_kernels_answer_for_a_clean_example_themselves(row: Worked) -> None:
     assert columnar.scan(bytes.fromhex(row.data)).share == 0
+
+
+@pytest.mark.parametrize("name", ["gzip", "snappy", "lz4-kip57", "lz4-right-byte"])
+def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All went through its frame reader once, though only LZ4 has a header byte of its own there (§2.3)."""
+    asked: list[int] = []
+    monkeypatch.setattr(inflate, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
+    case = load().by_id[f"kafka.batch/v0/wrapper/{name}"]
+    assert isinstance(case.input, Data)
+    found = columnar.scan(case.input.data)
+    remarked = name == "lz4-right-byte"
+    assert (asked, found.handed.tolist()) == ([3] if remarked else [], [remarked])
+    assert (found.kind.tolist(), found.records.tolist()) == ([columnar.FRAME], [2])
 
 
 def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:

@@ -20,6 +20,7 @@ from wireproof.spark.filters import Test as Filter
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
 from wireproof.spark.reading import Wanted
+from wireproof.spark.scan import SHOWN
 from wireproof.spark.spans import plan, whole
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT
@@ -177,6 +178,18 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
         assert rows(path, rows="records") == slowly(path, kafka_columns.RECORDS), number
 
 
+def as_scanned(data: bytes) -> list[dict[str, Any]]:
+    """The rows that a scan makes of entries, and the items between them."""
+    found: list[dict[str, Any]] = []
+    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, SHOWN):
+        if isinstance(part, Item):
+            row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
+            found.append(row)
+        else:
+            found += part.to_pylist()
+    return found
+
+
 def test_blocks_that_cut_entries_and_damage_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +203,9 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
         monkeypatch.setattr(fast_records, "BLOCK", 4 * first)
         assert rows(tmp_path, names=EVERYTHING) == wanted, first
         assert rows(tmp_path, rows="records") == records, first
+        for held in (1, 7, 1 << 16):  # what a scan shows is made of many blocks together
+            monkeypatch.setattr(fast, "HELD", held)
+            assert brief(as_scanned(data)) == brief(wanted), (first, held)
 
 
 def test_hostile_damage_is_left_to_the_reference_for_good(

@@ -14,7 +14,7 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import HEKA, IGGY, KAFKA, Edge, Framing, edges
 from wireproof.spark.places import Place
 from wireproof.spark.reading import AccountError
-from wireproof.spark.spans import Span, plan, split
+from wireproof.spark.spans import LITTLE, Span, cuts, plan, split
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 
@@ -72,6 +72,18 @@ def test_every_split_point_gives_the_same_items(name: str) -> None:
     for point in range(len(data) + 1):
         cut = next(place for place in found if place >= point)
         assert [*part(framing, data, 0, cut), *part(framing, data, cut, len(data))] == wanted, point
+
+
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("grain", [1, 50, 100, 150])
+def test_spans_end_at_the_first_place_behind_each_grain(name: str, grain: int) -> None:
+    framing, data = LOGS[name]
+    wanted = [0]
+    for place in places(framing, data):
+        if place - wanted[-1] >= grain and len(data) - wanted[-1] > grain + grain // LITTLE:
+            wanted.append(place)
+    found = list(cuts(framing, logs.stored(data), DEFAULT, 0, len(data), grain))
+    assert [at for at in found if at < len(data)] == [at for at in wanted[1:] if at < len(data)]
 
 
 def test_every_fixture_is_cut_where_its_scan_may_begin() -> None:

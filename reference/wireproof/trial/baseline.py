@@ -391,7 +391,8 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
 def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
     """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
 
-    More is a debt that none of the old ones holds, or a later day. One that fails in another way is no more.
+    More is a debt that none of the old ones holds, a later day, or one that may come and go now. A debt that
+    fails in another way is no more.
     """
     before = tuple(old)
     problems = []
@@ -403,6 +404,8 @@ def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
         elif debt.expires > latest:
             was, now = latest.isoformat(), debt.expires.isoformat()
             problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
+        elif debt.unsteady and not any(other.unsteady for other in holders):
+            problems.append(f"{debt.id}: is unsteady now, {debt.who}")
     return tuple(problems)
 
 
