@@ -13,9 +13,9 @@ time. Who has other work meanwhile calls `put` and later `take`: an answer that 
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, frozen
 
@@ -35,6 +35,8 @@ WIDEST: Final = 256
 HEAVIEST: Final = 4 * MIB
 """Bytes of input in flight, over which no further request is sent."""
 
+T = TypeVar("T")
+
 
 @frozen
 class Ran:
@@ -49,12 +51,17 @@ class Ran:
     ns: int
 
 
+Keep: TypeAlias = Callable[[Case, Outcome, int], Any]
+"""Makes of a case, its outcome and its nanoseconds what the engine keeps: `Ran`, or less."""
+
+
 @define
 class _Block:
     """Cases that are shuffled among themselves, and what came of them so far.
 
     Attributes:
         cases: in the order of the plan.
+        keep: makes what is kept of each result, as soon as it arrives.
         results: by place.
         open: the places of those that are queued or in flight.
         measured: those that are asked with nothing else in flight.
@@ -62,10 +69,16 @@ class _Block:
     """
 
     cases: list[Case]
-    results: dict[int, Ran] = field(factory=dict)
+    keep: Keep
+    results: dict[int, Any] = field(factory=dict)
     open: set[int] = field(factory=set)
     measured: "deque[_Asked]" = field(factory=deque)
     last: bool = False
+
+    def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
+        """Keep what came of the case at `place`, which is open no longer."""
+        self.results[place] = self.keep(case, outcome, ns)
+        self.open.discard(place)
 
 
 @frozen
@@ -149,16 +162,30 @@ class Engine:
 
     def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
         """What came of each case, in their order; raises nothing of the adapter's."""
-        return self._run(cases, self.hello)
+        return self._run(cases, self.hello, Ran)
+
+    def settled(
+        self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
+    ) -> Iterator[T]:
+        """Yield what `keep` makes of each case, its outcome and its nanoseconds, in their order.
+
+        `keep` is called as soon as an answer arrives, so that no answer is held in memory longer than that.
+
+        Args:
+            cases: what is asked.
+            keep: called once for each case, in the order of the answers.
+            size: the cases of a block, which are shuffled among themselves; by default the engine's own.
+        """
+        return self._run(cases, self.hello, keep, size)
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """The same without regard to the claims: nothing is held back, nothing lifted. For `probe`."""
         unclaimed = evolve(self.hello, revisions={})
-        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed))
+        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed, Ran))
 
-    def _run(self, cases: Iterable[Case], hello: Hello) -> Iterator[Ran]:
-        for block in blocks(cases, self._size):
-            self._put(block, hello)
+    def _run(self, cases: Iterable[Case], hello: Hello, keep: Keep, size: int | None = None) -> Iterator[Any]:
+        for block in blocks(cases, min(size or self._size, self._size)):
+            self._put(block, hello, keep)
             yield from self._taken(self._blocks.popleft())
 
     @property
@@ -169,7 +196,7 @@ class Engine:
         """Have some cases asked, as far as that goes without waiting; `take` gives what came of them."""
         assert cases, "what is taken was put"
         for block in blocks(cases, self._size):
-            self._put(block, self.hello)
+            self._put(block, self.hello, Ran)
         self._blocks[-1].last = True
 
     def take(self) -> list[Ran]:
@@ -209,13 +236,13 @@ class Engine:
 
     # --- a block ---
 
-    def _put(self, cases: list[Case], hello: Hello) -> None:
+    def _put(self, cases: list[Case], hello: Hello, keep: Keep) -> None:
         """Queue a block, and send of it what there is room for."""
-        block = _Block(cases)
+        block = _Block(cases, keep)
         for place in self._draw.order(len(cases)):
             case = planned(cases[place], hello)
             if not isinstance(case, Case):
-                block.results[place] = Ran(cases[place], case, 0)
+                block.settle(place, cases[place], case, 0)
                 continue
             request = request_for(case, self._draw.name(), self._answer)
             asked = _Asked(block, place, case, request, round(case.limits.ms * self._scale))
@@ -228,7 +255,7 @@ class Engine:
         if self._controller is not None:
             self._top_up(self._controller)
 
-    def _taken(self, block: _Block) -> list[Ran]:
+    def _taken(self, block: _Block) -> list[Any]:
         """The results of a block, in its order."""
         try:
             self._windowed(block.open)
@@ -242,7 +269,7 @@ class Engine:
             self._flight.clear()
         for place, case in enumerate(block.cases):
             if place not in block.results:
-                block.results[place] = Ran(case, NotRun(self.deaths.verdict(case)), 0)
+                block.settle(place, case, NotRun(self.deaths.verdict(case)), 0)
         return [block.results[place] for place in range(len(block.cases))]
 
     def _windowed(self, wanted: set[int]) -> None:
@@ -272,7 +299,7 @@ class Engine:
             now = time.perf_counter_ns()
             for name, outcome in answers:
                 self._keep(self._flight.pop(name), outcome, (now - before) // len(answers))
-            before = now
+            before = time.perf_counter_ns()  # what is kept may have been judged: that time is not the adapter's
         return None
 
     def _top_up(self, controller: Controller) -> None:
@@ -308,8 +335,7 @@ class Engine:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
             given = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{asked.case.op} was answered with {given}")
-        asked.block.results[asked.place] = Ran(asked.case, outcome, ns)
-        asked.block.open.discard(asked.place)
+        asked.block.settle(asked.place, asked.case, outcome, ns)
 
     # --- deaths ---
 
