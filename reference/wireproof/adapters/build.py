@@ -16,6 +16,7 @@ from typing import Final
 import wireproof
 from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.files import replace_text
 
 STEP_SECONDS: Final = 1800
 """For one step; a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
@@ -63,7 +64,7 @@ def note_version(folder: Path, name: str, version: str) -> None:
     """Keep beside a built driver what the hello of `name` said, so that a listing need not start it."""
     path = folder / _VERSION.format(name=name)
     if not path.exists():
-        path.write_text(version, encoding="utf-8")
+        replace_text(path, version, durable=False)
 
 
 def noted_version(name: str, build: Build) -> str:

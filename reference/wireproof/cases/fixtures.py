@@ -39,6 +39,9 @@ from wireproof.wire.values import HEX, Json
 
 SCHEMA: Final = 1
 
+PATTERNS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
+"""The files of a folder of fixtures that say what must happen."""
+
 FROZEN: Final = "frozen.json"
 """In a folder of fixtures: the digests of the inputs that have landed, see `frozen`."""
 
@@ -87,14 +90,17 @@ def folder() -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
-def load(further: Sequence[Path] = ()) -> Suite:
-    """The fixtures of the package and of further folders; raises `FixtureError`."""
+def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
+    """The fixtures of the package and of further folders; raises `FixtureError`.
+
+    `own` is read in the place of the package's.
+    """
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
     rules: dict[str, Rule] = {}
     frozen: dict[str, str] = {}
     seal = hashlib.blake2b(digest_size=16)
-    for root in (folder(), *further):
+    for root in (own or folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
@@ -112,10 +118,15 @@ def load(further: Sequence[Path] = ()) -> Suite:
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
+def found_in(root: Path) -> list[Path]:
+    """The files of a folder of fixtures that say what must happen: rules, cases and their long inputs."""
+    return sorted(path for pattern in PATTERNS for path in root.glob(pattern))
+
+
 def _digest(root: Path) -> bytes:
     """Over name and bytes of every file that says what must happen, wherever the folder lies."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted((*root.glob("*/rules.toml"), *root.glob("*/*/*.json"), *root.glob("*/*/*.bin"))):
+    for path in found_in(root):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
     return digest.digest()

@@ -12,6 +12,7 @@ from typing import Final
 
 from wireproof.cases.case import Case, Chunks, Data, Input, Value
 from wireproof.cases.fixtures import FROZEN, Suite
+from wireproof.files import replace_text
 from wireproof.wire.values import canonical
 
 BITS: Final = 128
@@ -45,5 +46,5 @@ def freeze(suite: Suite) -> Mapping[Path, int]:
     for path, rows in added.items():
         landed = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         text = json.dumps(dict(sorted({**rows, **landed}.items())), indent=2)
-        path.write_text(f"{text}\n", encoding="utf-8")
+        replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in added.items()}

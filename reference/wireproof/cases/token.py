@@ -19,6 +19,7 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import case_of
 from wireproof.cases.page import row_of
+from wireproof.files import replace_text
 from wireproof.wire.values import canonical
 
 PREFIX: Final = "wp1:"
@@ -63,8 +64,7 @@ def keep(case: Case, folder: Path) -> str:
     """The token of a case, written to a file in `folder` if it is over 2 KiB."""
     token = dump(case)
     if token.startswith("@"):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / token[1:]).write_text(_word(case), encoding="ascii")
+        replace_text(folder / token[1:], _word(case))
         return f"@{folder / token[1:]}"
     return token
 

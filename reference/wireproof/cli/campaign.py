@@ -13,6 +13,7 @@ from wireproof.cli.cluster import on_cluster
 from wireproof.cli.fuzz import formats_of
 from wireproof.cli.progress import worked
 from wireproof.cli.scan import exit_of
+from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.spark.shipping import Where, where_of
 
@@ -70,7 +71,7 @@ def command(
         soft_wrap=True,
     )
     if more["page"]:
-        more["page"].write_text(board.html(out), encoding="utf-8")
+        replace_text(more["page"], board.html(out))
     return exit_of(summary.signatures)
 
 

@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
 from wireproof.cli.errors import exit_of
 from wireproof.cli.fuzz import formats_of
+from wireproof.files import replace_text
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
 from wireproof.trial import baseline
@@ -73,7 +75,7 @@ def command(
     if out:
         _write(shown, out)
     if file:
-        file.write_text(page(shown, Page("wireproof: exchange", _case)), encoding="utf-8")
+        replace_text(file, page(shown, Page("wireproof: exchange", _case)))
     codes = [baseline.exit_code(stream) for stream in shown.ledger.streams if stream.cases]
     return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
@@ -112,12 +114,13 @@ def _shown(found: Exchanged, tokens: Path) -> Shown:
 
 
 def _write(shown: Shown, out: Path) -> None:
-    with out.open("w", encoding="utf-8") as file:
-        for stream in shown.ledger.streams:
-            writer = EventWriter(file, stream.run)
-            for event in stream.cases:
-                writer.case(event)
-            writer.footer(complete=stream.complete)
+    file = StringIO()
+    for stream in shown.ledger.streams:
+        writer = EventWriter(file, stream.run)
+        for event in stream.cases:
+            writer.case(event)
+        writer.footer(complete=stream.complete)
+    replace_text(out, file.getvalue())
 
 
 def _case(event: CaseEvent) -> Case | None:

@@ -18,10 +18,10 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.token import keep
+from wireproof.files import replace_bytes, replace_text
 from wireproof.fuzz.tally import Tally, totals
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, Verdict
-from wireproof.trial.whole import replace
 
 APART: Final = frozenset({"info", "untyped"})
 """What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
@@ -135,7 +135,7 @@ class Findings:
         return self._folder / f"{name}.json"
 
     def _write(self, finding: Finding, data: bytes) -> None:
-        replace(self._folder / f"{finding.name}.bin", lambda new: new.write_bytes(data))
+        replace_bytes(self._folder / f"{finding.name}.bin", data)
         _settled(self._folder, finding)
 
     @contextmanager
@@ -162,9 +162,9 @@ def _made(
     )  # fmt: skip
 
 
-def _settled(folder: Path, finding: Finding) -> None:
+def _settled(folder: Path, finding: Finding, *, durable: bool = True) -> None:
     text = json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False) + "\n"
-    replace(folder / f"{finding.name}.json", lambda new: new.write_text(text, encoding="utf-8"))
+    replace_text(folder / f"{finding.name}.json", text, durable=durable)
 
 
 def _read(path: Path) -> Finding:
@@ -187,5 +187,5 @@ def settle(folder: Path) -> list[Finding]:
     """As `read`; the counts go into the files."""
     found = read(folder)
     for finding in found:
-        _settled(folder, finding)
+        _settled(folder, finding, durable=False)
     return found

@@ -19,9 +19,9 @@ from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
+from wireproof.files import replace_text
 from wireproof.trial.kill import EVERY, Killed, derived_on, is_costly, system_of, verdict_on
 from wireproof.trial.property import killed_by_property
-from wireproof.trial.whole import replace
 
 SCHEMA: Final = 1
 FILE: Final = "kill.json"
@@ -264,4 +264,4 @@ def read(folder: Path) -> Table:
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
     text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
-    replace(folder / FILE, lambda new: new.write_text(text, encoding="utf-8"))
+    replace_text(folder / FILE, text)
