@@ -108,7 +108,7 @@ class FamilyStore(Families):
 
     def announced(self, file: Path) -> Iterator[Wanted]:
         """Yield the families that a process announced in `file`, in the order in which it needs them."""
-        for (keys,) in _blocks(file):
+        for keys in _blocks(file):
             yield from (Wanted(self.by_id[name], unknown) for name, unknown in keys if name in self.by_id)
 
     def derive(self, one: Wanted) -> bool:

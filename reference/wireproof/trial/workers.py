@@ -28,9 +28,8 @@ END_SECONDS: Final = 8.0
 IDLE_SECONDS: Final = 0.005
 """Between two looks of a worker that has neither a task nor idle work."""
 
-Send: TypeAlias = Callable[[Any], None]
-Task: TypeAlias = Callable[[int, Send], None]
-"""Does the task of a number, and sends messages: whatever can be pickled."""
+Task: TypeAlias = Callable[[int], Iterator[Any]]
+"""Does the task of a number and yields messages: whatever can be pickled."""
 
 
 @frozen
@@ -63,8 +62,24 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def no_work() -> bool:
+    """Do nothing while others work."""
+    return False
+
+
+def one_by_one(count: int, work: Task) -> Iterator[tuple[int, Any]]:
+    """Do the tasks in this process, and yield the same messages as `side_by_side`."""
+    for number in range(count):
+        error = None
+        try:
+            yield from ((number, message) for message in work(number))
+        except Exception as raised:  # noqa: BLE001 - it is the caller's to report
+            error = raised
+        yield number, Ended(error)
+
+
 def side_by_side(
-    count: int, workers: int, work: Task, idle: Callable[[], bool] = lambda: False
+    count: int, workers: int, work: Task, idle: Callable[[], bool] = no_work
 ) -> Iterator[tuple[int, Any]]:
     """Do the tasks 0 to `count` - 1 and yield each message with the number of its task, `Ended` last.
 
@@ -159,7 +174,14 @@ class _Body:
         with contextlib.suppress(BrokenPipeError):  # the parent is gone
             while (number := self._next()) < self.count:
                 self._do(number)
-            while self.finished.value < self.count and multiprocessing.parent_process().is_alive():  # type: ignore[union-attr] - a worker has one
+            self._help()
+
+    def _help(self) -> None:
+        """Do idle work until all tasks are done; an error in it meets whoever needs the work, and ends there."""
+        parent = multiprocessing.parent_process()
+        assert parent is not None, "this runs in a worker"
+        with contextlib.suppress(Exception):
+            while self.finished.value < self.count and parent.is_alive():
                 if not self.idle():
                     time.sleep(IDLE_SECONDS)
 
@@ -172,7 +194,8 @@ class _Body:
         error: BaseException | None = None
         self._send(number, _Begun())
         try:
-            self.work(number, lambda message: self._send(number, message))
+            for message in self.work(number):
+                self._send(number, message)
         except BrokenPipeError:
             raise
         except Exception as raised:  # noqa: BLE001 - it is the parent's to report
