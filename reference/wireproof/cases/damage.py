@@ -42,7 +42,9 @@ def encoded(span: Span, value: int) -> bytes | None:
     return _encoded(span.type, value)
 
 
-@lru_cache(maxsize=1 << 14)  # a family encodes the same lengths and checksums of the same fields again and again
+@lru_cache(
+    maxsize=1 << 14
+)  # a family encodes the same lengths and checksums of the same fields again and again
 def _encoded(kind: str, value: int) -> bytes | None:
     packing = FIXED.get(kind)
     if packing is not None:

@@ -1,6 +1,6 @@
 """`wireproof check`: judge codecs by the cases."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,6 @@ from wireproof.trial import baseline
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.families import Families, FamilyStore
 from wireproof.trial.lookup import Lookups
-from wireproof.trial.streams import Stream
 from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_by_one, side_by_side
 
 
@@ -47,7 +46,7 @@ from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
 @click.option("--seed", default=0, help="of the order in which cases are asked, and of the examples")
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
-              help="processes that judge adapters and derive cases side by side  [default: one for each core]")  # fmt: skip
+              help="processes that judge and derive side by side  [default: one for each core]")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @click.option("--min-cases", default=1, help="fewer judged cases are a usage error")
 @click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -78,7 +77,7 @@ def command(
     adapters = tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
     codes: list[Exit] = []
-    streams: list[Stream] = []
+    streams = []
     for judged in _judged(adapters, asked, jobs or cores(), console, out):
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
@@ -91,7 +90,9 @@ def command(
         applied = _shown(judged, asked, console)
         codes.append(baseline.exit_code(judged.stream, applied, strict_class=strict_class))
         if len(judged.events) < min_cases:
-            click.echo(f"wireproof: {judged.spec}: {len(judged.events)} cases, fewer than {min_cases}", err=True)
+            click.echo(
+                f"wireproof: {judged.spec}: {len(judged.events)} cases, fewer than {min_cases}", err=True
+            )
             codes.append(Exit.USAGE)
     if len(streams) > 1:
         console.print(summary(streams))
@@ -122,7 +123,7 @@ def _ready(asked: Asked) -> Iterator[str]:
 
 def _judged(
     specs: tuple[str, ...], asked: Asked, jobs: int, console: Console, out: Path | None
-) -> Iterator[Judged]:
+) -> Generator[Judged, None, None]:
     """Yield what came of each adapter, in their order, each as soon as those before it have ended."""
     with ExitStack() as stack:
         file = stack.enter_context(OrderedFile(out)) if out else None
@@ -139,7 +140,7 @@ def _judged(
                 shown += 1
 
 
-def _messages(specs: tuple[str, ...], asked: Asked, jobs: int) -> Iterator[tuple[int, Any]]:
+def _messages(specs: tuple[str, ...], asked: Asked, jobs: int) -> Generator[tuple[int, Any], None, None]:
     """Yield the messages of all adapters with their numbers; families are shared if there is more than one.
 
     One adapter without families leaves nothing to other processes, and is judged in this one.

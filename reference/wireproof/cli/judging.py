@@ -265,7 +265,7 @@ class _Part:
     out: IO[str]
     beside: Path | None
 
-    def write(self, text: str) -> int:
+    def write(self, text: str, /) -> int:
         """Write text."""
         return self.out.write(text)
 

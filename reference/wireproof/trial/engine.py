@@ -299,7 +299,9 @@ class Engine:
             now = time.perf_counter_ns()
             for name, outcome in answers:
                 self._keep(self._flight.pop(name), outcome, (now - before) // len(answers))
-            before = time.perf_counter_ns()  # what is kept may have been judged: that time is not the adapter's
+            before = (
+                time.perf_counter_ns()
+            )  # what is kept may have been judged: that time is not the adapter's
         return None
 
     def _top_up(self, controller: Controller) -> None:

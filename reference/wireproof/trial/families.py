@@ -104,7 +104,9 @@ class FamilyStore(Families):
 
     def _announce(self, wanted: Sequence[Wanted]) -> None:
         """Let helpers know what this process is going to need, in order."""
-        self._write(self.folder / f"{os.getpid()}-{time.monotonic_ns()}.wanted", [[one.key for one in wanted]])
+        self._write(
+            self.folder / f"{os.getpid()}-{time.monotonic_ns()}.wanted", [[one.key for one in wanted]]
+        )
 
     def announced(self, file: Path) -> Iterator[Wanted]:
         """Yield the families that a process announced in `file`, in the order in which it needs them."""
@@ -120,7 +122,7 @@ class FamilyStore(Families):
         return self.folder / blake2b(name.encode(), digest_size=16).hexdigest()
 
     def _derived(self, one: Wanted) -> list[Case] | None:
-        """Derive and write a family, and return its members; None if another process does so, or has done it."""
+        """Derive, write and return the members; return None if another process does so, or has done it."""
         claim = self._path(one).with_suffix(".claim")
         try:
             with claim.open("x") as mine:

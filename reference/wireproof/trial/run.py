@@ -145,9 +145,7 @@ def _families(
         return case, verdict, ns
 
     grown = [
-        case
-        for case in plan.golden
-        if verdicts[case.id].accepts and not isinstance(case.expect, Reject)
+        case for case in plan.golden if verdicts[case.id].accepts and not isinstance(case.expect, Reject)
     ]
     members = families.of_all(grown, engine.hello)
     asked = (case for case in members if plan.keep(case) and _asks_no_more(engine.hello, case))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 from attrs import evolve, frozen
 
@@ -45,10 +45,20 @@ class Stream:
         return self.run.hello.get("cost") == "slow"
 
 
+class Lines(Protocol):
+    """Where lines are written: a text file, as far as `EventWriter` needs one."""
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+
+    def flush(self) -> None:
+        """Hand on what is held back."""
+
+
 class EventWriter:
     """Writes one run; a run that dies leaves no footer."""
 
-    def __init__(self, out: IO[str], run: Run) -> None:
+    def __init__(self, out: Lines, run: Run) -> None:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}

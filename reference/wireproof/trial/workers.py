@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Final, NoReturn, TypeAlias
@@ -97,7 +97,7 @@ def side_by_side(
         for _ in range(workers):
             here, there = context.Pipe(duplex=False)
             body = _Body(there, count, following, finished, work, idle)
-            process = context.Process(target=body.run, daemon=True)  # type: ignore[attr-defined] - in each context
+            process = context.Process(target=body.run, daemon=True)
             process.start()
             there.close()
             crew.append(_Worker(process, here))
@@ -106,10 +106,10 @@ def side_by_side(
         _end(crew)
 
 
-def _context() -> BaseContext:
+def _context() -> ForkContext | SpawnContext:
     """Choose how to start: a fork shares what is loaded, but must not meet other threads' locks."""
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork" if alone else "spawn")
+    return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
 
 
 def _messages(crew: list[_Worker], count: int, finished: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - a shared number
@@ -177,7 +177,7 @@ class _Body:
             self._help()
 
     def _help(self) -> None:
-        """Do idle work until all tasks are done; an error in it meets whoever needs the work, and ends there."""
+        """Do idle work until all tasks are done; an error in it is met again by the process that needs it."""
         parent = multiprocessing.parent_process()
         assert parent is not None, "this runs in a worker"
         with contextlib.suppress(Exception):
