@@ -35,13 +35,13 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 # --- names ---
 
 
-def entries() -> dict[str, Entry]:
-    """Every registered adapter by name, mutants too."""
+def entries(*, mutants: bool = True) -> dict[str, Entry]:
+    """Return every registered adapter by name; without mutants none of their modules is imported."""
     rows = {entry.name: entry for entry in TABLE}
     for point in entry_points(group=GROUP):
         found = _entry_of_point(point.name, point.value, point.load)
         rows.setdefault(found.name, found)
-    rows.update((entry.name, entry) for entry in _mutants())
+    rows.update((entry.name, entry) for entry in (_mutants() if mutants else ()))
     return rows
 
 
