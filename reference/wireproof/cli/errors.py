@@ -32,6 +32,6 @@ TABLE: Final[dict[str, Exit]] = {
 
 
 def exit_of(error: Exception) -> Exit | None:
-    """Return the exit code of an error's nearest class; None for a fault of ours, whose traceback is shown."""
+    """Return the exit code of an error's nearest class; None for a fault of ours, which keeps its trace."""
     names = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(error).__mro__)
     return next((TABLE[name] for name in names if name in TABLE), None)
