@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import cramjam
 
-from wireproof.adapters.build import cache_folder
+from wireproof.cache import cache_folder
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 REMEDY = "no Chromium: `apt-get install chromium`, or npm, which brings that of tests/browser"

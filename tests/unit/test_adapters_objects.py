@@ -185,7 +185,9 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("toy-row", "toys:ROW", registry.GROUP),
         EntryPoint("toy-broken", "toys:Absent", registry.GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: points if group == registry.GROUP else []
+    )
 
 
 @pytest.mark.usefixtures("third_party")

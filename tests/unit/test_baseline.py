@@ -4,8 +4,10 @@ from datetime import date
 
 import pytest
 from attrs import evolve
+from goldens import load
 from runs import FAIL, PASS, RUN, SKIP, event, stream
 
+from wireproof.adapters.build import drivers_folder
 from wireproof.trial import baseline
 from wireproof.trial.baseline import BaselineError, apply, exit_code, fix, parse, write
 from wireproof.trial.events import CaseEvent
@@ -146,12 +148,37 @@ def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes
     assert code(*flips, OTHER, text=broad + other + narrow) == 3
 
 
-def test_a_debt_of_exhaustion_is_paid_by_any_limit_and_by_no_answer() -> None:
-    owed = TEXT.replace('"crash"', '"exhausted"')
-    for end in (("timeout",), ("resource", "memory"), ("crash",)):
-        assert code(FAIL, event(3, "other/one", *end), text=owed) == 0
-    assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=owed) == 3
-    assert code(FAIL, event(3, "other/one", "pass"), text=owed) == 3
+ENDS = (("timeout",), ("resource", "memory"), ("resource", "output"), ("crash",))
+"""How a codec that runs away may end: the machine decides."""
+
+
+@pytest.mark.parametrize("written", ["timeout", "resource:memory", "resource:output", "crash"])
+def test_a_runaway_codec_is_known_whichever_limit_ends_it(written: str) -> None:
+    text = TEXT.replace('"crash"', f'"{written}"')
+    for end in ENDS:
+        assert code(FAIL, event(3, "other/one", *end), text=text) == 0
+        assert fix(text, stream(FAIL, event(3, "other/one", *end)), TODAY) == text
+    assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=text) == 3
+    assert code(FAIL, event(3, "other/one", "stalled"), text=text) == 3
+    assert code(FAIL, event(3, "other/one", "pass"), text=text) == 3
+
+
+def test_an_exact_debt_ends_in_its_own_way_on_every_machine() -> None:
+    text = f"{TEXT}exact = true\n"
+    assert code(FAIL, OTHER, text=text) == 0
+    for end in (("timeout",), ("resource", "memory")):
+        assert code(FAIL, event(3, "other/one", *end), text=text) == 3
+
+
+def test_a_broad_debt_of_a_runaway_codec_covers_each_way_to_end_and_stands_once() -> None:
+    broad = TEXT.replace("other/one", "**~flip:*")
+    flips = [event(n, f"other/one~flip:{n}", *end) for n, end in enumerate(ENDS, 3)]
+    assert code(FAIL, *flips, text=broad) == 0
+    assert code(FAIL, *flips, text=f"{broad}exact = true\n") == 1
+    again = broad.partition("# another\n")[2].replace('"crash"', '"timeout"')
+    with pytest.raises(BaselineError, match="written twice"):
+        parse(broad + again)
+    assert len(parse(f"{broad}exact = true\n{again}")) == 3
 
 
 def test_a_run_of_a_part_of_the_derived_cases_pays_no_debt_of_a_family() -> None:
@@ -261,6 +288,14 @@ def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
     loose = evolve(second, unsteady=True)
     assert baseline.grown([loose], [second]) == baseline.grown([loose], [loose]) == ()
     assert baseline.grown(old, [loose]) == ("toy.frame/v1/sum/zero: is unsteady now, owner somebody",)
+    exact = evolve(third, exact=True)
+    assert baseline.grown([third], [exact]) == baseline.grown([exact], [exact]) == ()
+    flips = evolve(third, id="toy.*/**~flip:*")
+    assert baseline.grown([flips], [evolve(flips, kind="timeout", exact=True)]) == ()
+    assert len(baseline.grown([evolve(flips, exact=True)], [flips])) == 1
+    assert baseline.grown([exact], [third]) == (
+        f"{third.id}: is not exact now, owner somebody, https://example.org/1",
+    )
 
 
 def test_the_ratchet_takes_a_narrower_debt_for_a_part_of_a_broader_one() -> None:
@@ -318,6 +353,8 @@ def test_check_names_unknown_cases_and_past_days() -> None:
         ("[[debt]]\nid = 'a'", "wants exactly"),
         (TEXT + "more = 1\n", "look at more"),
         (TEXT + "unsteady = false\n", "unsteady is true, or not there"),
+        (TEXT + "exact = 1\n", "exact is true, or not there"),
+        (TEXT.replace('"crash"', '"exhausted"'), "is no verdict"),
         (TEXT.replace('owner = "somebody"', 'owner = ""', 1), "owner is not filled in"),
         (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
         (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),
@@ -329,3 +366,11 @@ def test_check_names_unknown_cases_and_past_days() -> None:
 def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> None:
     with pytest.raises(BaselineError, match=says):
         parse(text)
+
+
+def test_the_debts_of_every_peer_are_of_cases_that_there_are() -> None:
+    ids = [case.id for case in load().cases]
+    files = sorted(drivers_folder().glob("*/baseline.toml"))
+    debts = [debt for file in files for debt in parse(file.read_text(encoding="utf-8"), str(file))]
+    assert len(debts) > len(files)
+    assert baseline.check(debts, ids, TODAY) == ()

@@ -118,6 +118,13 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
+def of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
+    """Yield the cases of `kafka.batch/v2` alone, from the files at its place; raises `FixtureError`."""
+    for root in (folder(), *further):
+        for path in sorted(root.glob(f"{joined}/*.json")):
+            yield from read(path)
+
+
 def found_in(root: Path) -> list[Path]:
     """The files of a folder of fixtures that say what must happen: rules, cases and their long inputs."""
     return sorted(path for pattern in PATTERNS for path in root.glob(pattern))
@@ -393,6 +400,7 @@ __all__ = [
     "expect_of",
     "folder",
     "load",
+    "of_format",
     "options_of",
     "read",
 ]

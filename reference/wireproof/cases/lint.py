@@ -15,6 +15,7 @@ from wireproof.cases.answered import answered
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen import seal
+from wireproof.cases.ids import place_of
 from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.cases.problem import Problem
 from wireproof.cases.rules import lacks
@@ -44,7 +45,7 @@ def _ids(suite: Suite) -> Iterator[Problem]:
     """Ids have four parts, the first three of which are the place of their file."""
     for case in suite.cases:
         path = suite.files[case.id]
-        place = f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
+        place = place_of(path)
         if not ID.fullmatch(case.id) or case.id.rpartition("/")[0] != place:
             yield Problem(case.id, f"its id does not fit its file, {place}")
         elif f"{case.format}/{case.revision}" != place.rpartition("/")[0]:

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from wireproof import __version__
+from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.trial.exit_codes import Exit
 
@@ -47,7 +49,7 @@ VERBS: Final[Mapping[str, str]] = {
 
 
 class Verbs(click.Group):
-    """Imports a verb's module when it is asked for, so that `--help` costs nothing."""
+    """Imports a verb's module when it is asked for, so that neither `--help` nor a completion costs all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The verbs in order."""
@@ -60,6 +62,13 @@ class Verbs(click.Group):
         command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the verbs that begin so, from the table above, and the options that every command has."""
+        verbs = (
+            CompletionItem(verb, help=about) for verb, about in VERBS.items() if verb.startswith(incomplete)
+        )
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """The table of verbs, from the table above."""
         with formatter.section("Verbs"):
@@ -70,8 +79,6 @@ class Verbs(click.Group):
 @click.version_option(__version__, prog_name="wireproof")
 def group() -> None:
     """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
-    from wireproof.adapters.build import cache_folder  # noqa: PLC0415 - as for the verbs
-
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 

@@ -16,8 +16,8 @@ from wireproof.adapters.table import TABLE
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
 from wireproof.cli.errors import exit_of
-from wireproof.cli.fuzz import formats_of
 from wireproof.files import replace_text
+from wireproof.formats import matching
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
 from wireproof.trial import baseline
@@ -62,7 +62,7 @@ def command(
     Without ADAPTER, all that are ready here take part, and the reference; it is the partner of one alone.
     Exit code: 0 all agree, 1 somebody writes or reads wrong, 2 usage, 4 an adapter does not start or answer.
     """
-    ask = Ask(more["count"], more["seed"], frozenset(formats_of(patterns)) if patterns else None)
+    ask = Ask(more["count"], more["seed"], frozenset(matching(patterns)) if patterns else None)
     began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():

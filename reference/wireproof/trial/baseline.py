@@ -17,8 +17,10 @@ An id may end in `~<family>:*`, for all derived cases of one family of one fixtu
 pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
 speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
 
-The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
-of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
+A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So a debt of any of
+these kinds holds for all of them. `exact = true` is for a codec that does not run away, such as one that a
+failed assertion ends: it ends in its own way on every machine, and one that ends in another way has changed.
 
 `unsteady = true` is of an implementation that carries something from one input to another, as its reason has
 it: such a debt is not stale where its case passes.
@@ -45,10 +47,8 @@ Overlay = Literal["", "expected", "changed", "expired"]
 """What the baseline says of a case beside its verdict."""
 
 
-EXHAUSTED: Final = "exhausted"
-"""The kind of a debt that any of `ENDS` pays in: none is better than another."""
-
-ENDS: Final = ("resource", "timeout", "crash")
+RUNAWAY: Final = ("resource", "timeout", "crash")
+"""The verdicts of a codec that runs away; the machine decides which."""
 
 
 class BaselineError(ValueError):
@@ -70,6 +70,7 @@ class Debt:
     expires: date
     issue: str = ""
     unsteady: bool = False
+    exact: bool = False
 
     @property
     def fixture(self) -> str:
@@ -80,6 +81,11 @@ class Debt:
     def broad(self) -> bool:
         """Whether it is about the families of more than one fixture."""
         return "*" in self.fixture
+
+    @property
+    def failure(self) -> tuple[str, str]:
+        """Return how the case fails, as far as a machine does not decide it."""
+        return _failure(self.kind, self.cls, exact=self.exact)
 
     @property
     def who(self) -> str:
@@ -102,9 +108,12 @@ class Debt:
 
     def is_as_written(self, event: CaseEvent) -> bool:
         """Whether the case fails as the debt says."""
-        if self.kind == EXHAUSTED:
-            return event.verdict in ENDS
-        return (event.label, event.cls) == (self.kind, self.cls)
+        return self.failure == _failure(event.label, event.cls, exact=self.exact)
+
+
+def _failure(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
+    """Return the verdict and class; of a codec that runs away, one name for every limit."""
+    return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
 
 
 @frozen
@@ -128,7 +137,8 @@ class Applied:
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
-_UNSTEADY: Final = "unsteady"
+_MARKS: Final = ("unsteady", "exact")
+"""What an entry may say of itself by `true`."""
 
 
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
@@ -143,7 +153,7 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    written = Counter((debt.id, *((debt.kind, debt.cls) if debt.broad else ())) for debt in debts)
+    written = Counter((debt.id, *(debt.failure if debt.broad else ())) for debt in debts)
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
@@ -151,22 +161,23 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
 
 
 def _debt(row: dict[str, Any], where: str) -> Debt:
-    if odd := set(row) - {_OPTIONAL, _UNSTEADY} ^ set(_FIELDS):
+    if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
-    if row.get(_UNSTEADY, True) is not True:
-        raise BaselineError(f"{where}: {_UNSTEADY} is true, or not there")
-    texts = {name: row[name] for name in row if name not in {"expires", _UNSTEADY}}
+    for mark in _MARKS:
+        if row.get(mark, True) is not True:
+            raise BaselineError(f"{where}: {mark} is true, or not there")
+    texts = {name: row[name] for name in row if name not in {"expires", *_MARKS}}
     empty = [
         name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
     ]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
-    if row["kind"] != EXHAUSTED and row["kind"].partition(":")[0] not in ROWS:
+    if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
-    return evolve(debt, unsteady=_UNSTEADY in row)
+    return evolve(debt, unsteady="unsteady" in row, exact="exact" in row)
 
 
 # --- a run seen through it ---
@@ -391,8 +402,8 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
 def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
     """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
 
-    More is a debt that none of the old ones holds, a later day, or one that may come and go now. A debt that
-    fails in another way is no more.
+    More is a debt that none of the old ones holds, a later day, one that may come and go now, or one that any
+    limit may end now. A debt that fails in another way is no more.
     """
     before = tuple(old)
     problems = []
@@ -406,15 +417,22 @@ def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
             problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
         elif debt.unsteady and not any(other.unsteady for other in holders):
             problems.append(f"{debt.id}: is unsteady now, {debt.who}")
+        elif debt.failure[0] == "runaway" and all(other.exact for other in holders):
+            problems.append(f"{debt.id}: is not exact now, {debt.who}")
     return tuple(problems)
 
 
 def _within(debt: Debt, other: Debt) -> bool:
     """Whether the cases of a debt are among those of another."""
     if debt.id == other.id:
-        return not debt.broad or (debt.kind, debt.cls) == (other.kind, other.cls)
+        return not debt.broad or _as_much(debt, other)
     if not other.broad:
         return bool(other.prefix) and debt.id.startswith(other.prefix)
     family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = (debt.kind, debt.cls) == (other.kind, other.cls) and debt.id.startswith(debt.fixture + family)
+    alike = _as_much(debt, other) and debt.id.startswith(debt.fixture + family)
     return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))
+
+
+def _as_much(debt: Debt, other: Debt) -> bool:
+    """Whether a debt fails as another says; an exact one does, where any limit may end the other."""
+    return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))
