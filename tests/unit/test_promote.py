@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from goldens import load
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.lint import lint
 from wireproof.cases.token import dump
 from wireproof.cli.promote import command
