@@ -1,7 +1,7 @@
 """Which tests run when, what a run leaves out, and which tests share a worker of a run on several.
 
 A new test needs no marker if it takes less than a second and nothing but Python. All others have the marker
-of one of the lanes below: `pytestmark = pytest.mark.sweeps`, or `@pytest.mark.sweeps` above a function.
+that says why (`support/lanes.py`): `pytestmark = pytest.mark.sweeps`, or a line above one function.
 A test that starts a program of another language has `@needs("node")` too (`support/machine.py`).
 """
 
@@ -9,28 +9,18 @@ from collections import Counter
 from collections.abc import Generator, Iterable
 from typing import Any, Final
 
+import lanes
 import machine
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
-
-LANES: Final = {
-    "peers": "codecs of others beside their baselines, and those built with the tools of other languages",
-    "tools": "kits, exported readers and layouts, with compilers and interpreters of other languages",
-    "browser": "pages in a headless Chromium",
-    "documents": "the commands of the README and of the action, each as it stands there",
-    "campaigns": "fuzzing that goes on for seconds: libFuzzer in processes of its own",
-    "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a lane",
-    "spark": "sources, scans and campaigns in a session of Spark; a few of them run without a lane",
-    "cluster": "Spark sessions and clusters of their own, which take minutes",
-}
-"""Markers whose tests the README's test command leaves out, and `.ci/run` runs after it."""
 
 TOGETHER: Final = (
     "tests/spark/",  # a session: two of them would be two virtual machines on the same cores
     "tests/unit/test_page.py",  # a page in a browser
     "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found",  # compilers
     "tests/unit/test_kaitai.py::test_a_compiled_layout",  # another one
+    "tests/unit/test_mutate_spelling.py",  # respellings, which are made once
     "tests/unit/test_rust_peers.py",  # drivers that are built once
     "tests/unit/test_go_peers.py",
     "tests/unit/test_node_peers.py",
@@ -38,14 +28,12 @@ TOGETHER: Final = (
 )
 
 LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
-"""Of a worker or of a run on its own, by lane."""
-
-NO_LANE: Final = ""
+"""Of a worker or of a run on its own, by marker."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, each with the line that stands in the table."""
-    for name, tests in LANES.items():
+    for name, tests in lanes.LANES.items():
         config.addinivalue_line("markers", f"{name}: {tests}")
     config.addinivalue_line("markers", machine.MARKER)
     config.stash[LEFT_OUT] = Counter()
@@ -54,15 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
 # --- what is left out ---
 
 
-def lane(item: pytest.Item) -> str:
-    """Return the lane of a test, the first of them if it bears several markers."""
-    return next((name for name in LANES if item.get_closest_marker(name)), NO_LANE)
-
-
 def pytest_deselected(items: Iterable[pytest.Item]) -> None:
     """Count what a run leaves out, whether by `-m` or by `-k`."""
     for item in items:
-        item.config.stash[LEFT_OUT][lane(item)] += 1
+        item.config.stash[LEFT_OUT][lanes.lane(item)] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -74,21 +57,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take the counts of a worker; each of them collects every test."""
-    if left_out := getattr(node, "workeroutput", {}).get("left_out"):
-        node.config.stash[LEFT_OUT] = Counter(left_out)
+    if counts := getattr(node, "workeroutput", {}).get("left_out"):
+        node.config.stash[LEFT_OUT] = Counter(counts)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print one line of what the run left out, and how to run it."""
-    if left_out := config.stash[LEFT_OUT]:
-        terminalreporter.write_line(_line(left_out))
-
-
-def _line(left_out: Counter[str]) -> str:
-    parts = [f"{name} {left_out[name]:,}" for name in LANES if left_out[name]]
-    parts += [f"without a lane {left_out[NO_LANE]:,}"] * bool(left_out[NO_LANE])
-    how = "pytest -m NAME runs a lane, pytest -m '' everything"
-    return f"left out: {left_out.total():,} tests: {', '.join(parts)}; {how}"
+    if counts := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(lanes.left_out(counts))
 
 
 # --- what a test needs ---
