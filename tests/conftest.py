@@ -1,11 +1,16 @@
-"""Which tests of a run on several workers go to the same one: those that share what is dear to start.
+"""Which tests run when, what a run leaves out, and which tests share a worker of a run on several.
 
-xdist's own groups are a suffix that it writes into the ids of tests; from pytest 9.2 on an id is made anew
-whenever somebody asks for it, and they are lost without a word.
+A new test needs no marker if it takes less than a second and nothing but Python. All others have the marker
+that says why (`support/lanes.py`): `pytestmark = pytest.mark.sweeps`, or a line above one function.
+A test that starts a program of another language has `@needs("node")` too (`support/machine.py`).
 """
 
-from typing import Final
+from collections import Counter
+from collections.abc import Generator, Iterable
+from typing import Any, Final
 
+import lanes
+import machine
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -14,7 +19,84 @@ TOGETHER: Final = (
     "tests/spark/",  # a session: two of them would be two virtual machines on the same cores
     "tests/unit/test_page.py",  # a page in a browser
     "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found",  # compilers
+    "tests/unit/test_kaitai.py::test_a_compiled_layout",  # another one
+    "tests/unit/test_mutate_spelling.py",  # respellings, which are made once
+    "tests/unit/test_rust_peers.py",  # drivers that are built once
+    "tests/unit/test_go_peers.py",
+    "tests/unit/test_node_peers.py",
+    "tests/unit/test_heka_peers.py",
 )
+
+LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
+"""Of a worker or of a run on its own, by marker."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers, each with the line that stands in the table."""
+    for name, tests in lanes.LANES.items():
+        config.addinivalue_line("markers", f"{name}: {tests}")
+    config.addinivalue_line("markers", machine.MARKER)
+    config.stash[LEFT_OUT] = Counter()
+
+
+# --- what is left out ---
+
+
+def pytest_deselected(items: Iterable[pytest.Item]) -> None:
+    """Count what a run leaves out, whether by `-m` or by `-k`."""
+    for item in items:
+        item.config.stash[LEFT_OUT][lanes.lane(item)] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the counts of a worker to the process that prints the summary."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the counts of a worker; each of them collects every test."""
+    if counts := getattr(node, "workeroutput", {}).get("left_out"):
+        node.config.stash[LEFT_OUT] = Counter(counts)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print one line of what the run left out, and how to run it."""
+    if counts := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(lanes.left_out(counts))
+
+
+# --- what a test needs ---
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose tools are not here; where `CI` is `true`, fail it."""
+    for marker in item.iter_markers("needs"):
+        machine.need(*marker.args)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show all tests that lack the same tool as one line of the summary, which folds what has one place."""
+    report = yield
+    match report.longrepr:
+        case (_, _, str(text)) if text.removeprefix("Skipped: ") in machine.shown_once:
+            report.longrepr = (machine.__file__, 1, text)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip a file whose imports want an extra that is not installed; where `CI` is `true`, it is an error."""
+    report = yield
+    call = report.call  # type: ignore[attr-defined] # pytest sets it for its runner
+    if call.excinfo and (reason := machine.lacking_extra(call.excinfo.value)):
+        report.outcome, report.longrepr = "skipped", (machine.__file__, 1, reason)
+    return report
+
+
+# --- which tests share a worker ---
 
 
 class Together(LoadScopeScheduling):

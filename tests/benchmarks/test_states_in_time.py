@@ -24,7 +24,7 @@ def _runs(row: Format, mutator: Mutator) -> list[Run]:
     return [run(row, mutator, seed, NEVER, MOST) for seed in SEEDS]
 
 
-@pytest.mark.slow
+@pytest.mark.sweeps
 @pytest.mark.parametrize("joined", FORMATS)
 def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
     benchmark: BenchmarkFixture, joined: str

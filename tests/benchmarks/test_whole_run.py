@@ -7,7 +7,8 @@ With benchmarks switched off, as beside other workers, golden cases alone: what 
 import time
 from typing import Any
 
-from wireproof.cases import fixtures
+from goldens import load
+
 from wireproof.trial.engine import Engine
 from wireproof.trial.run import Plan, run
 from wireproof.trial.verdicts import ROWS
@@ -17,7 +18,7 @@ TARGET = 60
 
 
 def test_golden_and_derived_cases_of_the_reference(benchmark: Any) -> None:
-    suite = fixtures.load()
+    suite = load()
 
     def whole() -> dict[str, int]:
         counts: dict[str, int] = {}

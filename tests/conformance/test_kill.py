@@ -1,20 +1,15 @@
 """Every mutant dies by a golden case that it fails itself. Design, section 7."""
 
-from functools import cache
-
 import pytest
+from goldens import load
 
-from wireproof.cases import fixtures
 from wireproof.cases.case import Reject
 from wireproof.trial.engine import Engine
 from wireproof.trial.kill import is_costly, mutants, verdict_on
 from wireproof.trial.run import Plan, run
 
-load = cache(fixtures.load)
-"""Once for all mutants."""
 
-
-@pytest.mark.slow
+@pytest.mark.sweeps
 @pytest.mark.parametrize("name", mutants())
 def test_a_mutant_dies_by_a_named_golden_case(name: str) -> None:
     suite = load()

@@ -8,8 +8,10 @@ takes a quarter of a minute and more. `.ci/full` builds all of them and derives 
 import sys
 from pathlib import Path
 from subprocess import run
+from typing import Any
 
 import pytest
+from machine import leave_out, needs
 
 from wireproof.adapters.build import drivers_folder
 from wireproof.adapters.ready import ready
@@ -17,6 +19,8 @@ from wireproof.adapters.registry import entries
 from wireproof.trial.exit_codes import Exit
 
 BUILT_HERE = ("kafka-clients",)
+
+QUICK = "kio"
 
 ELSEWHERE = {
     "sarama": "franz-go",
@@ -47,14 +51,19 @@ def test_each_folder_with_a_baseline_belongs_to_a_peer() -> None:
     assert set(drivers_folder().glob("*/baseline.toml")) == set(BASELINES.values())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BASELINES)
+def asked(name: str) -> Any:
+    """A peer with the marker of its lane; one that comes from PyPI and is asked in seconds runs without."""
+    tools = [needs("java", "mvn")] if name in BUILT_HERE else []
+    return name if name == QUICK else pytest.param(name, marks=[pytest.mark.peers, *tools])
+
+
+@pytest.mark.parametrize("name", [asked(name) for name in BASELINES])
 def test_a_peer_fails_its_debts_and_nothing_else(name: str) -> None:
     if name in ELSEWHERE:
-        pytest.skip(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
+        leave_out(f"{name} is left to .ci/full: {ELSEWHERE[name]} is run of those in its language")
     stands = ready(entries()[name])
     if stands.state != "ready" and name not in BUILT_HERE:
-        pytest.skip(f"{name} is left out: {stands.remedy}")
+        leave_out(f"{name} is left out: {stands.remedy}")
     words = ["check", name, "--no-families", "--timeout-scale", "3", "--baseline", BASELINES[name]]
     done = run([sys.executable, "-m", "wireproof", *words], capture_output=True, text=True, check=False)
     assert done.returncode == Exit.CONFORMS, done.stdout[-6000:] + done.stderr[-2000:]

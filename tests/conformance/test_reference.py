@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from wireproof.cases.fixtures import load
+from goldens import load
+
 from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine
 from wireproof.trial.run import Plan, run

@@ -6,6 +6,7 @@ from zlib import crc32
 
 import pytest
 from agreement import assert_agrees
+from goldens import load
 from google_crc32c import value as crc32c
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from subjects import each, nearly, valued, written
 
 from wireproof import columnar
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compress import compress

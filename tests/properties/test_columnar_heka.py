@@ -1,12 +1,12 @@
 """The framing scan of Heka's streams gives the reference's items, and passes over no remark."""
 
+from goldens import load
 from hypothesis import given
 from hypothesis import strategies as st
 from subjects import nearly, valued, written
 
 from wireproof import columnar, formats
 from wireproof.cases.case import Chunks, Data
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.wire.options import DEFAULT, Options
 

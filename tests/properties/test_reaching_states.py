@@ -11,7 +11,7 @@ from wireproof import formats
 from wireproof.cases.states import State, states_of
 from wireproof.formats import Format, Layout
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.sweeps
 
 MOST = 6000
 """Examples for all the states of a row together; most need a tenth of them."""

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import logs
 import pytest
+from machine import needs
 from standalone import cluster
 
 from wireproof.fuzz.numbered import Numbered
 from wireproof.spark import campaign, companions, jobs, scan
 
-pytestmark = [pytest.mark.spark, pytest.mark.cluster]
+pytestmark = [pytest.mark.cluster, needs("java")]
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 2000, n) for n in range(60)]
 FLIPPED = ENTRIES[7][:500] + bytes([ENTRIES[7][500] ^ 1]) + ENTRIES[7][501:]

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireproof.cli import group
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 
 class Here(Follower):

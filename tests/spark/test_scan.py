@@ -11,13 +11,12 @@ from typing import Any
 import logs
 import pyarrow.parquet as pq
 import pytest
+from machine import needs
 from pyspark.sql import SparkSession
 
 from wireproof.spark import companions, jobs, scan
 from wireproof.spark.errors import SourceError
 from wireproof.spark.spanwise import Tasks
-
-pytestmark = pytest.mark.spark
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 4000, n) for n in range(1500)]
 LOG = b"".join(ENTRIES[:700]) + b"\xff" * 50 + b"".join(ENTRIES[700:]) + ENTRIES[0][:90]
@@ -29,6 +28,7 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
     return {str(path.relative_to(out)): pq.read_table(path).to_pylist() for path in files}
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
@@ -57,6 +57,7 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
     assert {row["kind"]: row["count"] for row in rows} == {"frame": 12, "tail": 1}
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
@@ -81,6 +82,7 @@ def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.cluster
+@needs("java")
 def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
     folder = logs.write(tmp_path / "in", **{f"f{n}": SHORT for n in range(8)})
     out = tmp_path / "out"

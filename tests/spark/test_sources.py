@@ -16,13 +16,11 @@ from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
 from wireproof.spark.source import KafkaLog
 from wireproof.wire.options import DEFAULT, Options
 
-pytestmark = pytest.mark.spark
-
 BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))
 DAMAGED = BATCHES[:3_000_000] + BATCHES[3_000_100:]
 
 
-@pytest.fixture(params=["classic", "connect"])
+@pytest.fixture(params=["classic", pytest.param("connect", marks=pytest.mark.spark)])
 def spark(request: pytest.FixtureRequest) -> SparkSession:
     """Each test twice: in the process of the driver, and as a client of a server."""
     found: SparkSession = request.getfixturevalue(request.param)
@@ -64,6 +62,7 @@ def test_heka_and_iggy_have_sources_too(spark: SparkSession, tmp_path: Path) -> 
     assert found(read(spark, tmp_path / "iggy", "iggy_log", revision="0.0.30")) == whole(IGGY["0.0.30"], iggy)
 
 
+@pytest.mark.spark
 def test_records_are_rows_with_key_value_and_headers(spark: SparkSession, tmp_path: Path) -> None:
     logs.write(tmp_path, a=logs.embedded())
     frame = read(spark, tmp_path, rows="records").select("position", "offset", "key", "value", "headers")
@@ -72,6 +71,7 @@ def test_records_are_rows_with_key_value_and_headers(spark: SparkSession, tmp_pa
     assertDataFrameEqual(frame, spark.createDataFrame(wanted, frame.schema))
 
 
+@pytest.mark.spark
 def test_a_narrow_schema_is_honoured_in_its_own_order(spark: SparkSession, tmp_path: Path) -> None:
     logs.write(tmp_path, a=logs.embedded())
     frame = spark.read.format("wireproof.kafka_log").schema("raw binary, position bigint").load(str(tmp_path))
@@ -82,6 +82,7 @@ def test_a_narrow_schema_is_honoured_in_its_own_order(spark: SparkSession, tmp_p
     assert "raw" in read(spark, tmp_path, raw="true").columns
 
 
+@pytest.mark.spark
 def test_filters_are_made_in_the_source(spark: SparkSession, tmp_path: Path, capfd: Any) -> None:
     logs.write(tmp_path, a=BATCHES[:81_000], b=BATCHES[:4000])
     frame = read(spark, tmp_path)
@@ -92,6 +93,7 @@ def test_filters_are_made_in_the_source(spark: SparkSession, tmp_path: Path, cap
     assert few.count() == frame.where("base_offset + 0 >= 3 AND kind || '' = 'frame'").count() == 16
 
 
+@pytest.mark.spark
 def test_the_default_of_spark_which_pushes_no_filters_reads_too(spark: SparkSession, tmp_path: Path) -> None:
     logs.write(tmp_path, a=logs.embedded())
     before = spark.conf.get("spark.sql.python.filterPushdown.enabled")
@@ -102,6 +104,7 @@ def test_the_default_of_spark_which_pushes_no_filters_reads_too(spark: SparkSess
         spark.conf.set("spark.sql.python.filterPushdown.enabled", str(before))
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("options", "schema", "text"),
     [
@@ -120,6 +123,7 @@ def test_a_mistake_is_named(
         reader.load().count()
 
 
+@pytest.mark.spark
 def test_the_schema_is_the_one_that_is_declared(spark: SparkSession, tmp_path: Path) -> None:
     logs.write(tmp_path, a=logs.embedded())
     assertSchemaEqual(read(spark, tmp_path).schema, KafkaLog({"path": "x"}).schema())
@@ -147,6 +151,7 @@ def stream(spark: SparkSession, logs_at: Path, room: Path, **options: Any) -> li
     return [tuple(row) for row in spark.read.parquet(str(room / "table")).collect()]
 
 
+@pytest.mark.spark
 def test_a_growing_log_is_streamed_once_across_a_torn_tail(spark: SparkSession, tmp_path: Path) -> None:
     data = DAMAGED[:3_400_000]
     short = {
@@ -162,6 +167,7 @@ def test_a_growing_log_is_streamed_once_across_a_torn_tail(spark: SparkSession, 
     assert Counter(row[1:] for row in rows) == wanted - Counter([tail])
 
 
+@pytest.mark.spark
 def test_a_stream_that_runs_takes_what_is_appended(spark: SparkSession, tmp_path: Path) -> None:
     log = logs.write(tmp_path / "in", a=logs.embedded()[:100]) / "a.log"
     source = spark.readStream.format("wireproof.kafka_log").load(str(tmp_path / "in"))

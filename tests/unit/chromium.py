@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import cramjam
+from machine import CHROMIUM
 
 from wireproof.cache import cache_folder
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-REMEDY = "no Chromium: `apt-get install chromium`, or npm, which brings that of tests/browser"
 PACKAGE = Path(__file__).resolve().parents[1] / "browser"
 SWITCHES = (
     "--headless",
@@ -37,10 +36,10 @@ SWITCHES = (
 SECONDS = 60
 
 
-def program() -> str | None:
-    """The browser of `CHROMIUM` or of the PATH, or else the one that npm brings; None without npm."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    return found or (str(_fetched()) if shutil.which("npm") else None)
+def program() -> str:
+    """The browser of `CHROMIUM` or of the PATH, or else the one that npm brings."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+    return found or str(_fetched())
 
 
 def _fetched() -> Path:
@@ -79,7 +78,6 @@ class Chromium:
     def __init__(self, room: Path) -> None:
         """Start it with a profile of its own in `room`."""
         path = program()
-        assert path, REMEDY
         told, self._tell = os.pipe()
         self._hear, heard = os.pipe()
         self._number, self._rest = 0, b""

@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Command, Done
+from goldens import load
 
 import wireproof as package
 from wireproof.cases import fixtures
@@ -25,15 +25,10 @@ def _children_find_the_package() -> Iterator[None]:
         yield
 
 
-@cache
-def _suite() -> Suite:
-    return fixtures.load()
-
-
 def _load(folders: Any = ()) -> Suite:
-    """The package's own fixtures are read once for all the commands of a test run."""
+    """As `fixtures.load`; a test may have put another folder in the place of the package's own."""
     own = fixtures.folder.__module__ == fixtures.__name__
-    return _suite() if own and not folders else fixtures.load(folders)
+    return load(folders) if own else fixtures.load(folders)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import Factory, frozen
 from document import Command, DocumentError, Source, departs, filled, written
 
 LOADED: Final = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
@@ -26,12 +26,13 @@ WIDTH: Final = "200"
 
 @frozen
 class Row:
-    """What is particular about a command: what runs instead, how it ends, what it says last."""
+    """What is particular about a command: what runs instead, how it ends, what it says last, its tools."""
 
     code: int = 0
     says: str | None = None
     run: str = ""
     why: str = ""
+    needs: list[str] = Factory(list)
 
 
 class Departs(AssertionError):  # noqa: N818 - a verdict on a document

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import kafka_bytes
 from attrs import frozen
+from goldens import load
 
-from wireproof.cases import fixtures
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
 from wireproof.spark.reading import accounted
@@ -81,7 +81,7 @@ def of_fixtures() -> list[tuple[str, Framing, Case, bytes]]:
     """The bytes of every fixture that is a stream, or an entry of one."""
     framings = {"kafka.batch": KAFKA, "kafka.log": KAFKA, "heka.stream": HEKA}
     found = []
-    for case in fixtures.load().cases:
+    for case in load().cases:
         framing = IGGY.get(case.revision) if case.format == "iggy.log" else framings.get(case.format)
         match case.input:
             case Data(data) if framing:

@@ -1,6 +1,6 @@
 """Peers that are built before they are asked: a run of tests builds Java's, and names those it leaves out."""
 
-import pytest
+from machine import leave_out
 
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.ready import ready
@@ -11,5 +11,5 @@ def prepared(name: str) -> Controller:
     """The running peer; where it is not built the test is left out, with the command that brings it in."""
     stands = ready(resolve(name))
     if stands.state != "ready":
-        pytest.skip(f"{name} is left out: {stands.remedy}")
+        leave_out(f"{name} is left out: {stands.remedy}")
     return open_adapter(name)

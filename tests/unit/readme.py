@@ -1,12 +1,14 @@
 """The README as its tests follow it; what runs otherwise than it stands there says `readme.toml`, and why."""
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 from document import Command, Source, steps
 from following import Follower, Row
+from machine import need
 
 TESTS: Final = Path(__file__).resolve().parents[1]
 README: Final = (TESTS.parent / "README.md").read_text(encoding="utf-8")
@@ -42,13 +44,22 @@ def sections() -> list[str]:
     return list(dict.fromkeys(step.section for step in commands if not left(step)))
 
 
+def _rows(section: str) -> Iterator[Row]:
+    """What is particular about the commands of a section."""
+    commands = [step for step in STEPS if isinstance(step, Command)]
+    return (ROWS[step.typed] for step in commands if step.section == section and step.typed in ROWS)
+
+
 def followed(section: str, follower: Follower) -> None:
     """Have a section followed, in a folder with what it and those above it had saved.
+
+    A section whose commands need a tool that is not here is skipped.
 
     Raises:
         Departs: a command does otherwise than the README says.
     """
     last = max(number for number, step in enumerate(STEPS) if step.section == section)
+    need(*(tool for row in _rows(section) for tool in row.needs))
     for step in STEPS[: last + 1]:
         match step:
             case Source() if step.name:

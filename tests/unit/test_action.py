@@ -44,6 +44,7 @@ def room(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.documents
 def test_the_reference_conforms_and_its_results_are_kept(room: Path) -> None:
     done = ran("Conformance", room, adapter="reference", run="iggy.identifier/**", property="5")
     assert (done.returncode, done.stderr) == (0, "")
@@ -51,6 +52,7 @@ def test_the_reference_conforms_and_its_results_are_kept(room: Path) -> None:
     assert "<testsuite" in (room / "wireproof.xml").read_text()
 
 
+@pytest.mark.documents
 def test_a_codec_that_does_not_conform_fails_its_job(room: Path) -> None:
     told = {"adapter": "mutant:iggy-identifier-unchecked", "run": "iggy.identifier/**", "property": "0"}
     done = ran("Conformance", room, **told)
@@ -58,7 +60,7 @@ def test_a_codec_that_does_not_conform_fails_its_job(room: Path) -> None:
     assert "::error" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.campaigns
 @pytest.mark.parametrize(("gate", "code"), [("false", 0), ("true", 1)])
 def test_what_fuzzing_finds_is_kept_and_gates_where_it_is_asked_to(room: Path, gate: str, code: int) -> None:
     told = {"adapter": "mutant:iggy-identifier-unchecked", "minutes": "0.15", "workers": "1"}

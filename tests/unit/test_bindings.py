@@ -13,6 +13,7 @@ import pytest
 from attrs import evolve
 from hostile_kafka import STAMP, batch, message, wrapper
 from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
+from machine import needs
 
 from wireproof.adapters.bindings import aiokafka, kafka_python, kio, protobuf
 from wireproof.adapters.contract import Request
@@ -362,7 +363,8 @@ def kafka_clients() -> Iterator[Controller]:
         yield controller
 
 
-@pytest.mark.slow
+@pytest.mark.peers
+@needs("java", "mvn")
 def test_kafka_clients_read_every_example(kafka_clients: Controller) -> None:
     for example in EXAMPLES:
         outcome = ask(kafka_clients, request(bytes.fromhex(example["hex"])))
@@ -371,7 +373,8 @@ def test_kafka_clients_read_every_example(kafka_clients: Controller) -> None:
         assert outcome.consumed == len(example["hex"]) // 2
 
 
-@pytest.mark.slow
+@pytest.mark.peers
+@needs("java", "mvn")
 @pytest.mark.parametrize(
     ("revision", "value", "example"),
     [
@@ -387,7 +390,8 @@ def test_kafka_clients_write_the_examples(
     assert outcome == Accepted(data=bytes.fromhex(HEX[example]))
 
 
-@pytest.mark.slow
+@pytest.mark.peers
+@needs("java", "mvn")
 def test_kafka_clients_read_one_entry_and_refuse_a_torn_one(kafka_clients: Controller) -> None:
     whole = bytes.fromhex(HEX["E01"])
     one = ask(kafka_clients, request(whole + b"\x00" * 30, of=V2))
@@ -398,7 +402,8 @@ def test_kafka_clients_read_one_entry_and_refuse_a_torn_one(kafka_clients: Contr
     assert torn.cls == "truncated"
 
 
-@pytest.mark.slow
+@pytest.mark.peers
+@needs("java", "mvn")
 @pytest.mark.parametrize(
     ("data", "cls"),
     [

@@ -176,7 +176,7 @@ def test_without_the_extra_one_line_names_it(module: str) -> None:
 COMPILED = """
 import sys
 from functools import partial
-from goldens import load
+from wireproof.cases.fixtures import load
 from numba.core.registry import CPUDispatcher
 from wireproof.adapters.columnar import OPS, Columnar
 from wireproof.adapters.contract import Request

@@ -34,7 +34,7 @@ def data_of(case: Case) -> bytes:
     return case.input.data
 
 
-@pytest.mark.slow
+@pytest.mark.sweeps
 def test_the_reference_keeps_every_relation_of_every_family_on_a_fixture_of_each_topic() -> None:
     """On each fixture `check reference` does, which CI runs from the wheel."""
     counts: Counter[str | None] = Counter()

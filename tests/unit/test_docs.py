@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from commands import Command
+from goldens import load
 from runs import RUN, stream
 
 from wireproof.cases.case import Either, Reject
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import select
 from wireproof.report.coverage import coverage, kills_of
 from wireproof.report.fieldmap import failing, fieldmap

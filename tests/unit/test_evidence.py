@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from goldens import load
 from shelves import BAD, GOOD, PLACE, problems, write
 
 from wireproof.cases.answered import counts, of
 from wireproof.cases.evidence import expanded
-from wireproof.cases.fixtures import FixtureError, load
+from wireproof.cases.fixtures import FixtureError
 
 FORM = PLACE.partition("/")[0]
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]

@@ -1,14 +1,16 @@
 """The suite as data: what is written says what the fixtures say, and readers in five languages read it."""
 
 import json
-import shutil
 import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Command
+from goldens import load
+from machine import needs
 
 from wireproof.cases import fixtures
 from wireproof.report.export import READERS, export
@@ -19,14 +21,14 @@ SOME = ("--run", "iggy.identifier/**", "--run", "kafka.batch/v0/**", "--run", "h
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("export") / "whole"
-    suite = fixtures.load()
+    suite = load()
     done = export(suite, suite.cases, folder)
     assert done.cases == len(suite.cases)
     return folder
 
 
 def test_every_case_can_be_read_back_from_its_line_as_it_stands_in_its_fixture(whole: Path) -> None:
-    suite = fixtures.load()
+    suite = load()
     lines = (whole / "cases.ndjson").read_text("utf-8").splitlines()
     assert len(lines) == len(suite.cases)
     for line, case in zip(lines, suite.cases, strict=True):
@@ -64,9 +66,6 @@ def test_the_layouts_of_what_is_exported_are_beside_it(wireproof: Command, tmp_p
 
 def read(name: str, folder: Path, room: Path) -> str:
     script = str(folder / "readers" / name)
-    tool = {"read.mjs": "node", "read.go": "go", "Read.java": "java", "read.rs": "rustc"}.get(name, "")
-    if tool and shutil.which(tool) is None:
-        pytest.skip(f"{name} is left out: it wants {tool} on the PATH")
     command = {
         "read.py": [sys.executable, script],
         "read.mjs": ["node", script],
@@ -80,7 +79,15 @@ def read(name: str, folder: Path, room: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", READERS)
+TOOLS = {"read.mjs": "node", "read.go": "go", "Read.java": "java", "read.rs": "rustc"}
+
+
+def reader(name: str) -> Any:
+    """A reader, with the marker of its lane where another language runs it."""
+    return pytest.param(name, marks=[pytest.mark.tools, needs(TOOLS[name])]) if name in TOOLS else name
+
+
+@pytest.mark.parametrize("name", [reader(name) for name in READERS])
 def test_a_reader_of_thirty_lines_reads_every_byte(wireproof: Command, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "export"
     done = wireproof("export", "--out", folder, *SOME)

@@ -8,11 +8,12 @@ from typing import Any, get_args
 
 import pytest
 import shelves
+from goldens import load
 from jsonschema import Draft202012Validator
 
 import wireproof
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
-from wireproof.cases.fixtures import FixtureError, case_of, folder, load, read
+from wireproof.cases.fixtures import FixtureError, case_of, folder, read
 from wireproof.cases.page import page_of, row_of, write
 from wireproof.wire.classes import RejectClass
 

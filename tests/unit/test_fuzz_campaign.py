@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from goldens import load
 
-from wireproof.cases.fixtures import load
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
 from wireproof.fuzz import lane as lanes
@@ -20,8 +20,6 @@ from wireproof.fuzz.campaign import Campaign, run
 from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
 from wireproof.fuzz.findings import Finding, read
 from wireproof.fuzz.killed import killed_by_fuzz
-
-pytestmark = pytest.mark.slow
 
 SECONDS = 12.0
 
@@ -44,6 +42,7 @@ def last(root: Path) -> dict[str, object]:
     return pulse
 
 
+@pytest.mark.campaigns
 @pytest.mark.parametrize(("codec", "kind"), [
     ("Segfault", "crash"), ("Loop", "timeout"), ("SwallowingLoop", "timeout"), ("Memory", "resource:memory"),
 ])  # fmt: skip
@@ -55,6 +54,7 @@ def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, cod
     assert int(str(last(tmp_path)["executions"])) > 100
 
 
+@pytest.mark.campaigns
 def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> None:
     found = fuzzed("py:troubled:Segfault", tmp_path)
     assert found[0].count > 1
@@ -62,17 +62,20 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
     assert "SIGSEGV" in found[0].text
 
 
+@pytest.mark.campaigns
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
 
 
+@pytest.mark.campaigns
 def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
     found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
     assert [one.signature.kind for one in found] == ["timeout"]
     assert int(str(last(tmp_path)["corpus"])) > 0
 
 
+@pytest.mark.campaigns
 def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
     folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
@@ -83,6 +86,7 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
     assert int(str(last(tmp_path)["corpus"])) > 0
 
 
+@pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "findings" / "py-troubled-Segfault"
     lane = {"adapter": "py:troubled:Segfault", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
@@ -106,6 +110,7 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     assert kept <= {path.name for path in (tmp_path / "corpus").rglob("*") if path.is_file()}
 
 
+@pytest.mark.campaigns
 def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
     told = json.dumps({"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
                        "worker": "w0", "seconds": 60})  # fmt: skip
@@ -123,13 +128,21 @@ def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("name", ["mutant:crc-skip", "mutant:iggy-bool-normalised", "mutant:heka-hmac-skip"])
+PLANTED = [
+    "mutant:crc-skip",  # of each lane there is one that runs without it: this one is found in seconds
+    pytest.param("mutant:iggy-bool-normalised", marks=pytest.mark.campaigns),
+    pytest.param("mutant:heka-hmac-skip", marks=pytest.mark.campaigns),
+]
+
+
+@pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
     killed = killed_by_fuzz(name, 60.0)
     assert parse(killed.by)
     assert killed.label.startswith("fail:")
 
 
+@pytest.mark.campaigns
 def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
     adapter = f"exec:{sys.executable} -m wireproof serve mutant:iggy-identifier-unchecked"
     campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
@@ -138,6 +151,7 @@ def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(t
     assert {one.signature.kind for one in ended.findings if one.gates} == {"fail:wrong-accept"}
 
 
+@pytest.mark.campaigns
 def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.12, workers=2)
     ended = run(campaign)
@@ -147,6 +161,7 @@ def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     assert len(list((tmp_path / "corpus/reference/iggy.headers-0.0.30").iterdir())) > 5
 
 
+@pytest.mark.campaigns
 def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Path) -> None:
     row = FORMATS["iggy.identifier/0.0.30"]
     corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
@@ -166,6 +181,7 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
     assert len(list(corpus.iterdir())) == done.inputs[1]
 
 
+@pytest.mark.campaigns
 def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
         "fuzz", "mutant:crc-skip", "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path)

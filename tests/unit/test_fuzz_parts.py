@@ -14,11 +14,11 @@ from random import Random
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Reject
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused

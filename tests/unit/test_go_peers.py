@@ -14,7 +14,7 @@ from prepared import prepared
 from wireproof.adapters.controller import Controller
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.peers
 
 PEERS = ("sarama", "franz-go", "kafka-go", "kafka-go-reader")
 

@@ -3,10 +3,10 @@
 from functools import cache
 
 import pytest
+from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.options import Options
 from wireproof.wire.rejected import Rejected

@@ -3,12 +3,13 @@
 from functools import cache
 
 import pytest
+from goldens import load
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants import heka, heka_stream
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 
 MUTANTS = {**heka.MUTANTS, **heka_stream.MUTANTS}

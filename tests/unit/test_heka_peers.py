@@ -10,7 +10,7 @@ from wireproof.adapters.controller import Broken, Controller
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.wire.options import Options
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.peers
 
 M = bytes.fromhex("0a10101112131415161718191a1b1c1d2e2f1001")
 NAMES = ("protobuf-java", "protobuf-go", "protobufjs", "heka-node", "heka-py", "heka-go")

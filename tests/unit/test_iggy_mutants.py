@@ -2,9 +2,9 @@
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.adapters.mutants.iggy import MUTANTS
-from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.trial.kill import verdict_on
 
@@ -97,7 +97,7 @@ DEADLY = {
 
 @pytest.fixture(scope="module", name="suite")
 def _suite() -> Suite:
-    return fixtures.load()
+    return load()
 
 
 def test_every_mutant_has_its_case() -> None:

@@ -2,11 +2,11 @@
 
 from struct import pack
 
+from goldens import load
 from iggy_bytes import PLACE, WORKED, decode, entry, refusal, remarks, sent, u32
 from xxhash import xxh3_64_intdigest
 
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases import fixtures
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
@@ -90,7 +90,7 @@ def test_a_sound_poll_is_not_remarked() -> None:
 
 
 def test_an_adapter_that_shows_no_headers_may_tell_messages_sorted() -> None:
-    case = fixtures.load().by_id["iggy.poll/0.0.60/messages/unordered"]
+    case = load().by_id["iggy.poll/0.0.60/messages/unordered"]
     hello = Hello("x", "1", {"iggy.poll/0.0.60": Claim(observes=("messages[].offset", "messages[].payload"))})
     rows = [{"offset": "0", "payload": b"hello".hex()}, {"offset": "1", "payload": b"world".hex()}]
     assert judge(case, Accepted({"messages": rows}), hello=hello).label == "info:iggy-message-order"

@@ -2,10 +2,10 @@
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.outcome import Accepted
 from wireproof.trial.claims import excluded
 from wireproof.trial.judge import ANYBODY, judge

@@ -1,23 +1,23 @@
 """The exported layouts, compiled by Kaitai itself, read what the reference reads: each field of each case."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml as pyyaml
+from goldens import load
+from machine import needs
 
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build
-from wireproof.cases import fixtures
 from wireproof.cases.case import Case
 from wireproof.report import fields, kaitai
 from wireproof.report.fields import SCALARS, STEP, Leaf, Shapes
 from wireproof.report.kaitai import WRITTEN, ident
 
-CASES = fixtures.load().cases
+CASES = load().cases
 
 
 def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
@@ -32,8 +32,6 @@ def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
 @pytest.fixture(scope="module")
 def readers() -> dict[str, Any]:
     """The class of each edition, compiled from the text of its specification."""
-    if shutil.which("npm") is None:
-        pytest.skip("Kaitai's compiler is left out: it wants npm on the PATH")
     home = built("kaitai", Build("kaitai", (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
     specs = {name: pyyaml.safe_load(text) for name, text in kaitai.written(CASES)}
     done = subprocess.run(
@@ -56,6 +54,8 @@ def at(found: Any, path: str) -> Any:
     return getattr(found, "value", found)
 
 
+@pytest.mark.tools
+@needs("npm", "node")
 @pytest.mark.parametrize("joined", WRITTEN)
 def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
     readers: dict[str, Any], joined: str

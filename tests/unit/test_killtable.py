@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from commands import Command
+from goldens import load
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.report.killpage import html, lines, tally
 from wireproof.trial.kill import Killed, derived_on, is_costly, system_of, verdict_on
@@ -33,7 +33,7 @@ SOUND = "py:wireproof.adapters.reference:Reference"
 
 @pytest.fixture(scope="module", name="suite")
 def _suite() -> Suite:
-    suite = fixtures.load()
+    suite = load()
     wanted = ("heka.message/0.10/integer/", "heka.message/0.10/encode/", "heka.stream/0.10/scan/between")
     return evolve(suite, cases=tuple(case for case in suite.cases if case.id.startswith(wanted)))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from machine import needs
 
 from wireproof.adapters.build import built, drivers_folder
 from wireproof.adapters.contract import Request
@@ -29,11 +30,6 @@ FAULTS = {
 FOUND = ("iggy.identifier/0.0.30/identifier/zero", "iggy.identifier/0.0.30/encode/zero")
 
 
-def tools_of(kit: Kit) -> None:
-    if kit.missing:
-        pytest.skip(f"the kit of {kit.language} is left out: it wants {' and '.join(kit.missing)}")
-
-
 def checked(wireproof: Command, spec: str) -> tuple[int, str]:
     done = wireproof("check", spec, "--run", FORMAT, "--no-families")
     assert done.err == ""
@@ -49,7 +45,6 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
     """The kit as `adapters new` writes it and its own command builds it."""
     kit = KITS[language]
-    tools_of(kit)
     if language in ready:
         return ready[language]
     if language in ("java", "rust"):
@@ -67,7 +62,8 @@ def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
 
 
 LANGUAGES = [
-    pytest.param(name, marks=pytest.mark.slow) if name in ("java", "rust") else name for name in KITS
+    pytest.param(name, marks=[pytest.mark.tools, needs(*kit.tools)]) if name != "python" else name
+    for name, kit in KITS.items()
 ]
 
 

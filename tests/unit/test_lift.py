@@ -1,5 +1,7 @@
 """Cases of one entry asked of the stream: design, section 3, "decode and scan"."""
 
+from goldens import load
+
 from wireproof.cases.case import (
     Accept,
     Behaviour,
@@ -13,7 +15,6 @@ from wireproof.cases.case import (
     Reject,
     Value,
 )
-from wireproof.cases.fixtures import load
 from wireproof.cases.lift import lift
 from wireproof.formats import FORMATS, Format
 

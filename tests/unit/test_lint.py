@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from goldens import load
 from shelves import BAD, GOOD, PLACE, RULE, only, problems, write
 
-from wireproof.cases.fixtures import FROZEN, load
+from wireproof.cases.fixtures import FROZEN
 from wireproof.cases.frozen import freeze, seal, unfrozen
 from wireproof.cases.lint import begins, lint
 

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from attrs import evolve
+from goldens import load
 from judge_toy import (
     BAD_CASE,
     GOOD_CASE,
@@ -16,7 +17,6 @@ from wireproof.adapters.mutants import common, kafka
 from wireproof.adapters.mutants.base import ReferenceCodec
 from wireproof.adapters.objects import Caller
 from wireproof.adapters.registry import resolve
-from wireproof.cases import fixtures
 from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
@@ -37,7 +37,7 @@ class Faultless(ReferenceCodec):
 
 @cache
 def golden() -> dict[str, Case]:
-    return {case.id: case for case in fixtures.load().cases if case.format.startswith("kafka")}
+    return {case.id: case for case in load().cases if case.format.startswith("kafka")}
 
 
 def request(case: Case) -> Request:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from goldens import load
 
 from wireproof.cases.case import Accept, Data
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary
 from wireproof.formats import FORMATS, Format
 

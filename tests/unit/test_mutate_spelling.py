@@ -1,5 +1,6 @@
 """What the mutators know of protobuf, of signatures and of what is asked beside the bytes."""
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -29,14 +30,12 @@ MESSAGE, STREAM, LOG = (
 KEYS = {"test_1": b"testkey", "test_0": b"zero", "_1": b"noname"}
 
 
+@cache
 def spellings() -> list[formats.Layout]:
     """Four thousand respellings of one field of the fullest message."""
     parent, rng = parsed(MESSAGE, sample(MESSAGE)), Random(3)
     made = (drafted(parent, [respelled(rng.choice(parent.fields), rng)]) for _ in range(4000))
     return [formats.layout(MESSAGE, data) for data in made]
-
-
-SPELLINGS = spellings()
 
 
 @pytest.mark.parametrize("number", [6, 7, 8])
@@ -47,7 +46,7 @@ def test_numbers_stand_unpacked_and_packed_and_in_two_chunks(number: int) -> Non
             for span in made.spans
             if span.path.startswith("fields[") and span.path.endswith(".key") and span.value >> 3 == number
         )
-        for made in SPELLINGS
+        for made in spellings()
         if made.decoded is not None
     }
     single = 1 if number == 7 else 0
@@ -63,13 +62,13 @@ def test_a_field_without_an_end_or_of_fixed_32_bits_is_no_field_to_respell() -> 
 
 @pytest.mark.parametrize("remark", ["int32-five-byte-negative", "varint-nonminimal", "bool-not-01"])
 def test_numbers_are_spelled_wider_than_an_encoder_does(remark: str) -> None:
-    assert any(made.decoded and remark in {one.cls for one in made.decoded.remarks} for made in SPELLINGS)
+    assert any(made.decoded and remark in {one.cls for one in made.decoded.remarks} for made in spellings())
 
 
 def test_a_bool_of_2_to_the_32_is_among_them() -> None:
     values = {
         span.value
-        for made in SPELLINGS
+        for made in spellings()
         for span in made.spans
         if span.path.endswith(".value_bool") and span.type == "uvarint"
     }

@@ -14,7 +14,7 @@ from prepared import prepared
 from wireproof.adapters.controller import Controller
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.peers
 
 LEGACY = ("E19", "E20", "E21", "E22", "E23", "E24", "E25", "E26", "E27", "E28", "E29")
 

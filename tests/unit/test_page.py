@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from chromium import REMEDY, Chromium, program
+from chromium import Chromium
+from goldens import load
+from machine import needs
 from runs import RUN, stream
 
 from wireproof.cases.case import Reject
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite
 from wireproof.report.html import Page, html
 from wireproof.trial.events import CaseEvent, case_event
 from wireproof.trial.lookup import Lookups
@@ -24,7 +26,7 @@ READY = "document.documentElement?.dataset.ready"
 NAME = "kafka.batch/v2/crc/ieee"
 MIB = 1 << 20
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, needs("chromium")]
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +36,6 @@ def suite() -> Suite:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    if program() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(REMEDY)
-        pytest.skip(REMEDY)
     with Chromium(tmp_path_factory.mktemp("chromium")) as one:
         yield one
 

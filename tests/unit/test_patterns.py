@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.cases.case import Accept, Case, Data, Reject
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import PatternError, compiled, renamed, select
 
 NAMES = ("a.b/v1/crc/one", "a.b/v1/crc/two", "a.b/v1/size/one", "a.b/v2/crc/one", "c.d/v1/crc/one")

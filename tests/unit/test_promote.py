@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from goldens import load
 from killed import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.lint import lint
 from wireproof.cases.token import dump
 from wireproof.cli.promote import command

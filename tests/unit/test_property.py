@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from commands import Command
+from goldens import load
 
 import wireproof as package
 from wireproof.cases.case import Data
-from wireproof.cases.fixtures import load
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property as property_run

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from goldens import load
 from readme import README
 
 from wireproof.adapters.build import drivers_folder
 from wireproof.adapters.registry import entries
-from wireproof.cases import fixtures
 from wireproof.cli import VERBS
 from wireproof.formats import FORMATS
 from wireproof.trial.baseline import parse
@@ -66,7 +66,7 @@ def found() -> list[tuple[str, str, str]]:
 
 
 def test_what_it_has_found_is_a_case_that_stands_in_the_baseline_of_the_codec() -> None:
-    known = {one.id for one in fixtures.load().cases}
+    known = {one.id for one in load().cases}
     assert {case for _, _, case in found()} <= known
     peers = [row for row in found() if row[0] != "reference"]
     assert all(version and case in debts(codec) for codec, version, case in peers)

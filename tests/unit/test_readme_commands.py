@@ -11,7 +11,7 @@ from document import Command
 from following import Follower
 
 
-@pytest.mark.slow
+@pytest.mark.documents
 @pytest.mark.parametrize("section", [one for one in readme.sections() if one != readme.SPARK])
 def test_the_commands_of_a_section_do_what_it_says(section: str, tmp_path: Path) -> None:
     readme.followed(section, Follower(tmp_path))

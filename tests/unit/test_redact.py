@@ -13,11 +13,11 @@ import pytest
 import xxhash
 from attrs import evolve
 from commands import Command
+from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate.parsed import read
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from goldens import load
 from shelves import GOOD, RULE, write
 
-from wireproof.cases.fixtures import FixtureError, load
+from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.rules import KINDS, read_rules
 
 

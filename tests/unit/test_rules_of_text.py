@@ -1,8 +1,7 @@
 """Each row of kafka.md §12, official text against code, is a rule that tells both and has cases."""
 
 import pytest
-
-from wireproof.cases.fixtures import load
+from goldens import load
 
 SUITE = load()
 ROWS = {

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 from hostile_kafka import STAMP, batch
 from kafka_notation import EXAMPLES, ask, decode, encode, reading, wanted
+from machine import needs
 
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.peers, needs("cargo")]
 
 PEERS = ("kafka-protocol", "rskafka")
 

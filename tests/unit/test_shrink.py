@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
-from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import repair
 from wireproof.cases.token import dump, parse
 from wireproof.cli.shrink import command

@@ -4,11 +4,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from goldens import load
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
-from wireproof.cases.fixtures import load
 from wireproof.columnar.frames import runs
 from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
 from wireproof.kafka.scan import scan

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Reject, Value
 from wireproof.cases.derived import derived
-from wireproof.cases.fixtures import load
 from wireproof.cases.token import LONGEST, PREFIX, TokenError, dump, keep, parse
 from wireproof.wire.options import Options
 

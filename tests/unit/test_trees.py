@@ -6,10 +6,10 @@ from pathlib import Path
 
 import logs
 import pytest
+from goldens import load
 
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
-from wireproof.cases.fixtures import load
 from wireproof.columnar.frames import runs
 from wireproof.columnar.trees import trees
 from wireproof.spark import fast

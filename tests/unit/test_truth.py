@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from goldens import load
 
-from wireproof.cases.fixtures import load
 from wireproof.cases.truth import untrue
 from wireproof.wire.cursor import Cursor
 from wireproof.wire.reader import Reader, TracingReader

@@ -2,9 +2,9 @@
 
 import pytest
 from attrs import evolve
+from goldens import load
 
 from wireproof.adapters.mutants import unseen_heka, unseen_iggy, unseen_kafka
-from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.trial.kill import verdict_on
 
@@ -43,7 +43,7 @@ KILLERS = DIED | LIVED
 
 @pytest.fixture(scope="module", name="suite")
 def _suite() -> Suite:
-    return fixtures.load()
+    return load()
 
 
 def _only(suite: Suite, name: str) -> Suite:

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen
+from goldens import load
 from jsonschema import Draft202012Validator
 
 from wireproof.cases.case import Accept, Case, Either, Expect, Value
-from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import Json, camel, canonical, digest, from_json, schema, to_json

@@ -1,0 +1,33 @@
+"""The markers of tests that take long or want more than Python, and what a run says it left out."""
+
+from collections import Counter
+from typing import Final
+
+import pytest
+
+LANES: Final = {
+    "peers": "codecs of others beside their baselines, and those built with the tools of other languages",
+    "tools": "kits, exported readers and layouts, with compilers and interpreters of other languages",
+    "browser": "pages in a headless Chromium",
+    "documents": "the commands of the README and of the action, each as it stands there",
+    "campaigns": "fuzzing that goes on for seconds: libFuzzer in processes of its own",
+    "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
+    "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",
+    "cluster": "Spark sessions and clusters of their own, which take minutes",
+}
+"""Markers whose tests the README's test command leaves out, and `.ci/run` runs after it."""
+
+UNMARKED: Final = ""
+
+
+def lane(item: pytest.Item) -> str:
+    """Return the marker of a test, the first of the table if it has several, else `UNMARKED`."""
+    return next((name for name in LANES if item.get_closest_marker(name)), UNMARKED)
+
+
+def left_out(counts: Counter[str]) -> str:
+    """Return the line for tests that were left out, by marker."""
+    parts = [f"{name} {counts[name]:,}" for name in LANES if counts[name]]
+    parts += [f"unmarked {counts[UNMARKED]:,}"] * bool(counts[UNMARKED])
+    how = "`pytest -m NAME` runs those of a marker, `.ci/run` all"
+    return f"left out: {counts.total():,} tests ({', '.join(parts)}); {how}"
