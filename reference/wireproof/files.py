@@ -1,6 +1,5 @@
 """Files that are replaced whole, locked while a run writes them, and bounded when they are read."""
 
-import errno
 import fcntl
 import os
 import stat
@@ -121,15 +120,16 @@ def read_bytes(path: Path, most: int) -> bytes:
         OSError: it cannot be read.
     """
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would wait
-    with os.fdopen(file, "rb") as data:
+    try:
         found = os.fstat(file)
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableError("it is not a regular file")
-        if found.st_size > most or len(got := data.read(most + 1)) > most:
-            raise UnreadableError(f"it is larger than {most:,} bytes")
+        with os.fdopen(file, "rb", closefd=False) as data:
+            if found.st_size > most or len(got := data.read(most + 1)) > most:
+                raise UnreadableError(f"it is larger than {most:,} bytes")
         return got
+    finally:
+        os.close(file)
 
 
 def read_text(path: Path, most: int) -> str:

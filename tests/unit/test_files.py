@@ -104,7 +104,7 @@ def test_a_device_is_no_file_to_lock() -> None:
     [
         (lambda folder: os.mkfifo(folder / "x"), "not a regular file"),
         (lambda folder: (folder / "x").symlink_to("/dev/zero"), "not a regular file"),
-        (lambda folder: (folder / "x").mkdir(), "Is a directory"),
+        (lambda folder: (folder / "x").mkdir(), "not a regular file"),
         (lambda folder: (folder / "x").write_bytes(bytes(101)), "larger than 100 bytes"),
         (lambda _: None, "No such file"),
     ],
