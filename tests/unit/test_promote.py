@@ -141,7 +141,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
 
 def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
-    with pytest.raises(PromotionError, match="lint refuses it: .*feature:none-such"):
+    with pytest.raises(PromotionError, match=r"lint refuses it: .*feature:none-such"):
         promote(_found(_broken()), load(), tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -72,9 +72,7 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     confirm(case)
     found = _named(case, name, why)
     if not all(re.fullmatch(PLAIN, part) for part in found.id.split("/")):
-        raise PromotionError(
-            f"{found.id}: --name has a-z, 0-9, '.', '+' and '-' only: topic/name, or the name"
-        )
+        raise PromotionError(f"{found.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if found.id in suite.by_id:
         raise PromotionError(f"{found.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(found, suite)
