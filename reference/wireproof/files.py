@@ -51,8 +51,10 @@ def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True
         if durable:
             os.fsync(file)
         draft.replace(path)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # of a write that failed Python does not know where
         raise
     finally:
         os.close(file)

@@ -31,10 +31,12 @@ def test_a_kill_inside_a_replacement_leaves_the_old_file_whole(
 
 def test_an_error_or_an_interrupt_leaves_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    for error in (OSError("full"), KeyboardInterrupt()):
+    for error in (OSError(28, "No space left"), KeyboardInterrupt()):
         with pytest.raises(type(error)):
             files.replace(path, _raising(error))
     assert not list(tmp_path.iterdir())
+    with pytest.raises(OSError, match=r"No space left: '.*/file'"):
+        files.replace(path, _raising(OSError(28, "No space left")))
 
 
 def _raising(error: BaseException) -> Callable[[Path], None]:

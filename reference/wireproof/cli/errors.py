@@ -12,7 +12,7 @@ from wireproof.formats import UnknownFormat
 from wireproof.fuzz.findings import FindingError
 from wireproof.fuzz.promote import PromotionError
 from wireproof.fuzz.shrink import NothingToShrinkError
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.trial.baseline import BaselineError
 from wireproof.trial.companions import CompanionError
 from wireproof.trial.events import EventError
@@ -32,6 +32,7 @@ TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
     (PropertyError, Exit.USAGE),
     (EventError, Exit.USAGE),
     (SourceError, Exit.USAGE),
+    (JavaEndedError, Exit.ADAPTER),
     (BaselineError, Exit.USAGE),
     (KitError, Exit.USAGE),
     (KillTableError, Exit.USAGE),
