@@ -1,6 +1,5 @@
 """Files that are replaced whole, locked while a run writes them, and bounded when they are read."""
 
-import errno
 import fcntl
 import os
 import stat
@@ -52,8 +51,10 @@ def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True
         if durable:
             os.fsync(file)
         draft.replace(path)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # of a write that failed Python does not know where
         raise
     finally:
         os.close(file)
@@ -121,15 +122,16 @@ def read_bytes(path: Path, most: int) -> bytes:
         OSError: it cannot be read.
     """
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would wait
-    with os.fdopen(file, "rb") as data:
+    try:
         found = os.fstat(file)
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableError("it is not a regular file")
-        if found.st_size > most or len(got := data.read(most + 1)) > most:
-            raise UnreadableError(f"it is larger than {most:,} bytes")
+        with os.fdopen(file, "rb", closefd=False) as data:
+            if found.st_size > most or len(got := data.read(most + 1)) > most:
+                raise UnreadableError(f"it is larger than {most:,} bytes")
         return got
+    finally:
+        os.close(file)
 
 
 def read_text(path: Path, most: int) -> str:

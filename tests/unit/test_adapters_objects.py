@@ -308,10 +308,7 @@ def test_a_build_that_fails_is_one_line_and_is_tried_again(made: Build, text: st
 
 
 def served(spec: str, *lines: dict[str, Any]) -> list[Any]:
-    stdin = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    stdout = io.BytesIO()
-    serve(spec, "jsonl", stdin, stdout)
-    return [json.loads(line) for line in stdout.getvalue().splitlines()]
+    return _served(b"".join(json.dumps(line).encode() + b"\n" for line in lines), spec)
 
 
 HELLO = {"hello": {"protocol": 1}}
@@ -343,9 +340,35 @@ def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
     assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
 
 
-def test_serve_stops_at_what_is_no_message() -> None:
-    with pytest.raises(MessageError, match="no JSON"):
-        serve("py:toys:Toy", "jsonl", io.BytesIO(b"hello\n"), io.BytesIO())
+@pytest.mark.parametrize(
+    "bad",
+    [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],
+    ids=lambda bad: repr(bad[:12]),
+)
+def test_serve_answers_a_bad_line_and_goes_on(bad: bytes) -> None:
+    good = json.dumps(toy_line("2", b"unsupported")).encode()
+    first, second = _served(bad + b"\n" + good + b"\n")
+    assert (first["id"], first["outcome"], first["text"][:12]) == ("", "faulty", "no request: ")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.adapters.framing.MAX_LINE", 1000)
+    monkeypatch.setattr("wireproof.adapters.serve.READ", 100)
+    first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
+    assert first["text"].startswith("no request: line 1: a line over the limit of 1000 bytes")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_stops_at_a_frame_that_is_none() -> None:
+    with pytest.raises(MessageError, match="no frame"):
+        serve("py:toys:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
+
+
+def _served(data: bytes, spec: str = "py:toys:Toy") -> list[Any]:
+    stdout = io.BytesIO()
+    serve(spec, "jsonl", io.BytesIO(data), stdout)
+    return [json.loads(line) for line in stdout.getvalue().splitlines()]
 
 
 def test_serve_relays_a_process_and_outlives_it() -> None:

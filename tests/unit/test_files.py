@@ -31,10 +31,12 @@ def test_a_kill_inside_a_replacement_leaves_the_old_file_whole(
 
 def test_an_error_or_an_interrupt_leaves_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    for error in (OSError("full"), KeyboardInterrupt()):
+    for error in (OSError(28, "No space left"), KeyboardInterrupt()):
         with pytest.raises(type(error)):
             files.replace(path, _raising(error))
     assert not list(tmp_path.iterdir())
+    with pytest.raises(OSError, match=r"No space left: '.*/file'"):
+        files.replace(path, _raising(OSError(28, "No space left")))
 
 
 def _raising(error: BaseException) -> Callable[[Path], None]:
@@ -104,7 +106,7 @@ def test_a_device_is_no_file_to_lock() -> None:
     [
         (lambda folder: os.mkfifo(folder / "x"), "not a regular file"),
         (lambda folder: (folder / "x").symlink_to("/dev/zero"), "not a regular file"),
-        (lambda folder: (folder / "x").mkdir(), "Is a directory"),
+        (lambda folder: (folder / "x").mkdir(), "not a regular file"),
         (lambda folder: (folder / "x").write_bytes(bytes(101)), "larger than 100 bytes"),
         (lambda _: None, "No such file"),
     ],

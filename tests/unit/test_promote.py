@@ -139,10 +139,18 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
         promote(_found(_fixture("kafka.batch/v2/headers/five")), load(), tmp_path)
 
 
-def test_a_lint_problem_puts_everything_back(tmp_path: Path) -> None:
-    with pytest.raises(PromotionError, match="lint refuses"):
-        promote(_found(_broken()), load(), tmp_path, "No/Such Id")
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
+    with pytest.raises(PromotionError, match=r"lint refuses it: .*feature:none-such"):
+        promote(_found(_broken()), load(), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["No/Such Id", "../../x", "a/..", "x\n"])
+def test_a_name_is_made_of_plain_components(tmp_path: Path, name: str) -> None:
+    with pytest.raises(PromotionError, match="--name has a-z"):
+        promote(_found(_broken()), load(), tmp_path, name)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name)

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
+from wireproof.cli.output import ReaderGoneError, printed, printing
 from wireproof.trial.exit_codes import Exit
 
 VERBS: Final[Mapping[str, str]] = {
@@ -69,6 +70,16 @@ class Verbs(click.Group):
         )
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's arguments
+        """As click; `--help` and `--version` print here."""
+        with printing():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
+        """As click."""
+        with printing():
+            return super().invoke(ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """The table of verbs, from the table above."""
         with formatter.section("Verbs"):
@@ -85,6 +96,11 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    with printed():
+        _main()
+
+
+def _main() -> None:
     try:
         code = group.main(prog_name="wireproof", standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -98,9 +114,8 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted: what was judged so far is kept", err=True)
         code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except ReaderGoneError:
+        raise
     except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
         known = exit_of(error)
         if known is None:

@@ -104,7 +104,7 @@ def _asked(more: dict[str, Any]) -> Asked:
     suite = suite_of(more.pop("folders"))
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
     cases = selection(suite, patterns, skipped)
-    debts = baseline.parse(file.read_text(encoding="utf-8"), file.name) if file else None
+    debts = baseline.read(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):

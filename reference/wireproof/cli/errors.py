@@ -20,6 +20,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.fuzz.findings:FindingError": Exit.USAGE,
     "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
     "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.trial.baseline:BaselineError": Exit.USAGE,
     "wireproof.trial.companions:CompanionError": Exit.USAGE,

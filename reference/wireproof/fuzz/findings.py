@@ -18,13 +18,18 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.token import keep
-from wireproof.files import replace_bytes, replace_text
+from wireproof.files import read_bytes, replace_bytes, replace_text
 from wireproof.fuzz.tally import Tally, totals
+from wireproof.parsing import json_of
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, Verdict
 
 APART: Final = frozenset({"info", "untyped"})
 """What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
+
+
+LARGEST: Final = 4 * 1024 * 1024
+"""Bytes of the JSON of a finding; a long token lies in a file of its own."""
 
 
 class FindingError(ValueError):
@@ -169,7 +174,7 @@ def _settled(folder: Path, finding: Finding, *, durable: bool = True) -> None:
 
 def _read(path: Path) -> Finding:
     try:
-        page: Any = json.loads(path.read_bytes())
+        page: Any = json_of(read_bytes(path, LARGEST))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
         raise FindingError(f"{path}: no finding: {error}; remove it to go on") from None

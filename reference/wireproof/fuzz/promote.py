@@ -23,7 +23,7 @@ from wireproof.cases.nearest import nearest
 from wireproof.cases.needs import needs_of
 from wireproof.cases.page import page_of
 from wireproof.cases.problem import Problem
-from wireproof.cases.rules import Rule
+from wireproof.cases.rules import PLAIN, Rule
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.proposal import rules_of
@@ -71,6 +71,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     case = _expected(case)
     confirm(case)
     found = _named(case, name, why)
+    if not all(re.fullmatch(PLAIN, part) for part in found.id.split("/")):
+        raise PromotionError(f"{found.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if found.id in suite.by_id:
         raise PromotionError(f"{found.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(found, suite)

@@ -27,17 +27,19 @@ it: such a debt is not stale where its case passes.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise, takewhile
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from attrs import evolve, frozen
 
 from wireproof.cases.patterns import compiled
+from wireproof.files import read_text
+from wireproof.parsing import MOST_TOML, toml_of
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.streams import Stream
@@ -144,8 +146,8 @@ _MARKS: Final = ("unsteady", "exact")
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
     """The debts of a file; raises `BaselineError`."""
     try:
-        rows = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        rows = toml_of(text)
+    except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
     entries = rows.pop("debt", [])
     if rows or not isinstance(entries, list):
@@ -160,7 +162,22 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
     return debts
 
 
-def _debt(row: dict[str, Any], where: str) -> Debt:
+def read(path: Path) -> tuple[Debt, ...]:
+    """Read the debts of the file `path`; raises `BaselineError`."""
+    return parse(text_of(path), path.name)
+
+
+def text_of(path: Path) -> str:
+    """Read the text of the file `path`; raises `BaselineError`."""
+    try:
+        return read_text(path, MOST_TOML)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(f"{path}: {error}") from None
+
+
+def _debt(row: object, where: str) -> Debt:
+    if not isinstance(row, dict):
+        raise BaselineError(f"{where}: wants [[debt]] and not a value")
     if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
     for mark in _MARKS:

@@ -1,6 +1,7 @@
 """Files of events: written as a run goes, read back, and merged from shards. Design, section 5."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
@@ -8,6 +9,7 @@ from typing import Protocol
 from attrs import evolve, frozen
 
 from wireproof.trial.events import (
+    LONGEST,
     NAMES,
     CaseEvent,
     Event,
@@ -84,7 +86,8 @@ class EventWriter:
 
 def read(path: Path) -> tuple[Stream, ...]:
     """The runs of a file; raises `EventError` with file and line."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = iter(partial(file.readline, LONGEST + 2), "")  # a line without end is not read to its end
         return tuple(parse(lines, str(path)))
 
 
@@ -118,7 +121,7 @@ def _event(line: str, where: str) -> Event | None:
     try:
         return from_line(line)
     except EventError as error:
-        if not line.endswith("\n"):
+        if not line.endswith("\n") and len(line) <= LONGEST:
             return None
         raise EventError(f"{where}: {error}") from None
 
