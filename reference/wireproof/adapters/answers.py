@@ -1,8 +1,9 @@
 """Outcomes between their classes and the JSON of an answer. Design, section 4.
 
-An adapter may say `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
-socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives) and `faulty` (the
-adapter, not its library, went wrong). Deaths and timeouts are never said; they are seen.
+An adapter may answer `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
+socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives), `crashed` (a panic that
+the driver caught, which would have ended the process of any other caller) and `faulty` (the adapter, not its
+library, went wrong). A death of its own process and a timeout are never answered; they are seen.
 """
 
 import difflib
@@ -64,7 +65,9 @@ def answer_packet(name: str, outcome: Outcome) -> Packet:
             parts = {"outcome": "stalled", "text": text}
         case TimedOut(ms, text):
             parts = {"outcome": "faulty", "text": f"no answer in {ms} ms; {text}"}
-        case Faulty(text) | Crashed(text) | NotRun(text):
+        case Crashed(text):
+            parts = {"outcome": "crashed", "text": text}
+        case Faulty(text) | NotRun(text):
             parts = {"outcome": "faulty", "text": text}
     return Packet({"id": name, **parts})
 
@@ -197,7 +200,7 @@ def _exhausted(packet: Packet) -> Exhausted:
     return Exhausted(one_of(packet.head, "resource", ("memory", "output")), text_of(packet.head, "text", ""))
 
 
-def _said(kind: type[Unsupported | Stalled | Faulty]) -> Callable[[Packet], Outcome]:
+def _said(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Packet], Outcome]:
     def parse(packet: Packet) -> Outcome:
         only(packet.head, _SAID, kind.__name__.lower())
         return kind(text_of(packet.head, "text", ""))
@@ -210,6 +213,7 @@ _PARSERS: Final[dict[str, Callable[[Packet], Outcome]]] = {
     "refused": _refused,
     "unsupported": _said(Unsupported),
     "stalled": _said(Stalled),
+    "crashed": _said(Crashed),
     "exhausted": _exhausted,
     "faulty": _said(Faulty),
 }

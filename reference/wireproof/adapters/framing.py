@@ -69,7 +69,7 @@ class Packet:
     """A message between its framing and its meaning: a JSON object without its bytes, and the bytes.
 
     Attributes:
-        size, nodes: of its JSON as it came, in the measure of `Most`; `nodes` is 0 where there cannot be many.
+        size, nodes: of its JSON as it came, as `Most` counts them; `nodes` is 0 where there cannot be many.
     """
 
     head: Head

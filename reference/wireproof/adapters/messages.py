@@ -165,7 +165,9 @@ def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
     only(head, _CLAIM, f"the claim of {one_line(joined, NAME)}")
     ops = texts_of(head, "ops")
     if ops is not None and not set(ops) <= set(_OPS):
-        raise MessageError(f"ops of {one_line(joined, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}")
+        raise MessageError(
+            f"ops of {one_line(joined, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}"
+        )
     return Claim(
         tuple(op for op in _OPS if op in ops) if ops is not None else None,
         texts_of(head, "codecs"),

@@ -58,7 +58,7 @@ LEAST: Final = Most(4 * MIB, 256 * 1024)
 """The limit of an answer to no input at all; a compressed input of 400 bytes is 131,000 bytes of answer."""
 
 EACH: Final = 64
-"""Bytes of an answer, and values in it, that each further byte of input allows; the fixtures need 4 values."""
+"""Bytes of an answer, and values in it, that each byte of input allows; the fixtures need 4 values."""
 
 READ: Final = 256 * 1024
 """Bytes of one read."""
@@ -94,6 +94,8 @@ class Program:
 class Process:
     """See the module, and `Controller` for the methods that are documented there."""
 
+    piped = True
+
     def __init__(self, program: Program) -> None:
         """Start the process and hear its hello; raises `AdapterStartError`."""
         self._program = program
@@ -108,6 +110,7 @@ class Process:
         self._ended = False
         self._closed = False
         self._fault: MessageError | None = None
+        self._stray = ""
         self._looked = time.monotonic()
         self._marked: int | None = None
         self._most: int | None = None
@@ -164,6 +167,8 @@ class Process:
             self._kill_session()
             return
         if self._lifeline >= 0:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._lifeline, b".")  # for a fork of this process may hold the pipe open
             os.close(self._lifeline)
             self._lifeline = -1
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -323,6 +328,7 @@ class Process:
             packet = self._packets.popleft()
             name = packet.head.get("id")
             if not isinstance(name, str) or name not in self._open:
+                self._stray = name if isinstance(name, str) else ""
                 self._fault = MessageError(f"it answered {kind_of(name)}, which is not in flight")
                 self._packets.clear()
                 break
@@ -343,7 +349,7 @@ class Process:
         return self._contract_broken(str(fault))
 
     def _contract_broken(self, text: str) -> Broken:
-        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract")
+        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract", self._stray)
 
     def _death(self) -> Broken:
         if not _has_ended(self._child):
@@ -475,7 +481,7 @@ def _how_it_ended(code: int | None) -> str:
 
 
 def _most(request: Request) -> Most:
-    """Return what an answer to a request may cost: in proportion to its input, within the contract's own limit."""
+    """Return what an answer may cost: in proportion to its input, within the contract's limit."""
     more = EACH * request.weight
     return Most(min(LEAST.size + more, MAX_MESSAGE), min(LEAST.nodes + more, MOST_NODES))
 

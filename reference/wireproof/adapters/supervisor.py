@@ -1,9 +1,10 @@
 """Starts one adapter and ends all that it started, however the run ends: `python supervisor.py FD COMMAND…`.
 
-It stands between wireproof and an adapter on Linux. FD is the reading end of a pipe whose writing end wireproof
-alone holds: when that is closed, be it by wireproof or by its death, the adapter and every descendant are
-killed, whatever session they are in. The adapter inherits stdin, stdout and stderr; no byte passes through here.
-When the adapter ends, so do its descendants, and this process ends as the adapter did: by its exit code or signal.
+It stands between wireproof and an adapter on Linux. FD is the reading end of a pipe whose writing end
+wireproof alone holds: when that is closed, be it by wireproof or by its death, the adapter and every
+descendant are killed, whatever session they are in. The adapter inherits stdin, stdout and stderr; no byte
+passes through here. When the adapter ends, so do its descendants, and this process ends as the adapter did:
+by its exit code or its signal.
 
 It is run as a script and imports nothing of the package, so that it starts within milliseconds.
 """
@@ -25,7 +26,7 @@ LONGEST = 4.0
 
 def main(lifeline: int, command: list[str]) -> None:
     """Run `command` to its end, or until nobody holds the other end of `lifeline`."""
-    os.set_inheritable(lifeline, False)
+    os.set_inheritable(lifeline, False)  # noqa: FBT003 - it takes no keyword
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     signals = _signals()
     child = _started(command)

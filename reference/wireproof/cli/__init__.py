@@ -14,7 +14,12 @@ import click
 
 from wireproof import __version__
 from wireproof.cli.errors import exit_of
+from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.trial.exit_codes import Exit
+from wireproof.wire.texts import one_line
+
+LONGEST: Final = 2000
+"""Characters of an error's line."""
 
 VERBS: Final[Mapping[str, str]] = {
     "account": "account for every byte of Heka streams, in each of three framings",
@@ -79,18 +84,18 @@ def group() -> None:
 def main() -> None:
     """Run the command line and exit."""
     try:
-        code = group.main(prog_name="wireproof", standalone_mode=False)
+        with ended_by_signal():
+            code = group.main(prog_name="wireproof", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        click.echo(f"wireproof: {' '.join(error.format_message().split())}", err=True)
+        click.echo(f"wireproof: {one_line(error.format_message(), LONGEST)}", err=True)
         code = Exit.USAGE
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: what was judged so far is kept", err=True)
-        code = 130
+    except (click.Abort, KeyboardInterrupt) as error:
+        code = interrupted(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
@@ -101,6 +106,6 @@ def main() -> None:
             click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
             known = Exit.SUITE
         else:
-            click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
+            click.echo(f"wireproof: {one_line(str(error), LONGEST)}", err=True)
         code = known
     sys.exit(code if isinstance(code, int) else 0)
