@@ -14,6 +14,7 @@ import pytest
 import toys
 from attrs import evolve
 
+from wireproof import adapters
 from wireproof.adapters import build, registry, table
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
@@ -37,14 +38,28 @@ def request(what: str, **more: Any) -> Request:
     return Request("7", "decode", "toy", "v1", what.encode(), **more)
 
 
+MISUSE = "the adapter calls the adapter contract wrongly:"
+MISUSES = {
+    "keyword": "TypeError: Accepted.__init__() got an unexpected keyword argument 'valeu'",
+    "missing": "TypeError: Rejected.__init__() missing 1 required positional argument: 'cls'",
+    "field": "AttributeError: 'Request' object has no attribute 'bytes'",
+    "frozen": "FrozenInstanceError: can't set attribute",
+    "name": "ImportError: cannot import name 'Acepted' from 'wireproof.adapters' "
+    f"({Path(adapters.__file__)})",
+}
+"""A wrong call of the contract's classes inside an adapter, and what it is told."""
+
 OUTCOMES: list[tuple[str, Outcome]] = [
     ("rejected", Refused("crc-mismatch", "61>3", "crc", "CRC", "wants 1", {"batches": []})),
     ("documented_error", Refused(text="SubError: two lines")),
     ("undocumented", Refused(text="KeyError: 'key'", untyped=True)),
     ("unprintable", Refused(text="Unprintable: (its text cannot be shown)", untyped=True)),
     ("memory", Exhausted("memory", "MemoryError")),
-    ("exits", Refused(text="SystemExit: library gave up", untyped=True)),
-    ("panics", Refused(text="Panic: called Option::unwrap() on None", untyped=True)),
+    ("exits", Crashed("would end its caller: SystemExit: library gave up")),
+    ("panics", Crashed("would end its caller: Panic: called Option::unwrap() on None")),
+    ("bare_rejected", Refused("crc-mismatch", 17)),
+    ("unprintable_text", Refused(text="ValueError: a\\x1b[31m b \\x3a:error::c \\x202ed", untyped=True)),
+    *((f"misuse_{how}", Faulty(f"{MISUSE} {text}")) for how, text in MISUSES.items()),
     ("nothing", Faulty("decode gave NoneType, which is no outcome")),
     ("unsupported", Unsupported("not here")),
 ]
@@ -74,6 +89,12 @@ def test_a_worker_says_the_same_as_the_object_called_here(
     what: str, outcome: Outcome, worker: Controller
 ) -> None:
     assert ask(worker, request(what)) == outcome
+
+
+def test_a_type_error_of_the_codec_is_none_of_the_adapter_s() -> None:
+    outcome = Caller(toys.Toy()).answer(request("type_error"))
+    assert isinstance(outcome, Refused)
+    assert outcome.untyped
 
 
 def test_endless_recursion_is_an_untyped_refusal(worker: Controller) -> None:
@@ -376,7 +397,7 @@ def test_serve_relays_a_process_and_outlives_it() -> None:
         f"{FAULTY} obeys-bytes", HELLO, toy_line("1", b"segfault"), toy_line("2", b"ok")
     )
     assert hello["hello"]["name"] == "faulty"
-    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("faulty", True)
+    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("crashed", True)
     assert second["value"] == {"hex": b"ok".hex()}
 
 

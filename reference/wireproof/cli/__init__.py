@@ -16,8 +16,13 @@ from click.shell_completion import CompletionItem
 from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
+from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.output import ReaderGoneError, printed, printing
 from wireproof.trial.exit_codes import Exit
+from wireproof.wire.texts import one_line
+
+LONGEST: Final = 2000
+"""Characters of an error's line."""
 
 VERBS: Final[Mapping[str, str]] = {
     "account": "account for every byte of Heka streams, in each of three framings",
@@ -102,18 +107,18 @@ def main() -> None:
 
 def _main() -> None:
     try:
-        code = group.main(prog_name="wireproof", standalone_mode=False)
+        with ended_by_signal():
+            code = group.main(prog_name="wireproof", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        click.echo(f"wireproof: {' '.join(error.format_message().split())}", err=True)
+        click.echo(f"wireproof: {one_line(error.format_message(), LONGEST)}", err=True)
         code = Exit.USAGE
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: what was judged so far is kept", err=True)
-        code = 130
+    except (click.Abort, KeyboardInterrupt) as error:
+        code = interrupted(error)
     except ReaderGoneError:
         raise
     except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
@@ -123,6 +128,6 @@ def _main() -> None:
             click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
             known = Exit.SUITE
         else:
-            click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
+            click.echo(f"wireproof: {one_line(str(error), LONGEST)}", err=True)
         code = known
     sys.exit(code if isinstance(code, int) else 0)

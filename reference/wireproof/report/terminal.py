@@ -31,6 +31,7 @@ STYLES: Final[Mapping[str, str]] = {
     "info": "cyan",
     "lenient": "yellow",
     "pass-unclassified": "yellow",
+    "undocumented": "yellow",
     "unsupported": "dim",
     "not-run": "dim",
 }

@@ -217,7 +217,7 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
         debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
         if debt is None:
             continue
-        how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
+        how = ("as" if debt.is_as_written(event) else "other") if _is_about(debt, event) else "not"
         found[debt][how].append(event)
         if how != "not":
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
@@ -231,6 +231,11 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
         tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
+
+
+def _is_about(debt: Debt, event: CaseEvent) -> bool:
+    """Report whether a verdict keeps or changes a debt; an undocumented refusal fails in no other way."""
+    return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
 
 
 def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:

@@ -7,6 +7,8 @@ A window of requests is in flight at a time. When the adapter dies, breaks the c
 for longer than any case in flight may take, each case in flight is asked again, alone, in a fresh
 process, until one of them does it again: that one is guilty, and the others are asked as if nothing
 had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
+A breach of the contract may also come behind an answer: those that were answered last are asked again first,
+and at the end of a block one case is asked once more, for whatever came behind the answers comes before its own.
 Of `run`, nothing is in flight while a result is handed out, so a slow reader of the results costs no case its
 time. Who has other work meanwhile calls `put` and later `take`: an answer that is there by then is in time.
 """
@@ -31,6 +33,9 @@ from wireproof.trial.plan import BLOCK, SLOW_BLOCK, Draw, blocks, planned, reque
 
 WIDEST: Final = 256
 """Requests in flight at most, whatever the adapter offers."""
+
+RECENT: Final = 2
+"""Cases answered last that are suspected of what comes behind an answer."""
 
 HEAVIEST: Final = 4 * MIB
 """Bytes of input in flight, over which no further request is sent."""
@@ -98,6 +103,7 @@ class _End:
 
     outcome: Crashed | TimedOut | Exhausted | Faulty
     how: str
+    stray: str = ""
 
 
 class Engine:
@@ -145,6 +151,7 @@ class Engine:
         self._blocks: deque[_Block] = deque()
         self._queue: deque[_Asked] = deque()
         self._flight: dict[str, _Asked] = {}
+        self._answered: dict[str, _Asked] = {}
         self.deaths = Deaths()
         self.notes: list[str] = []
 
@@ -233,6 +240,7 @@ class Engine:
         if self._controller is not None:
             self._controller.close()
         self._controller = None
+        self._answered.clear()
 
     # --- a block ---
 
@@ -263,6 +271,7 @@ class Engine:
                 for other in self._blocks:
                     self._windowed(other.open)
                 self._measured(block.measured)
+            self._look_behind()
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}")
             self._queue.clear()
@@ -270,6 +279,8 @@ class Engine:
         for place, case in enumerate(block.cases):
             if place not in block.results:
                 block.settle(place, case, NotRun(self.deaths.verdict(case)), 0)
+        for name in [name for name, asked in self._answered.items() if asked.block is block]:
+            del self._answered[name]  # its result is handed out
         return [block.results[place] for place in range(len(block.cases))]
 
     def _windowed(self, wanted: set[int]) -> None:
@@ -279,7 +290,8 @@ class Engine:
             if end is not None:
                 suspects = list(self._flight.values())
                 self._flight.clear()
-                self._queue.extendleft(reversed(self._blame(suspects, end)))
+                left = suspects if self._broken_behind(end) else self._blame(suspects, end)
+                self._queue.extendleft(reversed(left))
 
     def _converse(self, wanted: set[int]) -> _End | None:
         """Ask until nothing `wanted` is open, or the adapter ends: then the suspects are in flight."""
@@ -293,15 +305,14 @@ class Engine:
             try:
                 answers = controller.receive(ms / 1000)
             except Broken as broken:
-                return _End(broken.outcome, broken.how)
+                return _End(broken.outcome, broken.how, broken.stray)
             if not answers:
                 return _End(TimedOut(ms, controller.progress()), "timeout")
             now = time.perf_counter_ns()
             for name, outcome in answers:
-                self._keep(self._flight.pop(name), outcome, (now - before) // len(answers))
-            before = (
-                time.perf_counter_ns()
-            )  # what is kept may have been judged: that time is not the adapter's
+                self._answered[name] = self._flight.pop(name)
+                self._keep(self._answered[name], outcome, (now - before) // len(answers))
+            before = time.perf_counter_ns()  # what is kept may have been judged: not the adapter's time
         return None
 
     def _top_up(self, controller: Controller) -> None:
@@ -337,6 +348,8 @@ class Engine:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
             given = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{asked.case.op} was answered with {given}")
+        if not isinstance(outcome, TimedOut | NotRun):
+            self.deaths.answered()
         asked.block.settle(asked.place, asked.case, outcome, ns)
 
     # --- deaths ---
@@ -348,7 +361,7 @@ class Engine:
                 self._keep(asked, NotRun(why), 0)
                 continue
             self._drop()
-            again = self._alone(asked)
+            again = self._alone(asked) or self._behind(asked, end)
             if again is not None:
                 self.deaths.add(asked.case, again.outcome, again.how)
                 self._drop()
@@ -375,10 +388,72 @@ class Engine:
             over = controller.over_memory()
             if not answers:
                 end = self._late(asked, controller, over)
+        self._answered[asked.request.id] = asked
         outcome = end.outcome if end is not None else over or answers[0][1]
         self._keep(asked, outcome, time.perf_counter_ns() - start)
         controller.mark_memory(None)
         return end
+
+    # --- behind an answer ---
+
+    def _look_behind(self) -> None:
+        """Find what came behind the last answers, while their results can still be changed."""
+        if self._flight or self._queue or self._controller is None or not self._answered:
+            return
+        last = list(self._answered.values())[-RECENT:]
+        end = self._asked_again(min(last, key=lambda asked: asked.request.weight))
+        if end is not None and not self._broken_behind(end):
+            self._nobody(last[-1:], end)
+        self._answered.clear()
+
+    def _asked_again(self, asked: _Asked) -> _End | None:
+        """Ask a case that was just answered once more; return the breach that comes before its answer, if any."""
+        controller = self._running()
+        if not controller.piped:
+            return None
+        try:
+            controller.send([evolve(asked.request, id=self._draw.name())])
+            if not controller.receive(asked.ms / 1000):
+                self._drop()
+        except Broken as broken:
+            if isinstance(broken.outcome, Faulty):
+                return _End(broken.outcome, broken.how, broken.stray)
+            self._drop()
+        return None
+
+    def _broken_behind(self, end: _End) -> bool:
+        """Blame the breach on one of those that were answered last, if it commits it again alone."""
+        if not isinstance(end.outcome, Faulty):
+            return False
+        names = dict.fromkeys((end.stray, *reversed(list(self._answered)[-RECENT:])))
+        for asked in [self._answered[name] for name in names if name in self._answered]:
+            self._drop()
+            again = self._breach_of(asked)
+            if again is not None:
+                self._keep(asked, again.outcome, 0)
+                self.deaths.add(asked.case, again.outcome, again.how)
+                self._drop()
+                return True
+        return False
+
+    def _breach_of(self, asked: _Asked) -> _End | None:
+        """Return how a case breaks the contract alone in a fresh process, before or behind its answer."""
+        controller = self._running()
+        try:
+            controller.send([asked.request])
+            return self._asked_again(asked) if controller.receive(asked.ms / 1000) else None
+        except Broken as broken:
+            faulty = isinstance(broken.outcome, Faulty)
+            return _End(broken.outcome, broken.how) if faulty else None
+
+    def _behind(self, asked: _Asked, end: _End) -> _End | None:
+        """Return the breach behind the answer of a suspect of one, and give it to the case."""
+        if not isinstance(end.outcome, Faulty) or self._controller is None:
+            return None
+        again = self._asked_again(asked)
+        if again is not None:
+            self._keep(asked, again.outcome, 0)
+        return again
 
     @staticmethod
     def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:

@@ -140,7 +140,7 @@ def _malformed(outcome: Accepted | Refused) -> str:
         return f"consumed is {type(consumed).__name__}, not a number of bytes"
     if data is not None and not isinstance(data, bytes):
         return f"an encoding of type {type(data).__name__}, not bytes"
-    return "" if cls in CLASSES else f"refuses with the unknown class {cls!r}"
+    return "" if cls in CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
 def _skipped(case: Case, text: str, bench: Bench) -> Verdict:
@@ -191,9 +191,11 @@ def _against(expect: Expect, outcome: Accepted | Refused, bench: Bench) -> Verdi
 def _among(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict:
     """`info:<behaviour>` for the behaviour that was seen; of several, one that fits without doubt."""
     verdicts = [(known.id, _against(known.expect, outcome, bench)) for known in expect.behaviours]
-    for names in (("pass", "info"), ("pass-unclassified",)):
+    for names in (("pass", "info"), ("pass-unclassified",), ("undocumented",)):
         for name, verdict in verdicts:
             if verdict.name in names:
+                if verdict.name == "undocumented":
+                    return evolve(verdict, want=short_expect(expect))
                 return Verdict("info", name, verdict.cls, text=verdict.text, got=short_outcome(outcome))
     alike = [verdict for _, verdict in verdicts if verdict.kind not in ("wrong-accept", "wrong-reject")]
     closest = (alike or [verdict for _, verdict in verdicts])[0]
