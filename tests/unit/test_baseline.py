@@ -9,7 +9,8 @@ from runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.build import drivers_folder
 from wireproof.trial import baseline
-from wireproof.trial.baseline import BaselineError, apply, exit_code, fix, parse, write
+from wireproof.trial.baseline import BaselineError, apply, fix, parse, write
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.events import CaseEvent
 
 TODAY = date(2026, 11, 21)
@@ -77,8 +78,18 @@ def test_a_debt_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
     assert code(PASS, FAIL, shard="1/2") == 0
 
 
-def test_a_debt_whose_case_was_not_run_is_not_stale() -> None:
-    assert code(FAIL, event(3, "other/one", "not-run")) == 0
+def test_a_debt_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
+    left_out = event(3, "other/one", "not-run")
+    assert apply(stream(FAIL, left_out), parse(TEXT), TODAY).stale == ()
+    assert code(FAIL, evolve(left_out, kind="start")) == 4
+    assert code(FAIL, evolve(left_out, kind="spent")) == 1
+
+
+def test_a_case_left_out_for_a_known_crash_is_known_and_one_for_another_crash_is_not() -> None:
+    crash = "toy.frame/v1/other/one"
+    rest = evolve(event(4, "other/two", "not-run"), kind="same-as")
+    assert code(FAIL, OTHER, evolve(rest, text=f"same as {crash}")) == 0
+    assert code(FAIL, OTHER, evolve(rest, text="same as toy.frame/v1/other/three")) == 1
 
 
 @pytest.mark.parametrize("now", [evolve(FAIL, kind="wrong-value"), evolve(FAIL, cls="bad-magic")])
@@ -101,10 +112,14 @@ def test_no_baseline_hides_a_broken_adapter_or_suite(verdict: str, expected: int
     assert code(FAIL, event(3, "other/one", verdict), text=text) == expected
 
 
-def test_an_empty_run_is_a_usage_error_and_an_incomplete_one_can_be_refused() -> None:
-    assert exit_code(stream()) == 2
-    assert exit_code(stream(PASS, complete=False)) == 0
-    assert exit_code(stream(PASS, complete=False), require_complete=True) == 4
+def test_a_run_that_judged_nothing_is_a_usage_error_unless_nobody_asked_for_it_by_name() -> None:
+    for run in (stream(), stream(SKIP)):
+        assert exit_code(run) == 2
+        assert exit_code(run, named=False) == 0
+
+
+def test_a_run_that_was_broken_off_is_never_green() -> None:
+    assert exit_code(evolve(stream(PASS), footer=None)) == 4
 
 
 def test_should_gates_when_the_run_holds_to_it() -> None:

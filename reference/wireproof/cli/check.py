@@ -19,10 +19,12 @@ from wireproof.cli.options import adapter_names, selecting, selection, suite_of
 from wireproof.cli.progress import bars
 from wireproof.cli.views import viewing, views_of, write_views
 from wireproof.report.terminal import View, show, summary
-from wireproof.trial import baseline
+from wireproof.trial import baseline, conclusion
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.families import Families, FamilyStore
 from wireproof.trial.lookup import Lookups
+from wireproof.trial.streams import Stream
 from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_by_one, side_by_side
 
 
@@ -48,7 +50,7 @@ from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
               help="processes that judge and derive side by side  [default: one for each core]")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
-@click.option("--min-cases", default=1, help="fewer judged cases are a usage error")
+@click.option("--min-cases", default=1, show_default=True, help="fewer judged cases are a usage error")
 @click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="known failures, which do not count")  # fmt: skip
 @click.option(
@@ -74,10 +76,10 @@ def command(
         raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to judge, or give --all-ready")
     views = views_of(more)
     asked = _asked(more)
-    adapters = tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
+    named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
     codes: list[Exit] = []
-    streams = []
+    streams: list[Stream] = []
     for judged in _judged(adapters, asked, jobs or cores(), console, out):
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
@@ -87,13 +89,12 @@ def command(
         if judged.stream is None:
             continue
         streams.append(judged.stream)
-        applied = _shown(judged, asked, console)
-        codes.append(baseline.exit_code(judged.stream, applied, strict_class=strict_class))
-        if len(judged.events) < min_cases:
-            click.echo(
-                f"wireproof: {judged.spec}: {len(judged.events)} cases, fewer than {min_cases}", err=True
-            )
-            codes.append(Exit.USAGE)
+        applied = _shown(judged, asked, console, strict_class=strict_class)
+        wanted = judged.spec in named
+        codes.append(exit_code(judged.stream, applied, strict_class=strict_class, named=wanted))
+        if lack := _lack(judged.stream, min_cases):
+            click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
+            codes += [Exit.USAGE] * wanted
     if len(streams) > 1:
         console.print(summary(streams))
     write_views(streams, views, asked.suite)
@@ -165,7 +166,14 @@ def _families(asked: Asked, *, shared: bool) -> Iterator[Families]:
         yield FamilyStore(Path(folder), {case.id: case for case in asked.golden_cases})
 
 
-def _shown(judged: Judged, asked: Asked, console: Console) -> baseline.Applied | None:
+def _lack(stream: Stream, least: int) -> str:
+    """Return why a run judged too few cases to count; empty if it did not."""
+    found = conclusion.judged(stream.cases)
+    few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
+    return conclusion.nothing_judged(stream) or few
+
+
+def _shown(judged: Judged, asked: Asked, console: Console, *, strict_class: bool) -> baseline.Applied | None:
     stream = judged.stream
     assert stream is not None, "what is shown began"
     for note in judged.notes:
@@ -174,5 +182,5 @@ def _shown(judged: Judged, asked: Asked, console: Console) -> baseline.Applied |
     if asked.debts is not None:
         applied = baseline.apply(stream, asked.debts, datetime.now(tz=UTC).date())
     lookups = Lookups(asked.suite)
-    show(stream, console, View(lookups.case, lookups.twin, applied))
+    show(stream, console, View(lookups.case, lookups.twin, applied, strict_class=strict_class))
     return applied

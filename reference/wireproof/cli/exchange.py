@@ -20,7 +20,7 @@ from wireproof.files import replace_text
 from wireproof.formats import matching
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
-from wireproof.trial import baseline
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.exchange import Ask, Exchanged, exchange
 from wireproof.trial.exit_codes import Exit, worst
@@ -76,7 +76,7 @@ def command(
         _write(shown, out)
     if file:
         replace_text(file, page(shown, Page("wireproof: exchange", _case)))
-    codes = [baseline.exit_code(stream) for stream in shown.ledger.streams if stream.cases]
+    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
     return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 

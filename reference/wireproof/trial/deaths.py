@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final
 
 from wireproof.cases.case import Case
-from wireproof.cases.outcome import Faulty, Outcome, TimedOut
+from wireproof.cases.outcome import Cause, Faulty, NotRun, Outcome, TimedOut
 
 PER_FAMILY: Final = 3
 """Deaths with one signature, after which the rest of a family is not run."""
@@ -52,7 +52,7 @@ class Deaths:
         self._faults = 0
         self._silent = 0
         self._timeouts = 0
-        self._over = ""
+        self._over: NotRun | None = None
 
     def add(self, case: Case, outcome: Outcome, how: str, *, alone: bool = True) -> None:
         """Note that `case` died with `outcome`; not `alone`: it was in flight and does not die by itself."""
@@ -74,7 +74,7 @@ class Deaths:
         elif self._timeouts >= TIMEOUTS:
             self.stop(f"{TIMEOUTS} cases without an answer in time, the last {case.id}")
         elif self._faults >= FAULTS:
-            self.stop(f"{FAULTS} faults of the adapter itself, the last at {case.id}")
+            self.stop(f"{FAULTS} faults of the adapter itself, the last at {case.id}", "faulty")
         elif len(self._signatures) >= SIGNATURES:
             self.stop(f"{SIGNATURES} different ways to die, the last at {case.id}")
 
@@ -82,13 +82,13 @@ class Deaths:
         """Note that some case was answered: the adapter does not hang on everything."""
         self._silent = 0
 
-    def stop(self, why: str) -> None:
+    def stop(self, why: str, cause: Cause = "spent") -> None:
         """Let nothing more be run."""
-        self._over = self._over or why
+        self._over = self._over or NotRun(why, cause)
 
-    def verdict(self, case: Case) -> str:
-        """Why `case` is not to be run; empty where it is."""
+    def verdict(self, case: Case) -> NotRun | None:
+        """Return the outcome of a `case` that is not to be run; None where it is."""
         if self._over:
             return self._over
         first = self._closed.get(family_of(case))
-        return f"same as {first}" if first else ""
+        return NotRun(f"same as {first}", "same-as") if first else None

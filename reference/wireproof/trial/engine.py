@@ -8,7 +8,7 @@ for longer than any case in flight may take, each case in flight is asked again,
 process, until one of them does it again: that one is guilty, and the others are asked as if nothing
 had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
 A breach of the contract may also come behind an answer: those that were answered last are asked again first,
-and at the end of a block one case is asked once more, for whatever came behind the answers comes before its own.
+and at the end of a block one case is asked once more: what came behind the answers comes before its own.
 Of `run`, nothing is in flight while a result is handed out, so a slow reader of the results costs no case its
 time. Who has other work meanwhile calls `put` and later `take`: an answer that is there by then is in time.
 """
@@ -273,12 +273,12 @@ class Engine:
                 self._measured(block.measured)
             self._look_behind()
         except AdapterStartError as error:
-            self.deaths.stop(f"it did not start again: {error}")
+            self.deaths.stop(f"it did not start again: {error}", "start")
             self._queue.clear()
             self._flight.clear()
         for place, case in enumerate(block.cases):
             if place not in block.results:
-                block.settle(place, case, NotRun(self.deaths.verdict(case)), 0)
+                block.settle(place, case, self.deaths.verdict(case) or NotRun("never asked"), 0)
         for name in [name for name, asked in self._answered.items() if asked.block is block]:
             del self._answered[name]  # its result is handed out
         return [block.results[place] for place in range(len(block.cases))]
@@ -290,8 +290,19 @@ class Engine:
             if end is not None:
                 suspects = list(self._flight.values())
                 self._flight.clear()
-                left = suspects if self._broken_behind(end) else self._blame(suspects, end)
-                self._queue.extendleft(reversed(left))
+                self._queue.extendleft(reversed(self._after(suspects, end)))
+
+    def _after(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
+        """Find who is guilty of an end; gives those to be asked again.
+
+        Where the adapter does not start again, the end stays with the first suspect that is not cleared.
+        """
+        try:
+            return suspects if self._broken_behind(end) else self._blame(suspects, end)
+        except AdapterStartError:
+            if first := next((one for one in suspects if one.place not in one.block.results), None):
+                self._keep(first, end.outcome, 0)
+            raise
 
     def _converse(self, wanted: set[int]) -> _End | None:
         """Ask until nothing `wanted` is open, or the adapter ends: then the suspects are in flight."""
@@ -325,7 +336,7 @@ class Engine:
         while self._queue and len(self._flight) + len(batch) < window and weight < HEAVIEST:
             asked = self._queue.popleft()
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             weight += asked.request.weight
             batch.append(asked)
@@ -339,7 +350,7 @@ class Engine:
             controller.send([asked.request for asked in batch])
         except MessageError as error:
             if len(batch) == 1:
-                self._keep(batch[0], NotRun(str(error)), 0)
+                self._keep(batch[0], NotRun(str(error), "large"), 0)
                 return {}
             return {key: one for asked in batch for key, one in self._sent(controller, [asked]).items()}
         return {asked.request.id: asked for asked in batch}
@@ -358,7 +369,7 @@ class Engine:
         """Ask each suspect alone in a fresh process until one is guilty; gives those not yet asked."""
         for number, asked in enumerate(suspects):
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             self._drop()
             again = self._alone(asked) or self._behind(asked, end)
@@ -407,7 +418,7 @@ class Engine:
         self._answered.clear()
 
     def _asked_again(self, asked: _Asked) -> _End | None:
-        """Ask a case that was just answered once more; return the breach that comes before its answer, if any."""
+        """Ask a case that was just answered once more; return the breach that comes before its answer."""
         controller = self._running()
         if not controller.piped:
             return None
@@ -481,7 +492,7 @@ class Engine:
         while queue:
             asked = queue.popleft()
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             end = self._alone(asked)
             if end is not None:

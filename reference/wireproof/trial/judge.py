@@ -4,7 +4,8 @@ Design, section 3. Golden, derived, property, fuzz, exchange and Spark runs all 
 """
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
@@ -112,6 +113,15 @@ _DEAD: Final[dict[type, Name]] = {
 }
 """The outcomes that are no answer: the verdict is their name."""
 
+_KIND_OF: Final[dict[type, Callable[[Any], str]]] = {
+    Exhausted: attrgetter("resource"),
+    NotRun: attrgetter("cause"),
+}
+
+
+def _no_kind(_: object) -> str:
+    return ""
+
 
 def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
     match outcome:
@@ -123,7 +133,7 @@ def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
         case Unsupported(text):
             return _skipped(case, text, bench)
         case _:
-            kind = outcome.resource if isinstance(outcome, Exhausted) else ""
+            kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
             want, got = short_expect(case.expect), short_outcome(outcome)
             return Verdict(_DEAD[type(outcome)], kind, text=cut(outcome.text, LINE), want=want, got=got)
 

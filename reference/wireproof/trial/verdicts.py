@@ -1,10 +1,11 @@
 """The table of verdicts: the judge's word on one case and one outcome. Design, section 3, "Verdicts"."""
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from attrs import field, frozen
 
 from wireproof.cases.case import Level
+from wireproof.cases.outcome import Cause
 from wireproof.wire.rejected import At
 
 Name = Literal[
@@ -83,7 +84,7 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     Row("adapter-error", (), "adapter", "the adapter broke its contract"),
     Row("suite-bug", (), "suite", "the reference disagrees with the fixture"),
-    Row("not-run", (), "never", "was not asked; the run is incomplete"),
+    Row("not-run", get_args(Cause), "never", "was not asked; the run is incomplete"),
 )
 
 ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
