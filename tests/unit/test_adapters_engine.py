@@ -28,7 +28,7 @@ from wireproof.wire.values import digest
 FAULTY = Path(__file__).with_name("faulty.py")
 GOOD = [b"a", b"bb", b"ccc"]
 
-SILENT = (b"hang", b"half-a-frame")
+MUTE = (b"hang", b"half-a-frame")
 SHORT, LONG = 700, 60_000
 """Milliseconds."""
 
@@ -43,7 +43,7 @@ def case(data: bytes, number: int = 0, **more: Any) -> Case:
 
 def cases(*parts: bytes, ms: int | None = None) -> list[Case]:
     """A case of each part; one that is never answered has a short time, the others all they may want."""
-    limits = [Limits(ms=ms or (SHORT if part in SILENT else LONG)) for part in parts]
+    limits = [Limits(ms=ms or (SHORT if part in MUTE else LONG)) for part in parts]
     return [
         case(part, number, limits=limit)
         for number, (part, limit) in enumerate(zip(parts, limits, strict=True))
