@@ -4,6 +4,7 @@ Design, section 2, floor 2. Everything above asks this table and no codec direct
 """
 
 import difflib
+import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
@@ -250,6 +251,17 @@ def get(name: str, revision: str) -> Format:
         return FORMATS[joined]
     near = difflib.get_close_matches(joined, FORMATS, n=3, cutoff=0.3)
     raise UnknownFormat(f"unknown format {joined}; nearest: {', '.join(near) or 'none'}")
+
+
+def matching(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the formats that any of the patterns names; raises `UnknownFormat` for one that names none."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
+        if not hits:
+            raise UnknownFormat(f"no format is called {pattern}; there are {', '.join(FORMATS)}")
+        chosen |= dict.fromkeys(hits)
+    return tuple(chosen)
 
 
 def decode(row: Format, data: bytes, options: Options = DEFAULT) -> Decoded:

@@ -54,7 +54,7 @@ class CodecRun:
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        debts = baseline.parse(Path(file).read_text(encoding="utf-8"), file) if file else ()
+        debts = baseline.read(Path(file)) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")

@@ -19,7 +19,7 @@ from typing import Any, Self
 import cramjam
 from machine import CHROMIUM
 
-from wireproof.adapters.build import cache_folder
+from wireproof.cache import cache_folder
 
 PACKAGE = Path(__file__).resolve().parents[1] / "browser"
 SWITCHES = (

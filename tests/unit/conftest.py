@@ -32,10 +32,18 @@ def _load(folders: Any = ()) -> Suite:
 
 
 @pytest.fixture
-def wireproof(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """The same `main` as the program's, in this process."""
-
+def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command loads what the commands before it loaded."""
     monkeypatch.setattr("wireproof.cli.options.load", _load)
+
+
+@pytest.fixture
+def wireproof(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    fixtures_read_once: None,  # noqa: ARG001 - for what it does
+) -> Command:
+    """The same `main` as the program's, in this process."""
 
     def run(*words: Any, width: int = 200) -> Done:
         monkeypatch.setenv("COLUMNS", str(width))

@@ -176,7 +176,16 @@ ROWS: tuple[Row, ...] = (
         "",
     ),
     ("class not told", BAD_CASE, Refused("other"), EXACT, "pass-unclassified", ""),
-    ("undocumented exception", BAD_CASE, Refused("other", untyped=True), ANYBODY, "pass-unclassified", ""),
+    ("undocumented exception", BAD_CASE, Refused("other", untyped=True), ANYBODY, "undocumented", ""),
+    (
+        "undocumented, of the right class",
+        BAD_CASE,
+        Refused("crc-mismatch", untyped=True),
+        EXACT,
+        "undocumented",
+        "",
+    ),
+    ("undocumented, derived", DERIVED, Refused("other", untyped=True), EXACT, "undocumented", ""),
     ("wrong class, exact", BAD_CASE, Refused("bad-magic"), EXACT, "fail:wrong-reason", ""),
     ("wrong class, coarse", BAD_CASE, Refused("bad-magic"), ANYBODY, "pass-unclassified", ""),
     ("place not judged", BAD_CASE, Refused("crc-mismatch", 0), EXACT, "pass:canonical", ""),
@@ -337,7 +346,7 @@ ROWS: tuple[Row, ...] = (
     ("memory", GOOD_CASE, Exhausted("memory"), ANYBODY, "resource:memory", ""),
     ("stalled", GOOD_CASE, Stalled(), ANYBODY, "stalled", ""),
     ("contract broken", GOOD_CASE, Faulty("noise"), ANYBODY, "adapter-error", ""),
-    ("not asked", GOOD_CASE, NotRun("budget"), ANYBODY, "not-run", ""),
+    ("not asked", GOOD_CASE, NotRun("6 timeouts", "spent"), ANYBODY, "not-run:spent", ""),
     # --- the suite itself ---
     (
         "fixture wrong",

@@ -21,6 +21,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
+from wireproof.trial.deaths import SILENT, TIMEOUTS, Deaths
 from wireproof.trial.engine import Engine
 from wireproof.wire.values import digest
 
@@ -108,14 +109,49 @@ def test_an_answer_to_nobody_breaks_the_contract(fault: str, text: str) -> None:
     assert text in outcome.text
 
 
+@pytest.mark.parametrize("number", [0, 17, 40])
 @pytest.mark.parametrize("fault", ["repeated-id", "noise-after"])
-def test_a_breach_after_the_answer_is_laid_at_a_door_and_noted(fault: str) -> None:
-    outcomes, engine = run(cases(fault.encode(), *[b"x"] * 40))
-    faults = [outcome for outcome in outcomes if isinstance(outcome, Faulty)]
-    assert len(faults) == 1
-    assert "none of which does it alone" in faults[0].text
-    assert outcomes.count(good(b"x")) >= 39
-    assert len(engine.notes) == 1
+def test_a_breach_behind_the_answer_is_the_case_s_that_committed_it(fault: str, number: int) -> None:
+    plan = [b"x"] * 41
+    plan[number] = fault.encode()
+    outcomes, engine = run(cases(*plan))
+    assert [place for place, one in enumerate(outcomes) if isinstance(one, Faulty)] == [number]
+    assert outcomes.count(good(b"x")) == 40
+    assert engine.notes == []
+
+
+@pytest.mark.parametrize("fault", ["repeated-id", "noise-after"])
+def test_a_breach_behind_the_very_last_answer_is_seen(fault: str) -> None:
+    outcomes, _ = run(cases(fault.encode()))
+    assert isinstance(outcomes[0], Faulty)
+
+
+def test_an_adapter_that_hangs_on_everything_uses_up_a_budget_over_all_families() -> None:
+    outcomes, engine = run(cases(*[b"hang"] * 20, ms=50))
+    assert [type(one) for one in outcomes].count(TimedOut) == SILENT
+    rest = [one for one in outcomes if isinstance(one, NotRun)]
+    assert len(rest) == 20 - SILENT
+    assert f"{SILENT} cases in a row without an answer in time" in rest[0].text
+    assert engine.deaths.count == SILENT
+
+
+def test_an_adapter_that_hangs_now_and_then_is_asked_on() -> None:
+    deaths = Deaths()
+    for number, one in enumerate(cases(*[b"hang"] * 4 * SILENT)):
+        deaths.add(one, TimedOut(100), "timeout")
+        if number % SILENT == SILENT - 2:
+            deaths.answered()
+        assert deaths.verdict(case(b"x", 1000)) == ""
+
+
+def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
+    deaths = Deaths()
+    for number, one in enumerate(cases(*[b"hang"] * TIMEOUTS)):
+        assert deaths.verdict(one) == ""
+        deaths.add(one, TimedOut(100), "timeout")
+        if number % 2:
+            deaths.answered()
+    assert f"{TIMEOUTS} cases without an answer in time" in deaths.verdict(case(b"x", 1000))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 import toys
 from attrs import evolve
 
+from wireproof import adapters
 from wireproof.adapters import build, registry, table
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
@@ -37,14 +38,28 @@ def request(what: str, **more: Any) -> Request:
     return Request("7", "decode", "toy", "v1", what.encode(), **more)
 
 
+MISUSE = "the adapter calls the adapter contract wrongly:"
+MISUSES = {
+    "keyword": "TypeError: Accepted.__init__() got an unexpected keyword argument 'valeu'",
+    "missing": "TypeError: Rejected.__init__() missing 1 required positional argument: 'cls'",
+    "field": "AttributeError: 'Request' object has no attribute 'bytes'",
+    "frozen": "FrozenInstanceError: can't set attribute",
+    "name": "ImportError: cannot import name 'Acepted' from 'wireproof.adapters' "
+    f"({Path(adapters.__file__)})",
+}
+"""A wrong call of the contract's classes inside an adapter, and what it is told."""
+
 OUTCOMES: list[tuple[str, Outcome]] = [
     ("rejected", Refused("crc-mismatch", "61>3", "crc", "CRC", "wants 1", {"batches": []})),
     ("documented_error", Refused(text="SubError: two lines")),
     ("undocumented", Refused(text="KeyError: 'key'", untyped=True)),
     ("unprintable", Refused(text="Unprintable: (its text cannot be shown)", untyped=True)),
     ("memory", Exhausted("memory", "MemoryError")),
-    ("exits", Refused(text="SystemExit: library gave up", untyped=True)),
-    ("panics", Refused(text="Panic: called Option::unwrap() on None", untyped=True)),
+    ("exits", Crashed("would end its caller: SystemExit: library gave up")),
+    ("panics", Crashed("would end its caller: Panic: called Option::unwrap() on None")),
+    ("bare_rejected", Refused("crc-mismatch", 17)),
+    ("unprintable_text", Refused(text="ValueError: a\\x1b[31m b \\x3a:error::c \\x202ed", untyped=True)),
+    *((f"misuse_{how}", Faulty(f"{MISUSE} {text}")) for how, text in MISUSES.items()),
     ("nothing", Faulty("decode gave NoneType, which is no outcome")),
     ("unsupported", Unsupported("not here")),
 ]
@@ -74,6 +89,12 @@ def test_a_worker_says_the_same_as_the_object_called_here(
     what: str, outcome: Outcome, worker: Controller
 ) -> None:
     assert ask(worker, request(what)) == outcome
+
+
+def test_a_type_error_of_the_codec_is_none_of_the_adapter_s() -> None:
+    outcome = Caller(toys.Toy()).answer(request("type_error"))
+    assert isinstance(outcome, Refused)
+    assert outcome.untyped
 
 
 def test_endless_recursion_is_an_untyped_refusal(worker: Controller) -> None:
@@ -185,7 +206,9 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("toy-row", "toys:ROW", registry.GROUP),
         EntryPoint("toy-broken", "toys:Absent", registry.GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: points if group == registry.GROUP else []
+    )
 
 
 @pytest.mark.usefixtures("third_party")
@@ -306,10 +329,7 @@ def test_a_build_that_fails_is_one_line_and_is_tried_again(made: Build, text: st
 
 
 def served(spec: str, *lines: dict[str, Any]) -> list[Any]:
-    stdin = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    stdout = io.BytesIO()
-    serve(spec, "jsonl", stdin, stdout)
-    return [json.loads(line) for line in stdout.getvalue().splitlines()]
+    return _served(b"".join(json.dumps(line).encode() + b"\n" for line in lines), spec)
 
 
 HELLO = {"hello": {"protocol": 1}}
@@ -341,9 +361,35 @@ def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
     assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
 
 
-def test_serve_stops_at_what_is_no_message() -> None:
-    with pytest.raises(MessageError, match="no JSON"):
-        serve("py:toys:Toy", "jsonl", io.BytesIO(b"hello\n"), io.BytesIO())
+@pytest.mark.parametrize(
+    "bad",
+    [b"hello", b"[]", b"\xff", b"{}", b'{"id": 7}', b'{"id": "1", "hex": "0"}', b"[" * 100_000, b"a\rb"],
+    ids=lambda bad: repr(bad[:12]),
+)
+def test_serve_answers_a_bad_line_and_goes_on(bad: bytes) -> None:
+    good = json.dumps(toy_line("2", b"unsupported")).encode()
+    first, second = _served(bad + b"\n" + good + b"\n")
+    assert (first["id"], first["outcome"], first["text"][:12]) == ("", "faulty", "no request: ")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wireproof.adapters.framing.MAX_LINE", 1000)
+    monkeypatch.setattr("wireproof.adapters.serve.READ", 100)
+    first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
+    assert first["text"].startswith("no request: line 1: a line over the limit of 1000 bytes")
+    assert second["outcome"] == "unsupported"
+
+
+def test_serve_stops_at_a_frame_that_is_none() -> None:
+    with pytest.raises(MessageError, match="no frame"):
+        serve("py:toys:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
+
+
+def _served(data: bytes, spec: str = "py:toys:Toy") -> list[Any]:
+    stdout = io.BytesIO()
+    serve(spec, "jsonl", io.BytesIO(data), stdout)
+    return [json.loads(line) for line in stdout.getvalue().splitlines()]
 
 
 def test_serve_relays_a_process_and_outlives_it() -> None:
@@ -351,7 +397,7 @@ def test_serve_relays_a_process_and_outlives_it() -> None:
         f"{FAULTY} obeys-bytes", HELLO, toy_line("1", b"segfault"), toy_line("2", b"ok")
     )
     assert hello["hello"]["name"] == "faulty"
-    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("faulty", True)
+    assert (first["outcome"], "SIGSEGV" in first["text"]) == ("crashed", True)
     assert second["value"] == {"hex": b"ok".hex()}
 
 

@@ -4,10 +4,13 @@ from datetime import date
 
 import pytest
 from attrs import evolve
+from goldens import load
 from runs import FAIL, PASS, RUN, SKIP, event, stream
 
+from wireproof.adapters.build import drivers_folder
 from wireproof.trial import baseline
-from wireproof.trial.baseline import BaselineError, apply, exit_code, fix, parse, write
+from wireproof.trial.baseline import BaselineError, apply, fix, parse, write
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.events import CaseEvent
 
 TODAY = date(2026, 11, 21)
@@ -75,8 +78,18 @@ def test_a_debt_whose_case_is_gone_is_stale_in_a_whole_run_only() -> None:
     assert code(PASS, FAIL, shard="1/2") == 0
 
 
-def test_a_debt_whose_case_was_not_run_is_not_stale() -> None:
-    assert code(FAIL, event(3, "other/one", "not-run")) == 0
+def test_a_debt_whose_case_was_not_run_is_not_stale_and_the_run_is_not_green() -> None:
+    left_out = event(3, "other/one", "not-run")
+    assert apply(stream(FAIL, left_out), parse(TEXT), TODAY).stale == ()
+    assert code(FAIL, evolve(left_out, kind="start")) == 4
+    assert code(FAIL, evolve(left_out, kind="spent")) == 1
+
+
+def test_a_case_left_out_for_a_known_crash_is_known_and_one_for_another_crash_is_not() -> None:
+    crash = "toy.frame/v1/other/one"
+    rest = evolve(event(4, "other/two", "not-run"), kind="same-as")
+    assert code(FAIL, OTHER, evolve(rest, text=f"same as {crash}")) == 0
+    assert code(FAIL, OTHER, evolve(rest, text="same as toy.frame/v1/other/three")) == 1
 
 
 @pytest.mark.parametrize("now", [evolve(FAIL, kind="wrong-value"), evolve(FAIL, cls="bad-magic")])
@@ -99,10 +112,14 @@ def test_no_baseline_hides_a_broken_adapter_or_suite(verdict: str, expected: int
     assert code(FAIL, event(3, "other/one", verdict), text=text) == expected
 
 
-def test_an_empty_run_is_a_usage_error_and_an_incomplete_one_can_be_refused() -> None:
-    assert exit_code(stream()) == 2
-    assert exit_code(stream(PASS, complete=False)) == 0
-    assert exit_code(stream(PASS, complete=False), require_complete=True) == 4
+def test_a_run_that_judged_nothing_is_a_usage_error_unless_nobody_asked_for_it_by_name() -> None:
+    for run in (stream(), stream(SKIP)):
+        assert exit_code(run) == 2
+        assert exit_code(run, named=False) == 0
+
+
+def test_a_run_that_was_broken_off_is_never_green() -> None:
+    assert exit_code(evolve(stream(PASS), footer=None)) == 4
 
 
 def test_should_gates_when_the_run_holds_to_it() -> None:
@@ -146,12 +163,37 @@ def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes
     assert code(*flips, OTHER, text=broad + other + narrow) == 3
 
 
-def test_a_debt_of_exhaustion_is_paid_by_any_limit_and_by_no_answer() -> None:
-    owed = TEXT.replace('"crash"', '"exhausted"')
-    for end in (("timeout",), ("resource", "memory"), ("crash",)):
-        assert code(FAIL, event(3, "other/one", *end), text=owed) == 0
-    assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=owed) == 3
-    assert code(FAIL, event(3, "other/one", "pass"), text=owed) == 3
+ENDS = (("timeout",), ("resource", "memory"), ("resource", "output"), ("crash",))
+"""How a codec that runs away may end: the machine decides."""
+
+
+@pytest.mark.parametrize("written", ["timeout", "resource:memory", "resource:output", "crash"])
+def test_a_runaway_codec_is_known_whichever_limit_ends_it(written: str) -> None:
+    text = TEXT.replace('"crash"', f'"{written}"')
+    for end in ENDS:
+        assert code(FAIL, event(3, "other/one", *end), text=text) == 0
+        assert fix(text, stream(FAIL, event(3, "other/one", *end)), TODAY) == text
+    assert code(FAIL, event(3, "other/one", "fail", "wrong-accept"), text=text) == 3
+    assert code(FAIL, event(3, "other/one", "stalled"), text=text) == 3
+    assert code(FAIL, event(3, "other/one", "pass"), text=text) == 3
+
+
+def test_an_exact_debt_ends_in_its_own_way_on_every_machine() -> None:
+    text = f"{TEXT}exact = true\n"
+    assert code(FAIL, OTHER, text=text) == 0
+    for end in (("timeout",), ("resource", "memory")):
+        assert code(FAIL, event(3, "other/one", *end), text=text) == 3
+
+
+def test_a_broad_debt_of_a_runaway_codec_covers_each_way_to_end_and_stands_once() -> None:
+    broad = TEXT.replace("other/one", "**~flip:*")
+    flips = [event(n, f"other/one~flip:{n}", *end) for n, end in enumerate(ENDS, 3)]
+    assert code(FAIL, *flips, text=broad) == 0
+    assert code(FAIL, *flips, text=f"{broad}exact = true\n") == 1
+    again = broad.partition("# another\n")[2].replace('"crash"', '"timeout"')
+    with pytest.raises(BaselineError, match="written twice"):
+        parse(broad + again)
+    assert len(parse(f"{broad}exact = true\n{again}")) == 3
 
 
 def test_a_run_of_a_part_of_the_derived_cases_pays_no_debt_of_a_family() -> None:
@@ -261,6 +303,14 @@ def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
     loose = evolve(second, unsteady=True)
     assert baseline.grown([loose], [second]) == baseline.grown([loose], [loose]) == ()
     assert baseline.grown(old, [loose]) == ("toy.frame/v1/sum/zero: is unsteady now, owner somebody",)
+    exact = evolve(third, exact=True)
+    assert baseline.grown([third], [exact]) == baseline.grown([exact], [exact]) == ()
+    flips = evolve(third, id="toy.*/**~flip:*")
+    assert baseline.grown([flips], [evolve(flips, kind="timeout", exact=True)]) == ()
+    assert len(baseline.grown([evolve(flips, exact=True)], [flips])) == 1
+    assert baseline.grown([exact], [third]) == (
+        f"{third.id}: is not exact now, owner somebody, https://example.org/1",
+    )
 
 
 def test_the_ratchet_takes_a_narrower_debt_for_a_part_of_a_broader_one() -> None:
@@ -318,6 +368,8 @@ def test_check_names_unknown_cases_and_past_days() -> None:
         ("[[debt]]\nid = 'a'", "wants exactly"),
         (TEXT + "more = 1\n", "look at more"),
         (TEXT + "unsteady = false\n", "unsteady is true, or not there"),
+        (TEXT + "exact = 1\n", "exact is true, or not there"),
+        (TEXT.replace('"crash"', '"exhausted"'), "is no verdict"),
         (TEXT.replace('owner = "somebody"', 'owner = ""', 1), "owner is not filled in"),
         (TEXT.replace("2027-06-30", '"soon"', 1), "expires is not filled in"),
         (TEXT.replace('"crash"', '"explodes"'), "is no verdict"),
@@ -329,3 +381,11 @@ def test_check_names_unknown_cases_and_past_days() -> None:
 def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> None:
     with pytest.raises(BaselineError, match=says):
         parse(text)
+
+
+def test_the_debts_of_every_peer_are_of_cases_that_there_are() -> None:
+    ids = [case.id for case in load().cases]
+    files = sorted(drivers_folder().glob("*/baseline.toml"))
+    debts = [debt for file in files for debt in parse(file.read_text(encoding="utf-8"), str(file))]
+    assert len(debts) > len(files)
+    assert baseline.check(debts, ids, TODAY) == ()

@@ -173,6 +173,51 @@ def test_a_file_that_is_no_page_of_cases_is_one_line(tmp_path: Path, text: str) 
         read(path)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../../../x",
+        "toy.frame/v1/basic/../../../x",
+        "toy.frame/v1/basic/..",
+        "toy.frame/v1/basic/.hidden",
+        "toy.frame/v1/basic/",
+        "toy.frame/v1/basic",
+        "toy.frame/v1/basic/a/b",
+        "toy.frame/v1/other/good",
+        "toy.frame/v1/basic/Good",
+        "toy.frame/v1/basic/good\n",
+        "toy.frame/v1/basic/a b",
+        "/etc/passwd",
+    ],
+)
+def test_an_id_that_does_not_belong_to_its_file_is_not_loaded(tmp_path: Path, name: str) -> None:
+    _page(tmp_path, {**ROW, "id": name})
+    with pytest.raises(FixtureError, match=r"its id does not fit its file, toy\.frame/v1/basic"):
+        load([tmp_path])
+
+
+def test_a_file_that_has_another_revision_than_its_place_is_not_loaded(tmp_path: Path) -> None:
+    _page(tmp_path, ROW, revision="v2")
+    with pytest.raises(FixtureError, match=r"its file says toy\.frame/v2 and lies under toy\.frame/v1"):
+        load([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "..", "", "A.rule", "a rule"])
+def test_the_id_of_a_rule_is_one_plain_component(tmp_path: Path, name: str) -> None:
+    _page(tmp_path, ROW)
+    (tmp_path / "toy.frame" / "rules.toml").write_text(shelves.RULE.replace("shelf.number", name))
+    with pytest.raises(FixtureError, match=r"rules\.toml: .*an id"):
+        load([tmp_path])
+
+
+def _page(root: Path, *rows: dict[str, Any], revision: str = "v1") -> Path:
+    place = root / "toy.frame" / "v1" / "basic.json"
+    place.parent.mkdir(parents=True)
+    page = {"schema": 1, "format": "toy.frame", "revision": revision, "cases": list(rows)}
+    place.write_text(json.dumps(page), encoding="utf-8")
+    return place
+
+
 def test_an_id_in_two_folders_is_an_error_that_names_both(tmp_path: Path) -> None:
     place = tmp_path / "toy.frame" / "v1" / "basic.json"
     place.parent.mkdir(parents=True)

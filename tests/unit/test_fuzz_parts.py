@@ -1,5 +1,6 @@
 """The parts of a campaign that need no fuzzing process: cell, tally, findings, corpus, targets."""
 
+import errno
 import hashlib
 import json
 import os
@@ -11,12 +12,14 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
 from goldens import load
 
 from wireproof.adapters.contract import Request
+from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
@@ -24,16 +27,20 @@ from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
+from wireproof.fuzz import campaign, rooms
+from wireproof.fuzz import lane as lanes
 from wireproof.fuzz.asker import Here
 from wireproof.fuzz.asking import askings
-from wireproof.fuzz.cell import Cell
+from wireproof.fuzz.cell import Cell, Now
 from wireproof.fuzz.clock import Clock
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
 from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settle
 from wireproof.fuzz.inputs import Inputs
 from wireproof.fuzz.rooms import Rooms
 from wireproof.fuzz.stats import efforts
-from wireproof.fuzz.tally import Tally, totals
+from wireproof.fuzz.tally import ROW as COUNTER
+from wireproof.fuzz.tally import ROWS, Tally, totals
+from wireproof.fuzz.watch import BUGGY, Watch
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.options import Options
@@ -284,3 +291,52 @@ def test_a_target_is_run_by_libfuzzer_s_own_flags(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "Done 200 runs" in done.stderr
     assert done.returncode == 0
+
+
+# --- a full disk ---
+
+
+class FullDisk:
+    """A temporary file of a disk that takes nothing more."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_lane_names_a_full_disk_as_what_ended_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lanes, "Bench", FullDisk)
+    lane = {"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path), "worker": "w0"}
+    assert lanes.main([json.dumps({**lane, "seconds": 1.0})]) == 4
+    assert capsys.readouterr().err == "[Errno 28] No space left on device\n"
+
+
+def test_a_lane_that_could_not_write_why_it_ended_was_ended_by_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lane = lanes.Lane("reference", (), str(tmp_path), "w0", 1.0)
+    lane.rooms.work("w0").mkdir(parents=True)
+    (lane.rooms.work("w0") / "errors").touch()
+    ended = campaign._Running(lane, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
+    assert list(campaign._trouble(ended)) == ["w0 ended with exit code 1"]
+    monkeypatch.setattr(rooms, "TemporaryFile", FullDisk)
+    assert list(campaign._trouble(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
+
+
+def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lane = lanes.Lane("reference", (), str(tmp_path), "w0", 1.0)
+    stand = SimpleNamespace(lane=lane, row=ROW, log=tmp_path / "log")
+    watch = Watch(stand, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
+    with pytest.raises(AdapterStartError, match="a bug of the suite"):
+        watch._blame(BUGGY, Now(1, 0.0, "here", b""))
+    monkeypatch.setattr(rooms, "TemporaryFile", FullDisk)
+    with pytest.raises(OSError, match="No space left"):
+        watch._blame(BUGGY, Now(1, 0.0, "here", b""))
+
+
+def test_a_tally_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
+    Tally(tmp_path / "w0.tally").close()
+    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= COUNTER.size * ROWS

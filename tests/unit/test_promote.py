@@ -1,17 +1,20 @@
 """Promotion: what is written loads and passes lint; what is doubtful is refused and leaves nothing."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from goldens import load
+from killed import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
 from wireproof.cases.token import dump
 from wireproof.cli.promote import command
+from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
@@ -136,10 +139,48 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
         promote(_found(_fixture("kafka.batch/v2/headers/five")), load(), tmp_path)
 
 
-def test_a_lint_problem_puts_everything_back(tmp_path: Path) -> None:
-    with pytest.raises(PromotionError, match="lint refuses"):
-        promote(_found(_broken()), load(), tmp_path, "No/Such Id")
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
+    with pytest.raises(PromotionError, match=r"lint refuses it: .*feature:none-such"):
+        promote(_found(_broken()), load(), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["No/Such Id", "../../x", "a/..", "x\n"])
+def test_a_name_is_made_of_plain_components(tmp_path: Path, name: str) -> None:
+    with pytest.raises(PromotionError, match="--name has a-z"):
+        promote(_found(_broken()), load(), tmp_path, name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name)
+@pytest.mark.parametrize("file", [0, 1], ids=["the long bytes", "the cases"])
+def test_a_kill_while_the_files_are_replaced_loses_no_case(
+    tmp_path: Path, kill: signal.Signals, file: int
+) -> None:
+    long = tmp_path / "kafka.batch/v2/found.b.bin"
+    page = tmp_path / "kafka.batch/v2/found.json"
+    replace_text(page, "the cases before")
+    changed = {long: b"long", page: b"the cases after"}
+    killed_at("os.replace", kill, lambda: promoting._put(changed), skip=file)
+    assert page.read_text() == "the cases before"
+    if kill is signal.SIGINT:  # what was begun is put back
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == [page]
+    promoting._put(changed)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == changed
+
+
+def test_a_case_that_lint_has_not_seen_to_its_end_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promoting, "lint", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        promote(_found(_broken()), load(), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def _interrupted(_: object) -> list[object]:
+    raise KeyboardInterrupt
 
 
 def test_three_fresh_processes_confirm(monkeypatch: pytest.MonkeyPatch) -> None:

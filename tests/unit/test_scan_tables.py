@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import logging
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,11 +13,14 @@ import logs
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
+from py4j.protocol import Py4JNetworkError
 
+from wireproof.cli.errors import exit_of
 from wireproof.columnar.trees import trees
 from wireproof.spark import jobs, scan, tables
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan import Plan
+from wireproof.trial.exit_codes import Exit
 
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
 
@@ -285,6 +289,25 @@ def test_what_a_user_is_told_of_a_failed_job_is_the_line_of_this_package() -> No
     assert jobs.own_line(text) == "a.log is gone"
     assert jobs.own_line("Job aborted\n  at org") == "Job aborted"
     assert jobs.own_line("")
+
+
+@pytest.mark.parametrize(
+    "error", [Py4JNetworkError("Answer from Java side is empty"), ConnectionRefusedError(111, "x")]
+)
+def test_the_end_of_spark_s_java_process_is_a_fault_of_the_surroundings_and_one_line(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(JavaEndedError, match="Java process ended before the job did") as raised:
+        _lose_java(error)
+    assert "\n" not in str(raised.value)
+    assert exit_of(raised.value) == Exit.ADAPTER
+    assert not caplog.records
+
+
+def _lose_java(error: Exception) -> None:
+    with jobs.told():
+        logging.getLogger("py4j.clientserver").error("There was an exception", exc_info=error)
+        raise error
     with pytest.raises(SourceError, match="--set raw: not NAME=VALUE"):
         jobs.source_options(["x"], ["raw"])
 

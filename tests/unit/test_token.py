@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import Any
@@ -161,10 +163,33 @@ def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -
     assert parse(f"@{mine}") == CASE
 
 
-def test_a_token_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"]
+)
+def test_a_token_file_that_never_ends_is_not_waited_for(tmp_path: Path, make: Any) -> None:
+    make(tmp_path / "token")
+    with pytest.raises(TokenError, match="not a regular file"):
+        parse(f"@{tmp_path}/token")
+
+
+def test_a_token_file_of_any_size_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(token, "LARGEST", 1 << 16)
-    with pytest.raises(TokenError, match="more than 65536 characters"):
-        parse("@/dev/zero")
+    (tmp_path / "token").write_bytes(b"A" * (1 << 16) + b"A")
+    with pytest.raises(TokenError, match="larger than 65,536 bytes"):
+        parse(f"@{tmp_path}/token")
+
+
+def test_a_token_of_many_small_values_is_refused_before_they_are_made() -> None:
+    value = "[" + "[]," * 2_000_000 + "[]]"
+    text = json.dumps(page_of(evolve(CASE, op="encode", input=Value("here")))).replace('"here"', value)
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
+    tracemalloc.start()
+    with pytest.raises(TokenError, match="more than 250,000 values"):
+        parse(PREFIX + packed)
+    assert tracemalloc.get_traced_memory()[1] < 4 * len(text)
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("stray", ["!", "\n", " ", "%", "\u00e9"])

@@ -66,6 +66,34 @@ class Toy:
     def panics(self) -> Outcome:
         raise Panic("called Option::unwrap() on None")
 
+    def bare_rejected(self) -> Outcome:
+        raise Rejected("crc-mismatch", at=17)
+
+    def unprintable_text(self) -> Outcome:
+        raise ValueError("a\x1b[31m\nb ::error::c \u202ed")
+
+    def type_error(self) -> Outcome:
+        return Accepted(len(None))  # type: ignore[arg-type] # the fault itself
+
+    def misuse_keyword(self) -> Outcome:
+        return Accepted(valeu={"a": "1"})  # type: ignore[call-arg] # the fault itself
+
+    def misuse_missing(self) -> Outcome:
+        raise Rejected  # type: ignore[call-arg] # the fault itself
+
+    def misuse_field(self) -> Outcome:
+        return Accepted(Request("7", "decode", "toy", "v1").bytes)  # type: ignore[attr-defined] # the fault itself
+
+    def misuse_frozen(self) -> Outcome:
+        outcome = Accepted()
+        outcome.value = {"a": "1"}  # type: ignore[misc] # the fault itself
+        return outcome
+
+    def misuse_name(self) -> Outcome:
+        from wireproof.adapters import Acepted  # type: ignore[attr-defined] # noqa: PLC0415 - the fault itself
+
+        return Acepted()  # type: ignore[no-any-return] # the fault itself
+
     def recursion(self) -> Outcome:
         return self.recursion()
 

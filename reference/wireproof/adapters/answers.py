@@ -1,14 +1,17 @@
 """Outcomes between their classes and the JSON of an answer. Design, section 4.
 
-An adapter may say `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
-socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives) and `faulty` (the
-adapter, not its library, went wrong). Deaths and timeouts are never said; they are seen.
+An adapter may answer `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
+socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives), `crashed` (a panic that
+the driver caught, which would have ended the process of any other caller) and `faulty` (the adapter, not its
+library, went wrong). A death of its own process and a timeout are never answered; they are seen.
 """
 
 import difflib
 import re
 from collections.abc import Callable
 from typing import Any, Final
+
+from attrs import evolve
 
 from wireproof.adapters.errors import MessageError
 from wireproof.adapters.framing import Head, Packet
@@ -27,6 +30,19 @@ from wireproof.cases.outcome import (
 )
 from wireproof.wire.classes import CLASSES
 from wireproof.wire.rejected import At
+from wireproof.wire.texts import one_line
+
+TEXT: Final = 400
+"""Characters of a text for a person that are kept of an answer."""
+
+PATH: Final = 300
+"""Characters of a path, and of the rule book's own name of a condition."""
+
+REMARKS: Final = 256
+"""Remarks that are kept."""
+
+FURTHEST: Final = 1 << 63
+"""No input has this many bytes."""
 
 _AT: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))*")
 _CLASSES: Final = frozenset(CLASSES)
@@ -49,7 +65,9 @@ def answer_packet(name: str, outcome: Outcome) -> Packet:
             parts = {"outcome": "stalled", "text": text}
         case TimedOut(ms, text):
             parts = {"outcome": "faulty", "text": f"no answer in {ms} ms; {text}"}
-        case Faulty(text) | Crashed(text) | NotRun(text):
+        case Crashed(text):
+            parts = {"outcome": "crashed", "text": text}
+        case Faulty(text) | NotRun(text):
             parts = {"outcome": "faulty", "text": text}
     return Packet({"id": name, **parts})
 
@@ -93,7 +111,28 @@ def answer_of(packet: Packet) -> Outcome:
         raise MessageError(f"outcome wants one of {', '.join(_PARSERS)}; got {kind_of(outcome)}")
     if packet.blobs is not None or (packet.blob is not None and outcome != "accepted"):
         raise MessageError(f"the outcome {outcome} carries no bytes")
-    return parse(packet)
+    return bounded(parse(packet))
+
+
+def bounded(outcome: Outcome) -> Outcome:
+    """Return the outcome with its texts cut and cleaned: no other code sees them as they came."""
+    match outcome:
+        case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
+            return outcome
+        case Accepted():
+            remarks = (_clean(one, PATH) for one in outcome.remarks[:REMARKS])
+            digest = None if outcome.digest is None else _clean(outcome.digest, PATH)
+            return evolve(outcome, remarks=remarks, digest=digest)
+        case Refused():
+            path, detail = _clean(outcome.path, PATH), _clean(outcome.detail, PATH)
+            return evolve(outcome, path=path, detail=detail, text=_clean(outcome.text, TEXT))
+        case _:
+            return evolve(outcome, text=_clean(outcome.text, TEXT)) if outcome.text else outcome
+
+
+def _clean(text: object, most: int) -> str:
+    """Return one line of what should be a text: an object in this process may hold anything in its place."""
+    return one_line(text if isinstance(text, str) else kind_of(text), most)
 
 
 _ACCEPTED: Final = frozenset({"id", "outcome", "value", "consumed", "remarks", "digest"})
@@ -108,11 +147,20 @@ def _accepted(packet: Packet) -> Accepted:
         raise MessageError("accepted wants one of value, digest and hex")
     return Accepted(
         head.get("value"),
-        count_of(head, "consumed") if head.get("consumed") is not None else None,
+        _consumed(head),
         packet.blob,
         texts_of(head, "remarks") or (),
         text_of(head, "digest") if "digest" in head else None,
     )
+
+
+def _consumed(head: Head) -> int | None:
+    if head.get("consumed") is None:
+        return None
+    consumed = count_of(head, "consumed")
+    if consumed >= FURTHEST:
+        raise MessageError(f"consumed wants less than {FURTHEST}, got {kind_of(consumed)}")
+    return consumed
 
 
 def _refused(packet: Packet) -> Refused:
@@ -140,7 +188,7 @@ def _class(name: object) -> Any:  # noqa: ANN401 - a `RejectClass`, once it is f
 
 
 def _at(at: object) -> At | None:
-    if at is None or (type(at) is int and at >= -1):
+    if at is None or (type(at) is int and -1 <= at < FURTHEST):
         return at
     if isinstance(at, str) and len(at) <= 256 and _AT.fullmatch(at):
         return int(at) if at.isdecimal() else at
@@ -152,7 +200,7 @@ def _exhausted(packet: Packet) -> Exhausted:
     return Exhausted(one_of(packet.head, "resource", ("memory", "output")), text_of(packet.head, "text", ""))
 
 
-def _said(kind: type[Unsupported | Stalled | Faulty]) -> Callable[[Packet], Outcome]:
+def _said(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Packet], Outcome]:
     def parse(packet: Packet) -> Outcome:
         only(packet.head, _SAID, kind.__name__.lower())
         return kind(text_of(packet.head, "text", ""))
@@ -165,6 +213,7 @@ _PARSERS: Final[dict[str, Callable[[Packet], Outcome]]] = {
     "refused": _refused,
     "unsupported": _said(Unsupported),
     "stalled": _said(Stalled),
+    "crashed": _said(Crashed),
     "exhausted": _exhausted,
     "faulty": _said(Faulty),
 }

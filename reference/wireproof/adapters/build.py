@@ -4,7 +4,6 @@ The folder is named after the driver and a digest of its files, so that an older
 for a newer one; a lock lets one builder in at a time; `.ready` stands in it once every step has passed.
 """
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from typing import Final
 import wireproof
 from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError
+from wireproof.cache import cache_folder
+from wireproof.files import replace_text
 
 STEP_SECONDS: Final = 1800
 """For one step; a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
@@ -26,13 +27,6 @@ _VERSION: Final = ".version-{name}"
 
 _MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
 """What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
-
-
-def cache_folder() -> Path:
-    """`$WIREPROOF_CACHE`, else `wireproof` under `$XDG_CACHE_HOME` or `~/.cache`."""
-    if own := os.environ.get("WIREPROOF_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wireproof"
 
 
 def drivers_folder() -> Path:
@@ -63,7 +57,7 @@ def note_version(folder: Path, name: str, version: str) -> None:
     """Keep beside a built driver what the hello of `name` said, so that a listing need not start it."""
     path = folder / _VERSION.format(name=name)
     if not path.exists():
-        path.write_text(version, encoding="utf-8")
+        replace_text(path, version, durable=False)
 
 
 def noted_version(name: str, build: Build) -> str:

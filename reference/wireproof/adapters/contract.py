@@ -1,9 +1,10 @@
 """The adapter contract: one set of requests and answers, two bindings. Design, section 4.
 
 A Python object is an adapter if it has `name`, `version` and any of `decode`, `encode`, `scan`, each a
-call from `Request` to an `Accepted` (or any other outcome). It may raise `Rejected`; any other exception
-counts as a refusal of class `other`, untyped unless its type is listed in `documented`. `revisions` holds
-its claims as in the hello of the design; what is missing is probed.
+call from `Request` to an `Accepted` (or any other outcome). It may raise `Rejected`; any other `Exception`
+counts as a refusal of class `other`, untyped unless its type is listed in `documented`; what is no
+`Exception`, such as a panic of Rust code, as a crash. A wrong call of this API is a fault of the adapter.
+`revisions` holds its claims as in the hello of the design; what is missing is probed.
 """
 
 from collections.abc import Mapping

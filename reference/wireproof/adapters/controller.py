@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
+from wireproof.adapters.answers import bounded
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
@@ -23,19 +24,27 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
     Attributes:
         outcome: what the guilty case gets, once it is known.
         how: the same in a few stable words, for signatures.
+        stray: the id that an answer bore which nobody waited for; else empty.
     """
 
-    def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str) -> None:
-        """Keep both."""
+    def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str, stray: str = "") -> None:
+        """Keep them."""
         super().__init__(outcome.text)
         self.outcome = outcome
         self.how = how
+        self.stray = stray
 
 
 class Controller(Protocol):
-    """See the module."""
+    """See the module.
+
+    Attributes:
+        hello: who it is and what it claims.
+        piped: whether more may come than was asked for, as over a pipe.
+    """
 
     hello: Hello
+    piped: bool
 
     def send(self, requests: Sequence[Request]) -> None:
         """Ask; never waits for the adapter to read.
@@ -68,6 +77,8 @@ class Controller(Protocol):
 class InProcess:
     """A Python object called directly: nothing can be timed out, a death is everybody's."""
 
+    piped = False
+
     def __init__(self, caller: Caller) -> None:
         """Call through `caller`."""
         self.hello = caller.hello
@@ -83,7 +94,7 @@ class InProcess:
         if not self._waiting:
             return []
         request = self._waiting.popleft()
-        return [(request.id, self._caller.answer(request))]
+        return [(request.id, bounded(self._caller.answer(request)))]
 
     def progress(self) -> str:
         """Nothing is read."""

@@ -11,9 +11,9 @@ from typing import Final, Literal
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.adapters.build import cache_folder
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
+from wireproof.cache import cache_folder
 
 State = Literal["ready", "missing", "too old", "not built"]
 

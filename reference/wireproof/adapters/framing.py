@@ -14,16 +14,22 @@ from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
-from wireproof.adapters.errors import MessageError
+from wireproof.adapters.errors import MessageError, TooMuchError
 
 MAX_MESSAGE: Final = 16 * 1024 * 1024
 """Bytes of a header and all its blobs; of a line, twice that for its hex and as much again for its JSON."""
 
-MAX_LINE: Final = 3 * MAX_MESSAGE
+LINE: Final = 3
+"""A line may be so many times as long as a frame."""
+
+MAX_LINE: Final = LINE * MAX_MESSAGE
 DEEPEST: Final = 64
 """Levels of a message; the values of the formats need fewer than 20, and walks of a value may recurse."""
+
+MOST_NODES: Final = 2 * 1024 * 1024
+"""Values of a message at most, counted by the signs that begin or part them: each costs some 100 bytes."""
 
 SHOWN: Final = 32
 """Bytes that a message about noise shows."""
@@ -38,16 +44,49 @@ Head: TypeAlias = dict[str, Any]
 
 
 @frozen
+class Most:
+    """What a message may cost to read; larger ones are not parsed.
+
+    Attributes:
+        size: bytes of a header; of a line, three times as many.
+        nodes: values in it.
+    """
+
+    size: int = MAX_MESSAGE
+    nodes: int = MOST_NODES
+
+    def refuse(self, size: int, nodes: int = 0, *, times: int = 1) -> None:
+        """Raise `TooMuchError` for a message of this size, with so many values, if it is over the limit."""
+        if size > times * self.size:
+            limit = times * self.size
+            raise TooMuchError(f"an answer of {size} bytes or more, over the limit of {limit} for its case")
+        if nodes > self.nodes:
+            raise TooMuchError(f"an answer of {nodes} values, over the limit of {self.nodes} for its case")
+
+
+@frozen
 class Packet:
-    """A message between its framing and its meaning: a JSON object without its bytes, and the bytes."""
+    """A message between its framing and its meaning: a JSON object without its bytes, and the bytes.
+
+    Attributes:
+        size, nodes: of its JSON as it came, as `Most` counts them; `nodes` is 0 where there cannot be many.
+    """
 
     head: Head
     blob: bytes | None = None
     blobs: tuple[bytes, ...] | None = None
+    size: int = field(default=0, eq=False)
+    nodes: int = field(default=0, eq=False)
 
 
 class Framing(Protocol):
-    """One direction of a conversation, each way with its own instance."""
+    """One direction of a conversation, each way with its own instance.
+
+    Attributes:
+        most: the limit of each message that is fed.
+    """
+
+    most: Most
 
     def pack(self, packet: Packet) -> bytes:
         """The bytes of a message; raises `MessageError` where it is over the limit."""
@@ -70,11 +109,24 @@ def hexdump(data: bytes) -> str:
 
 
 def _no_float(text: str) -> NoReturn:
-    raise MessageError(f"{text} is a float: a float travels as its IEEE bits in hex")
+    raise MessageError(f"{text[:SHOWN]} is a float: a float travels as its IEEE bits in hex")
 
 
 _dump: Final[Callable[[Any], str]] = json.JSONEncoder(separators=(",", ":")).encode
 _load: Final = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).raw_decode
+
+
+FEW_NODES: Final = 64 * 1024
+"""In a message of so many bytes nobody counts the values."""
+
+
+def _packet(data: bytes, most: Most, times: int = 1) -> Packet:
+    """Parse `data`, if it is within the limit; its bytes are still missing."""
+    if len(data) <= FEW_NODES:
+        return Packet(_object(data), size=len(data))
+    nodes = sum(map(data.count, (b"[", b"{", b",")))
+    most.refuse(len(data), nodes, times=times)
+    return Packet(_object(data), size=len(data) // times, nodes=nodes)
 
 
 def _object(data: bytes) -> Head:
@@ -135,8 +187,9 @@ class Frames:
 
     def __init__(self) -> None:
         """Start before the first byte."""
+        self.most = Most()
         self._buffer = bytearray()
-        self._head: Head | None = None
+        self._head: Packet | None = None
         self._sizes: list[int] = []
         self._total = 0
         self._done = 0
@@ -182,6 +235,7 @@ class Frames:
         start = pos + _LENGTH.size
         if size > MAX_MESSAGE or (have > _LENGTH.size and size and self._buffer[start] != _OBJECT):
             raise self._noise(pos, f"no frame (its length would be {size})")
+        self.most.refuse(size)
         return start + size if have >= _LENGTH.size + size else -1
 
     def _take(self, pos: int, end: int) -> Packet | None:
@@ -190,12 +244,12 @@ class Frames:
             packet = self._with_blobs(self._head, pos)
             self._head = None
             return packet
-        head = _object(bytes(self._buffer[pos + _LENGTH.size : end]))
-        if "blob" not in head and "blobs" not in head:
-            return Packet(head)
-        self._sizes = self._announced(head, MAX_MESSAGE - (end - pos))
+        packet = _packet(bytes(self._buffer[pos + _LENGTH.size : end]), self.most)
+        if "blob" not in packet.head and "blobs" not in packet.head:
+            return packet
+        self._sizes = self._announced(packet.head, MAX_MESSAGE - (end - pos))
         self._total = sum(self._sizes)
-        self._head = head
+        self._head = packet
         return None
 
     def _announced(self, head: Head, room: int) -> list[int]:
@@ -207,15 +261,15 @@ class Frames:
             raise MessageError(f"blobs of {sum(sizes)} bytes, over the limit of {MAX_MESSAGE} a message")
         return sizes
 
-    def _with_blobs(self, head: Head, pos: int) -> Packet:
+    def _with_blobs(self, packet: Packet, pos: int) -> Packet:
         blobs = []
         for size in self._sizes:
             blobs.append(bytes(self._buffer[pos : pos + size]))
             pos += size
-        if head.pop("blobs", None) is not None:
-            return Packet(head, blobs=tuple(blobs))
-        del head["blob"]
-        return Packet(head, blob=blobs[0])
+        if packet.head.pop("blobs", None) is not None:
+            return Packet(packet.head, None, tuple(blobs), packet.size, packet.nodes)
+        del packet.head["blob"]
+        return Packet(packet.head, blobs[0], None, packet.size, packet.nodes)
 
     def _noise(self, pos: int, what: str) -> MessageError:
         return MessageError(f"{what} at byte {self._done + pos}: {hexdump(bytes(self._buffer[pos:]))}")
@@ -235,6 +289,7 @@ class Lines:
 
     def __init__(self) -> None:
         """Start before the first byte."""
+        self.most = Most()
         self._parts: list[bytes] = []
         self._have = 0
 
@@ -258,22 +313,23 @@ class Lines:
             whole = b"".join(self._parts).strip()
             self._parts, self._have = [], 0
             if whole:
-                yield self._packet(_object(whole))
+                yield self._packet(_packet(whole, self.most, LINE))
         self._parts.append(rest)
         self._have += len(rest)
-        if self._have > MAX_LINE:
-            raise MessageError(f"a line over the limit of {MAX_LINE} bytes: {hexdump(self._parts[0])}")
+        self.most.refuse(self._have, times=LINE)
 
     @staticmethod
-    def _packet(head: Head) -> Packet:
+    def _packet(packet: Packet) -> Packet:
+        head = packet.head
         if "hex" in head:
-            return Packet(head, blob=unhex(head.pop("hex"), "hex"))
+            return Packet(head, unhex(head.pop("hex"), "hex"), None, packet.size, packet.nodes)
         if "chunks" in head:
             chunks = head.pop("chunks")
             if not isinstance(chunks, list):
                 raise MessageError("chunks wants a list of bytes in hex")
-            return Packet(head, blobs=tuple(unhex(chunk, "chunks") for chunk in chunks))
-        return Packet(head)
+            blobs = tuple(unhex(chunk, "chunks") for chunk in chunks)
+            return Packet(head, None, blobs, packet.size, packet.nodes)
+        return packet
 
     def progress(self) -> str:
         """See `Framing`."""

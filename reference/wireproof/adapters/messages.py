@@ -4,6 +4,8 @@ Strict at this boundary and trusting behind it: a missing, surplus or wrongly ty
 `MessageError` with one line that names it.
 """
 
+import json
+import reprlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
@@ -12,9 +14,16 @@ from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.framing import Head, Packet, unhex
 from wireproof.cases.case import Limits, Op
 from wireproof.wire.options import DEFAULT, MAX_OUTPUT, Options, Profile
+from wireproof.wire.texts import one_line
 
 OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
 """What the suite says first."""
+
+NAME: Final = 100
+"""Characters of a name or a version that are kept."""
+
+MOST_CLAIMS: Final = 64 * 1024
+"""Characters of all the claims of a hello, as JSON: every run's manifest bears them."""
 
 _NO_LIMITS: Final = Limits()
 _OPS: Final = get_args(Op)
@@ -25,7 +34,7 @@ _OPS: Final = get_args(Op)
 def only(head: Mapping[str, Any], allowed: frozenset[str], what: str) -> None:
     """Refuse a field that `what` does not have."""
     if surplus := head.keys() - allowed:
-        raise MessageError(f"{what} has no field {min(surplus)!r}")
+        raise MessageError(f"{what} has no field {kind_of(min(surplus))}")
 
 
 def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> str:
@@ -34,6 +43,11 @@ def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> s
     if not isinstance(value, str):
         raise MessageError(f"{name} wants a text, got {kind_of(value)}")
     return value
+
+
+def name_of(head: Mapping[str, Any], name: str) -> str:
+    """Return the text in the field `name` as one short line that can be shown."""
+    return one_line(text_of(head, name), NAME)
 
 
 def count_of(head: Mapping[str, Any], name: str, default: int | None = None, least: int = 0) -> int:
@@ -72,7 +86,7 @@ def texts_of(head: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 
 def kind_of(value: object) -> str:
     """What a wrong value is, short enough for one line."""
-    text = repr(value)
+    text = repr(value[:64]) if isinstance(value, str) else reprlib.repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
@@ -122,10 +136,13 @@ def hello_of(packet: Packet) -> Hello:
     protocol = count_of(head, "protocol", PROTOCOL)
     if protocol != PROTOCOL:
         raise MessageError(f"speaks protocol {protocol}; this suite speaks {PROTOCOL}")
-    claims = object_of(head, "revisions")
+    claims = _claims(head)
+    name = name_of(head, "name")
+    if not name:
+        raise MessageError("name is empty")
     return Hello(
-        text_of(head, "name"),
-        text_of(head, "version"),
+        name,
+        name_of(head, "version"),
         {joined: claim_of(claims, joined) for joined in claims},
         one_of(head, "errors", _ERRORS, "coarse"),
         count_of(head, "window", 1, least=1),
@@ -134,13 +151,23 @@ def hello_of(packet: Packet) -> Hello:
     )
 
 
+def _claims(head: Mapping[str, Any]) -> Mapping[str, Any]:
+    claims = object_of(head, "revisions")
+    size = len(json.dumps(claims))
+    if size > MOST_CLAIMS:
+        raise MessageError(f"revisions holds {size} characters, at most {MOST_CLAIMS} are read")
+    return claims
+
+
 def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
     """What is claimed of the format and revision `joined`."""
     head = object_of(claims, joined)
-    only(head, _CLAIM, f"the claim of {joined}")
+    only(head, _CLAIM, f"the claim of {one_line(joined, NAME)}")
     ops = texts_of(head, "ops")
     if ops is not None and not set(ops) <= set(_OPS):
-        raise MessageError(f"ops of {joined} wants some of {', '.join(_OPS)}; got {kind_of(ops)}")
+        raise MessageError(
+            f"ops of {one_line(joined, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}"
+        )
     return Claim(
         tuple(op for op in _OPS if op in ops) if ops is not None else None,
         texts_of(head, "codecs"),

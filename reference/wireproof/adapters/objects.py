@@ -4,19 +4,33 @@ Design, section 4, and the contract's own docstring. Nothing that the object doe
 process, leaves `Caller.answer`.
 """
 
+import re
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
 from attrs import evolve, has
+from attrs.exceptions import FrozenInstanceError
 
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.framing import Packet
 from wireproof.adapters.messages import claim_of, hello_of
-from wireproof.cases.outcome import Accepted, Exhausted, Faulty, Outcome, Refused, Unsupported
+from wireproof.cases.case import Limits
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    Outcome,
+    Refused,
+    Stalled,
+    Unsupported,
+)
 from wireproof.wire.observe import Wanted, project, tree_of
+from wireproof.wire.options import Options
 from wireproof.wire.rejected import Rejected
+from wireproof.wire.texts import one_line
 from wireproof.wire.values import Json, digest, to_json
 
 LONGEST_TEXT: Final = 300
@@ -60,15 +74,22 @@ class Caller:
             outcome: object = call(_own(request))
         except KeyboardInterrupt:
             raise
-        except MemoryError as error:
-            return Exhausted("memory", line_of(error))
-        except Rejected as rejected:
-            return refused(rejected)
-        except BaseException as error:  # noqa: BLE001 - a Rust panic is no Exception, SystemExit neither
-            return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
+        except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
+            return self._raised(error)
+        except BaseException as error:  # noqa: BLE001 - a Rust panic or SystemExit: no caller expects it
+            return Crashed(f"would end its caller: {line_of(error)}")
         if not isinstance(outcome, Outcome):
             return Faulty(f"{request.op} gave {type(outcome).__name__}, which is no outcome")
         return outcome
+
+    def _raised(self, error: Exception) -> Refused | Exhausted | Faulty:
+        if isinstance(error, MemoryError):
+            return Exhausted("memory", line_of(error))
+        if isinstance(error, Rejected):
+            return refused(error)
+        if _misuses_contract(error):
+            return Faulty(f"the adapter calls the adapter contract wrongly: {line_of(error)}")
+        return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
 
     def _digested(self, request: Request, outcome: Accepted) -> Outcome:
         """The outcome with a digest over the observed fields in place of its value."""
@@ -119,6 +140,33 @@ def refused(rejected: Rejected) -> Refused:
     )
 
 
+_ANSWERS: Final = (Accepted, Refused, Unsupported, Stalled, Exhausted, Faulty, Rejected)
+_CONTRACT: Final = (*_ANSWERS, Request, Claim, Options, Limits)
+_WRONG_CALL: Final = re.compile(rf"({'|'.join(kind.__name__ for kind in _ANSWERS)})\.__init__\(\) ")
+
+
+def _misuses_contract(error: Exception) -> bool:
+    """Report whether the exception is about a class of the adapter contract, not about the codec."""
+    match error:
+        case TypeError():
+            return _WRONG_CALL.match(str(error)) is not None
+        case FrozenInstanceError():
+            return isinstance(_raiser(error), _CONTRACT)
+        case AttributeError():
+            return isinstance(error.obj, _CONTRACT) or error.obj in _CONTRACT
+        case ImportError():
+            return (error.name or "").partition(".")[0] == "wireproof"
+    return False
+
+
+def _raiser(error: Exception) -> object:
+    """Return the object whose method raised the exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_locals.get("self") if trace is not None else None
+
+
 def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON already
     """The JSON form of a value class; what is JSON already stays."""
     if has(type(value)):
@@ -130,8 +178,8 @@ def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON al
 def line_of(error: BaseException) -> str:
     """An exception on one line, its type first."""
     try:
-        text = " ".join(str(error).split())
+        text = str(error)
     except Exception:  # noqa: BLE001 - the exceptions of a broken library may not even print
         text = "(its text cannot be shown)"
     name = type(error).__qualname__
-    return f"{name}: {text}"[:LONGEST_TEXT] if text else name
+    return one_line(f"{name}: {text}" if text else name, LONGEST_TEXT)

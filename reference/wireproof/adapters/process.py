@@ -1,15 +1,19 @@
 """A controller over a child process and its three pipes.
 
 One thread serves all three through a selector, so neither side can block the other: requests wait in
-a buffer while the child does not read, its stderr is drained while its answers are read. The child
-leads a session of its own; ending it ends all that it started.
+a buffer while the child does not read, its stderr is drained while its answers are read. On Linux the child
+is a `supervisor`, which runs the adapter and ends it with all that it started; elsewhere the adapter leads a
+session of its own, which is killed.
 """
 
 import contextlib
+import errno
 import os
 import selectors
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +21,15 @@ from typing import IO, Any, Final
 
 from attrs import Factory, field, frozen
 
-from wireproof.adapters import proctree
+from wireproof.adapters import proctree, supervisor
 from wireproof.adapters.answers import answer_of
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Answer, Broken
-from wireproof.adapters.errors import AdapterStartError, MessageError
-from wireproof.adapters.framing import Frames, Framing, Packet
+from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchError
+from wireproof.adapters.framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.messages import OPENING, hello_of, kind_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
+from wireproof.wire.texts import one_line
 
 MIB: Final = 1024 * 1024
 
@@ -45,6 +50,15 @@ STDERR_KEPT: Final = 64 * 1024
 
 STDERR_SHOWN: Final = 400
 """Characters of them that a message shows."""
+
+HELLO: Final = Most(MIB, 16 * 1024)
+"""The limit of a hello."""
+
+LEAST: Final = Most(4 * MIB, 256 * 1024)
+"""The limit of an answer to no input at all; a compressed input of 400 bytes is 131,000 bytes of answer."""
+
+EACH: Final = 64
+"""Bytes of an answer, and values in it, that each byte of input allows; the fixtures need 4 values."""
 
 READ: Final = 256 * 1024
 """Bytes of one read."""
@@ -80,19 +94,23 @@ class Program:
 class Process:
     """See the module, and `Controller` for the methods that are documented there."""
 
+    piped = True
+
     def __init__(self, program: Program) -> None:
         """Start the process and hear its hello; raises `AdapterStartError`."""
         self._program = program
-        self._child = _start(program)
+        self._child, self._lifeline = _start(program)
         self._out = program.framing()
         self._in = program.framing()
+        self._in.most = HELLO
         self._pending = bytearray()
         self._packets: deque[Packet] = deque()
-        self._open: set[str] = set()
+        self._open: dict[str, Most] = {}
         self._stderr = bytearray()
         self._ended = False
         self._closed = False
         self._fault: MessageError | None = None
+        self._stray = ""
         self._looked = time.monotonic()
         self._marked: int | None = None
         self._most: int | None = None
@@ -144,6 +162,21 @@ class Process:
                 pipe.close()
 
     def _kill(self) -> None:
+        """End the adapter and all that it started."""
+        if self._lifeline is None:
+            self._kill_session()
+            return
+        if self._lifeline >= 0:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._lifeline, b".")  # for a fork of this process may hold the pipe open
+            os.close(self._lifeline)
+            self._lifeline = -1
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(KILL_SECONDS)
+        if self._child.returncode in (None, -signal.SIGKILL):
+            self._kill_without_supervisor()
+
+    def _kill_session(self) -> None:
         """Kill the session before its leader is reaped, while its number cannot belong to anybody else."""
         if self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -154,6 +187,13 @@ class Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(KILL_SECONDS)
 
+    def _kill_without_supervisor(self) -> None:
+        """Kill the session of a supervisor that was killed, or that does not come to its end."""
+        for process in {*proctree.tree(self._child.pid), *proctree.session(self._child.pid)}:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        self._child.poll()
+
     # --- the three pipes ---
 
     def _step(self, seconds: float) -> None:
@@ -162,7 +202,7 @@ class Process:
         if self._packets:
             return
         if self._fault is not None:
-            raise self._contract_broken(str(self._fault))
+            raise self._fault_found(self._fault)
         if self._ended or (not busy and _has_ended(self._child)):
             self._drain(EXIT_SECONDS)
             if not self._packets:
@@ -194,8 +234,15 @@ class Process:
         try:
             self._packets.extend(self._in.feed(data))
         except MessageError as error:
-            self._fault = error
-            self._selector.unregister(_pipe(self._child.stdout))
+            self._read_no_more(error)
+        except MemoryError:
+            self._read_no_more(TooMuchError("an answer that this process has no memory to read"))
+
+    def _read_no_more(self, fault: MessageError) -> None:
+        """Keep what is wrong with the stream, and nothing of its bytes."""
+        self._fault = fault
+        self._in = self._program.framing()
+        self._selector.unregister(_pipe(self._child.stdout))
 
     def _read_stderr(self) -> None:
         self._stderr += self._read(self._child.stderr) or b""
@@ -257,14 +304,16 @@ class Process:
     def send(self, requests: Sequence[Request]) -> None:
         """See `Controller`."""
         frames = [self._out.pack(request_packet(request)) for request in requests]
-        self._open.update([request.id for request in requests])
+        self._open.update([(request.id, _most(request)) for request in requests])
+        sizes, nodes = zip(*((most.size, most.nodes) for most in self._open.values()), strict=True)
+        self._in.most = Most(max(sizes), max(nodes))
         self._write(b"".join(frames))
 
     def receive(self, seconds: float) -> list[Answer]:
         """See `Controller`."""
         deadline = time.monotonic() + seconds
         if self._fault is not None and not self._packets:
-            raise self._contract_broken(str(self._fault))
+            raise self._fault_found(self._fault)
         while not self._packets:
             now = time.monotonic()
             self._look_at_memory(now)
@@ -279,13 +328,13 @@ class Process:
             packet = self._packets.popleft()
             name = packet.head.get("id")
             if not isinstance(name, str) or name not in self._open:
+                self._stray = name if isinstance(name, str) else ""
                 self._fault = MessageError(f"it answered {kind_of(name)}, which is not in flight")
                 self._packets.clear()
                 break
-            self._open.discard(name)
-            answers.append((name, _outcome(packet)))
+            answers.append((name, _outcome(packet, self._open.pop(name))))
         if not answers and self._fault is not None:
-            raise self._contract_broken(str(self._fault))
+            raise self._fault_found(self._fault)
         return answers
 
     def progress(self) -> str:
@@ -294,8 +343,13 @@ class Process:
 
     # --- ends ---
 
+    def _fault_found(self, fault: MessageError) -> Broken:
+        if isinstance(fault, TooMuchError):
+            return Broken(Exhausted("output", str(fault)), "too much output")
+        return self._contract_broken(str(fault))
+
     def _contract_broken(self, text: str) -> Broken:
-        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract")
+        return Broken(Faulty(f"stdout: {text}{self._last_words()}"), "broke the contract", self._stray)
 
     def _death(self) -> Broken:
         if not _has_ended(self._child):
@@ -309,11 +363,11 @@ class Process:
     def _last_words(self) -> str:
         text = self._stderr.decode(errors="replace").strip()
         shown = " / ".join(text.splitlines()[-6:])[-STDERR_SHOWN:]
-        return f"; stderr ends: {shown}" if shown else ""
+        return f"; stderr ends: {one_line(shown, 2 * STDERR_SHOWN)}" if shown else ""
 
     def _last_line(self) -> str:
         text = self._stderr.decode(errors="replace").strip()
-        return f": {text.splitlines()[-1][:STDERR_SHOWN]}" if text else ""
+        return f": {one_line(text.splitlines()[-1], STDERR_SHOWN)}" if text else ""
 
     # --- memory ---
 
@@ -344,16 +398,41 @@ class Process:
         return Exhausted("memory", text) if grown > self._most else None
 
 
-def _start(program: Program) -> "subprocess.Popen[bytes]":
+SUPERVISED: Final = sys.platform == "linux"
+"""Whether a process can take in the orphans of its descendants here."""
+
+
+def _start(program: Program) -> "tuple[subprocess.Popen[bytes], int | None]":
+    """Start the adapter; return its process, or its supervisor's, and the end of the pipe that keeps both."""
+    if not SUPERVISED:
+        return _opened(program, program.command), None
+    environment = {**os.environ, **program.environment}
+    if shutil.which(program.command[0], path=environment.get("PATH")) is None:
+        number = errno.EACCES if os.path.exists(program.command[0]) else errno.ENOENT  # noqa: PTH110 - any text
+        problem = OSError(number, os.strerror(number), program.command[0])
+        raise AdapterStartError(f"{program.name} cannot be started: {problem}")
+    held, lifeline = os.pipe()
+    command = (sys.executable, "-S", "-I", supervisor.__file__, str(held), *program.command)
+    try:
+        return _opened(program, command, held), lifeline
+    except BaseException:
+        os.close(lifeline)
+        raise
+    finally:
+        os.close(held)
+
+
+def _opened(program: Program, command: Sequence[str], *passed: int) -> "subprocess.Popen[bytes]":
     try:
         child = subprocess.Popen(  # noqa: S603 - starting what the user names is the purpose
-            program.command,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             env={**os.environ, **program.environment},
             start_new_session=True,
+            pass_fds=passed,
         )
     except (OSError, ValueError) as error:
         raise AdapterStartError(f"{program.name} cannot be started: {error}") from None
@@ -401,8 +480,17 @@ def _how_it_ended(code: int | None) -> str:
         return f"signal {-code}"
 
 
-def _outcome(packet: Packet) -> Outcome:
+def _most(request: Request) -> Most:
+    """Return what an answer may cost: in proportion to its input, within the contract's limit."""
+    more = EACH * request.weight
+    return Most(min(LEAST.size + more, MAX_MESSAGE), min(LEAST.nodes + more, MOST_NODES))
+
+
+def _outcome(packet: Packet, most: Most) -> Outcome:
     try:
+        most.refuse(packet.size, packet.nodes)
         return answer_of(packet)
+    except TooMuchError as error:
+        return Exhausted("output", str(error))
     except MessageError as error:
         return Faulty(f"its answer breaks the contract: {error}")

@@ -30,6 +30,19 @@ def _children(pid: int) -> Iterator[int]:
         return
 
 
+def session(leader: int) -> list[int]:
+    """Return the processes of the session that `leader` opened, whether or not it is still there."""
+    found = []
+    for stat in _PROC.glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader:
+            found.append(int(stat.parent.name))
+    return found
+
+
 def _field(pid: int, name: str) -> int | None:
     """A size in bytes from /proc/<pid>/status, which gives kB."""
     try:

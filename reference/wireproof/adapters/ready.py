@@ -5,9 +5,8 @@ Design, section 4: an entry is command, interpreter, environment and `prepare`; 
 
 import shutil
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from importlib.util import find_spec
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from attrs import frozen
 
@@ -15,6 +14,9 @@ from wireproof import __version__
 from wireproof.adapters.build import is_built, noted_version
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 State = Literal["ready", "not built", "not here"]
 
@@ -95,14 +97,16 @@ def _version(entry: Entry) -> str:
 
 def _of_module(name: str) -> str:
     """The version of the package that a module stands in; several packages may share its first name."""
-    names = packages_distributions().get(name.partition(".")[0], [])
-    owners = [one for one in names if len(names) == 1 or _holds(one, name)]
+    from importlib import metadata  # noqa: PLC0415 - its import is slow, and most commands look at no version
+
+    names = metadata.packages_distributions().get(name.partition(".")[0], [])
+    owners = [one for one in names if len(names) == 1 or _holds(metadata.distribution(one), name)]
     try:
-        return version(owners[0]) if owners else ""
-    except PackageNotFoundError:
+        return metadata.version(owners[0]) if owners else ""
+    except metadata.PackageNotFoundError:
         return ""
 
 
-def _holds(package: str, name: str) -> bool:
+def _holds(package: "Distribution", name: str) -> bool:
     start = name.replace(".", "/") + "/"
-    return any(str(path).startswith(start) for path in distribution(package).files or ())
+    return any(str(path).startswith(start) for path in package.files or ())

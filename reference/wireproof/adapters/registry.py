@@ -15,7 +15,6 @@ import pkgutil
 import shlex
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from operator import attrgetter
 from typing import Any, Final
 
@@ -35,13 +34,15 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 # --- names ---
 
 
-def entries() -> dict[str, Entry]:
-    """Every registered adapter by name, mutants too."""
+def entries(*, mutants: bool = True) -> dict[str, Entry]:
+    """Return every registered adapter by name; without mutants none of their modules is imported."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - its import is slow, and most adapters are ours
+
     rows = {entry.name: entry for entry in TABLE}
     for point in entry_points(group=GROUP):
         found = _entry_of_point(point.name, point.value, point.load)
         rows.setdefault(found.name, found)
-    rows.update((entry.name, entry) for entry in _mutants())
+    rows.update((entry.name, entry) for entry in (_mutants() if mutants else ()))
     return rows
 
 

@@ -3,7 +3,8 @@
 The worker that runs Python objects in a child process is this too, on the frames of `exec:`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import BinaryIO, Self
 
 from attrs import evolve
@@ -13,7 +14,7 @@ from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.entry import Wire
 from wireproof.adapters.errors import MessageError
-from wireproof.adapters.framing import Framing, Packet
+from wireproof.adapters.framing import Framing, Lines, Packet
 from wireproof.adapters.messages import hello_packet, request_of
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import READ
@@ -28,7 +29,7 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
 
     Raises:
         UnknownAdapter, AdapterStartError: it cannot be started.
-        MessageError: `stdin` holds bytes that are no message.
+        MessageError: `stdin` holds bytes that are no frame, so that nobody knows where the next one begins.
     """
     entry = resolve(spec)
     if entry.object and not (entry.environment or entry.interpreter or entry.prepare):
@@ -42,13 +43,34 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
 def converse(
     hello: Hello, answer: Answering, framing: Callable[[], Framing], stdin: BinaryIO, stdout: BinaryIO
 ) -> None:
-    """Answer what comes on `stdin` until it ends; raises `MessageError` at bytes that are no message."""
-    incoming, outgoing = framing(), framing()
+    """Answer what comes on `stdin` until it ends.
+
+    A line that is no message is answered too, under an empty id; a frame that is none raises `MessageError`.
+    """
     read = getattr(stdin, "read1", stdin.read)
-    while data := read(READ):
-        for packet in incoming.feed(data):
-            # Each answer leaves at once: what is answered must not be lost with the case that kills.
-            _write(stdout, _reply(hello, answer, outgoing, packet))
+    pieces = iter(partial(read, READ), b"")
+    for packet in _lines(pieces) if framing is Lines else _packets(framing(), pieces):
+        # Each answer leaves at once: what is answered must not be lost with the case that kills.
+        _write(stdout, _reply(hello, answer, framing(), packet))
+
+
+def _packets(incoming: Framing, pieces: Iterable[bytes]) -> Iterator[Packet]:
+    for piece in pieces:
+        yield from incoming.feed(piece)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[Packet | MessageError]:
+    """The message of each line, or why it is none; what follows in a line that is too long is left out."""
+    incoming, number, skipping = Lines(), 1, False
+    for piece in (line for data in pieces for line in data.splitlines(keepends=True)):
+        try:
+            if not skipping:
+                yield from incoming.feed(piece)
+        except MessageError as error:
+            yield MessageError(f"line {number}: {error}")
+            incoming, skipping = Lines(), True
+        if piece.endswith(b"\n"):
+            number, skipping = number + 1, False
 
 
 def _write(stdout: BinaryIO, data: bytes) -> None:
@@ -59,16 +81,26 @@ def _write(stdout: BinaryIO, data: bytes) -> None:
     stdout.flush()
 
 
-def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet) -> bytes:
+def _reply(hello: Hello, answer: Answering, framing: Framing, packet: Packet | MessageError) -> bytes:
+    if isinstance(packet, MessageError):
+        return _no_request("", packet, framing)
     if "hello" in packet.head:
         return framing.pack(hello_packet(hello))
     name = packet.head.get("id")
     if not isinstance(name, str):
-        raise MessageError("a request wants an id, which is a text")
+        return _no_request("", "it wants an id, which is a text", framing)
     try:
         request = request_of(packet)
     except MessageError as error:
-        return framing.pack(answer_packet(name, Faulty(f"no request: {error}")))
+        return _no_request(name, error, framing)
+    return _answered(name, answer, framing, request)
+
+
+def _no_request(name: str, why: object, framing: Framing) -> bytes:
+    return framing.pack(answer_packet(name, Faulty(f"no request: {why}")))
+
+
+def _answered(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
     outcome = answer(request)
     try:
         return framing.pack(answer_packet(name, outcome))

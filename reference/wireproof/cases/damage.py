@@ -6,6 +6,7 @@ compressed region is reached by packing it again, which the mutators do.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from struct import error
 from typing import Final
 
@@ -38,19 +39,26 @@ class Damaged:
 
 def encoded(span: Span, value: int) -> bytes | None:
     """`value` in the type of the field; None where it does not fit or the type holds no integer."""
-    packing = FIXED.get(span.type)
+    return _encoded(span.type, value)
+
+
+@lru_cache(
+    maxsize=1 << 14
+)  # a family encodes the same lengths and checksums of the same fields again and again
+def _encoded(kind: str, value: int) -> bytes | None:
+    packing = FIXED.get(kind)
     if packing is not None:
         try:
             return packing.pack(value)
         except error:
             return None
-    if span.type == "uint128le":
+    if kind == "uint128le":
         return None if value < 0 or value >> 128 else value.to_bytes(16, "little")
-    if span.type not in ("varint", "varlong", "uvarint"):
+    if kind not in ("varint", "varlong", "uvarint"):
         return None
     writer = Writer()
     try:
-        getattr(writer, span.type)("", value)
+        getattr(writer, kind)("", value)
     except Rejected:
         return None
     return bytes(writer.data)

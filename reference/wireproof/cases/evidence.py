@@ -7,13 +7,15 @@ id has one row, and every row fixtures or the reason why there is none.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import cattrs
 from attrs import Factory, frozen
+
+from wireproof.files import read_text
+from wireproof.parsing import MOST_TOML, toml_of
 
 VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
 """kafka.md §5: read · read but for an entry cut at the end · refused · read, though no writer makes it."""
@@ -121,7 +123,7 @@ def tables(root: Path) -> Iterator[Table]:
     for name, kind in KINDS.items():
         for path in sorted(root.glob(f"*/{name}.toml")):
             try:
-                yield _table(path, tomllib.loads(path.read_text(encoding="utf-8")), name, kind)
+                yield _table(path, toml_of(read_text(path, MOST_TOML)), name, kind)
             except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as error:
                 raise ValueError(f"{path}: {_said(error)}") from None
 

@@ -5,7 +5,6 @@ names the file, the case and what to mend.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -32,12 +31,20 @@ from wireproof.cases.case import (
     Value,
     Witness,
 )  # fmt: skip
-from wireproof.cases.rules import Rule, read_rules
+from wireproof.cases.rules import PLAIN, Rule, read_rules
+from wireproof.files import read_bytes
+from wireproof.parsing import json_of
 from wireproof.wire.classes import CLASSES
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.values import HEX, Json
 
 SCHEMA: Final = 1
+
+MOST: Final = 64 * 1024 * 1024
+"""Bytes of one file."""
+
+PATTERNS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
+"""The files of a folder of fixtures that say what must happen."""
 
 FROZEN: Final = "frozen.json"
 """In a folder of fixtures: the digests of the inputs that have landed, see `frozen`."""
@@ -87,23 +94,27 @@ def folder() -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
-def load(further: Sequence[Path] = ()) -> Suite:
-    """The fixtures of the package and of further folders; raises `FixtureError`."""
+def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
+    """The fixtures of the package and of further folders; raises `FixtureError`.
+
+    `own` is read in the place of the package's.
+    """
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
     rules: dict[str, Rule] = {}
     frozen: dict[str, str] = {}
     seal = hashlib.blake2b(digest_size=16)
-    for root in (folder(), *further):
+    for root in (own or folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
                     raise FixtureError(f"{path}: the rule {rule.id} stands in another place too")
                 rules[rule.id] = rule
-        frozen |= _frozen(root / FROZEN)
+        frozen |= frozen_in(root / FROZEN)
         seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
             for case in read(path):
+                _placed(case, path)
                 if case.id in cases:
                     raise FixtureError(f"{path}: {case.id} stands in {files[case.id]} too")
                 cases[case.id], files[case.id] = case, path
@@ -112,11 +123,39 @@ def load(further: Sequence[Path] = ()) -> Suite:
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
+def of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
+    """Yield the cases of `kafka.batch/v2` alone, from the files at its place; raises `FixtureError`."""
+    for root in (folder(), *further):
+        for path in sorted(root.glob(f"{joined}/*.json")):
+            yield from read(path)
+
+
+def _placed(case: Case, path: Path) -> None:
+    """Refuse an id that does not fit its file, or that leads elsewhere: pages and files are named by it."""
+    place = (path.parent.parent.name, path.parent.name, path.stem)
+    parts = case.id.split("/")
+    plain = all(re.fullmatch(PLAIN, part) for part in (*parts, case.format, case.revision))
+    if not plain or len(parts) != 4 or tuple(parts[:3]) != place:
+        raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {'/'.join(place)}")
+    if (case.format, case.revision) != place[:2]:
+        raise FixtureError(
+            f"{path}: {case.id}: its file says {case.joined} and lies under {place[0]}/{place[1]}"
+        )
+
+
+def found_in(root: Path) -> list[Path]:
+    """The files of a folder of fixtures that say what must happen: rules, cases and their long inputs."""
+    return sorted(path for pattern in PATTERNS for path in root.glob(pattern))
+
+
 def _digest(root: Path) -> bytes:
     """Over name and bytes of every file that says what must happen, wherever the folder lies."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted((*root.glob("*/rules.toml"), *root.glob("*/*/*.json"), *root.glob("*/*/*.bin"))):
-        data = path.read_bytes()
+    for path in found_in(root):
+        try:
+            data = read_bytes(path, MOST)
+        except OSError as error:
+            raise FixtureError(f"{path}: {error}") from None
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
     return digest.digest()
 
@@ -128,13 +167,13 @@ def _rules(path: Path) -> Iterator[Rule]:
         raise FixtureError(f"{path}: {error}") from None
 
 
-def _frozen(path: Path) -> dict[str, str]:
-    """The digests of a folder; none where nothing has landed yet."""
+def frozen_in(path: Path) -> dict[str, str]:
+    """The digests of a file of frozen cases; none where nothing has landed yet."""
     if not path.exists():
         return {}
     try:
-        page = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        page = json_of(read_bytes(path, MOST))
+    except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
         raise FixtureError(f"{path}: wants an object of ids and digests")
@@ -144,8 +183,8 @@ def _frozen(path: Path) -> dict[str, str]:
 def read(path: Path) -> list[Case]:
     """The cases of one file; raises `FixtureError`."""
     try:
-        page = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
-    except (OSError, ValueError, RecursionError) as error:
+        page = json_of(read_bytes(path, MOST), pairs=_once)
+    except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
         raise FixtureError(f"{path}: wants schema, format, revision and cases, and nothing else")
@@ -255,7 +294,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
                 raise ValueError("it names a file of another machine")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
-            data = (here / name).read_bytes()
+            data = read_bytes(here / name, MOST)
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
             return Data(data)
@@ -382,6 +421,7 @@ __all__ = [
     "expect_of",
     "folder",
     "load",
+    "of_format",
     "options_of",
     "read",
 ]

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from wireproof.cases.case import Case, Chunks, Data, Input, Value
-from wireproof.cases.fixtures import FROZEN, Suite
+from wireproof.cases.fixtures import FROZEN, Suite, frozen_in
+from wireproof.files import replace_text
 from wireproof.wire.values import canonical
 
 BITS: Final = 128
@@ -43,7 +44,7 @@ def freeze(suite: Suite) -> Mapping[Path, int]:
         root = suite.files[case.id].parents[2]
         added.setdefault(root / FROZEN, {})[case.id] = seal(case.input)
     for path, rows in added.items():
-        landed = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        landed = frozen_in(path)
         text = json.dumps(dict(sorted({**rows, **landed}.items())), indent=2)
-        path.write_text(f"{text}\n", encoding="utf-8")
+        replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in added.items()}

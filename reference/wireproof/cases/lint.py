@@ -5,7 +5,6 @@ every expectation, so that a fixture that the reference contradicts is found bef
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -26,8 +25,6 @@ from wireproof.wire.values import Json, from_json, to_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-ID: Final = re.compile(r"[a-z.-]+/[a-z0-9.]+/[a-z0-9-]+/[a-z0-9-]+")
-
 FLAGS: Final = ("security", "resource")
 """What a flag may say: see the report's order, and the limits of the case."""
 
@@ -40,15 +37,8 @@ def lint(suite: Suite) -> list[Problem]:
 # --- the files ---
 
 
-def _ids(suite: Suite) -> Iterator[Problem]:
-    """Ids have four parts, the first three of which are the place of their file."""
-    for case in suite.cases:
-        path = suite.files[case.id]
-        place = f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
-        if not ID.fullmatch(case.id) or case.id.rpartition("/")[0] != place:
-            yield Problem(case.id, f"its id does not fit its file, {place}")
-        elif f"{case.format}/{case.revision}" != place.rpartition("/")[0]:
-            yield Problem(case.id, f"its file says {case.joined} and lies under {place}")
+def _aliases(suite: Suite) -> Iterator[Problem]:
+    """No alias is in use twice."""
     for alias in sorted(suite.aliases.keys() & suite.by_id.keys()):
         yield Problem(alias, "is an id and an alias")
     aliases = Counter(alias for case in suite.cases for alias in case.aliases)
@@ -293,6 +283,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _ids, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

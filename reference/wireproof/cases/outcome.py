@@ -97,11 +97,21 @@ class Faulty:
     text: str = ""
 
 
+Cause = Literal["same-as", "spent", "faulty", "start", "large"]
+
+
 @frozen
 class NotRun:
-    """It was not asked."""
+    """It was not asked.
+
+    Attributes:
+        cause: `same-as`, its family died of one thing three times; `spent`, the run's budget of deaths and
+            timeouts is; `faulty`, so is that of breaches of the contract; `start`, the adapter did not start
+            again; `large`, the input is over the limit of a message.
+    """
 
     text: str = ""
+    cause: Cause = "start"
 
 
 Outcome: TypeAlias = (

@@ -26,6 +26,7 @@ from wireproof.cases.case import (
     Value,
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA
+from wireproof.files import replace_bytes, replace_text
 from wireproof.wire.options import DEFAULT, Options
 
 INLINE: Final = 512
@@ -66,10 +67,9 @@ def text_of(page: Mapping[str, Any]) -> str:
 def write(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
     """Write the fixture file `path` and what lies beside it."""
     page = page_of(form, revision, cases)
-    path.parent.mkdir(parents=True, exist_ok=True)
     for name, data in page.files.items():
-        (path.parent / name).write_bytes(data)
-    path.write_text(page.text, encoding="utf-8")
+        replace_bytes(path.parent / name, data)
+    replace_text(path, page.text)
 
 
 def _spilled(case: Case, files: dict[str, bytes]) -> dict[str, Any]:

@@ -1,11 +1,17 @@
 """Rules: one normative sentence each, with its source. Design, section 1, "rule"."""
 
-import tomllib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+
+from wireproof.files import read_text
+from wireproof.parsing import MOST_TOML, toml_of
+
+PLAIN: Final = r"[a-z0-9][a-z0-9.+-]*"
+"""One component of an id: it is the name of a page or of a file too."""
 
 KINDS: Final = ("refusing", "value", "resource", "encode")
 """What a rule asks for: a refusal, a value, a bound on time or memory, bytes."""
@@ -46,14 +52,24 @@ def lacks(kind: str, accepted: int, refused: int) -> bool:
 
 def read_rules(path: Path) -> Iterator[Rule]:
     """The rules of a file; raises ValueError with the rule and what is wrong."""
-    page = tomllib.loads(path.read_text(encoding="utf-8"))
-    if set(page) != {"rule"}:
+    page = toml_of(read_text(path, MOST_TOML))
+    if set(page) != {"rule"} or not isinstance(page["rule"], list):
         raise ValueError("holds [[rule]] tables and nothing else")
     for row in page["rule"]:
-        try:
-            rule = Rule(**row)
-        except TypeError as error:
-            raise ValueError(f"{row.get('id', 'a rule')}: {error}") from None
+        rule = _rule(row)
+        if not re.fullmatch(PLAIN, rule.id):
+            raise ValueError(
+                f"{rule.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with none of these signs"
+            )
         if rule.kind not in KINDS:
             raise ValueError(f"{rule.id}: kind wants one of {', '.join(KINDS)}")
         yield rule
+
+
+def _rule(row: object) -> Rule:
+    if not isinstance(row, dict) or not all(isinstance(text, str) for text in row.values()):
+        raise ValueError("a rule is a table of texts")
+    try:
+        return Rule(**row)
+    except TypeError as error:
+        raise ValueError(f"{row.get('id', 'a rule')}: {error}") from None

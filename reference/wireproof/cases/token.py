@@ -7,7 +7,6 @@
 import base64
 import binascii
 import hashlib
-import json
 import re
 import zlib
 from pathlib import Path
@@ -19,6 +18,8 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import case_of
 from wireproof.cases.page import row_of
+from wireproof.files import read_bytes, replace_text
+from wireproof.parsing import json_of
 from wireproof.wire.values import canonical
 
 PREFIX: Final = "wp1:"
@@ -63,8 +64,7 @@ def keep(case: Case, folder: Path) -> str:
     """The token of a case, written to a file in `folder` if it is over 2 KiB."""
     token = dump(case)
     if token.startswith("@"):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / token[1:]).write_text(_word(case), encoding="ascii")
+        replace_text(folder / token[1:], _word(case))
         return f"@{folder / token[1:]}"
     return token
 
@@ -81,12 +81,9 @@ def parse(token: str) -> Case:
 def _kept(path: Path) -> str:
     """The token of a file; one that bears the name of a sha256 must have it."""
     try:
-        with path.open(encoding="ascii") as file:
-            token = file.read(LARGEST + 1).strip()
+        token = read_bytes(path, LARGEST).decode("ascii").strip()
     except (OSError, ValueError) as error:
         raise TokenError(f"the token file {path} cannot be read: {error}") from None
-    if len(token) > LARGEST:
-        raise TokenError(f"the token file {path} has more than {LARGEST} characters")
     name = NAMED.fullmatch(path.name)
     if name and name[1] != _sha256(token):
         raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
@@ -115,11 +112,10 @@ def _inflated(word: str) -> bytes:
 def _case(data: bytes) -> Case:
     """The case in a token's JSON, which may be anybody's: no file is opened for it."""
     try:
-        page = json.loads(data)
+        page = json_of(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
         case = case_of(row, page["format"], page["revision"], None)
-    except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError,
-            RecursionError) as error:  # fmt: skip
+    except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise TokenError(f"the token holds no case: {error}") from None
     texts = [page.get(name) for name in ("family", "parent")]
     if not all(isinstance(text, str | None) for text in texts):

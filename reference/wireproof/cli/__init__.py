@@ -8,13 +8,21 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from wireproof import __version__
+from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
+from wireproof.cli.interrupts import ended_by_signal, interrupted
+from wireproof.cli.output import ReaderGoneError, printed, printing
 from wireproof.trial.exit_codes import Exit
+from wireproof.wire.texts import one_line
+
+LONGEST: Final = 2000
+"""Characters of an error's line."""
 
 VERBS: Final[Mapping[str, str]] = {
     "account": "account for every byte of Heka streams, in each of three framings",
@@ -47,7 +55,7 @@ VERBS: Final[Mapping[str, str]] = {
 
 
 class Verbs(click.Group):
-    """Imports a verb's module when it is asked for, so that `--help` costs nothing."""
+    """Imports a verb's module when it is asked for, so that neither `--help` nor a completion costs all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The verbs in order."""
@@ -60,6 +68,23 @@ class Verbs(click.Group):
         command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the verbs that begin so, from the table above, and the options that every command has."""
+        verbs = (
+            CompletionItem(verb, help=about) for verb, about in VERBS.items() if verb.startswith(incomplete)
+        )
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's arguments
+        """As click; `--help` and `--version` print here."""
+        with printing():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
+        """As click."""
+        with printing():
+            return super().invoke(ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """The table of verbs, from the table above."""
         with formatter.section("Verbs"):
@@ -70,30 +95,32 @@ class Verbs(click.Group):
 @click.version_option(__version__, prog_name="wireproof")
 def group() -> None:
     """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
-    from wireproof.adapters.build import cache_folder  # noqa: PLC0415 - as for the verbs
-
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 
 
 def main() -> None:
     """Run the command line and exit."""
+    with printed():
+        _main()
+
+
+def _main() -> None:
     try:
-        code = group.main(prog_name="wireproof", standalone_mode=False)
+        with ended_by_signal():
+            code = group.main(prog_name="wireproof", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        click.echo(f"wireproof: {' '.join(error.format_message().split())}", err=True)
+        click.echo(f"wireproof: {one_line(error.format_message(), LONGEST)}", err=True)
         code = Exit.USAGE
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: what was judged so far is kept", err=True)
-        code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except (click.Abort, KeyboardInterrupt) as error:
+        code = interrupted(error)
+    except ReaderGoneError:
+        raise
     except Exception as error:  # noqa: BLE001 - what no row knows is a bug of ours, and ends as one
         known = exit_of(error)
         if known is None:
@@ -101,6 +128,6 @@ def main() -> None:
             click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
             known = Exit.SUITE
         else:
-            click.echo(f"wireproof: {' '.join(str(error).split())}", err=True)
+            click.echo(f"wireproof: {one_line(str(error), LONGEST)}", err=True)
         code = known
     sys.exit(code if isinstance(code, int) else 0)

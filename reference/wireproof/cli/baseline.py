@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.files import replace_text
 from wireproof.trial import baseline
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.streams import Stream, read
@@ -47,7 +48,7 @@ def write(stream: Path, owner: str, reason: str, issue: str) -> None:
 @click.argument("stream", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def fix(file: Path, stream: Path) -> None:
     """Rewrite FILE by the run in STREAM: stale debts go, comments stay, nothing is added."""
-    file.write_text(baseline.fix(file.read_text(encoding="utf-8"), only(stream), today()), encoding="utf-8")
+    replace_text(file, baseline.fix(baseline.text_of(file), only(stream), today()))
 
 
 @command.command("check")
@@ -72,4 +73,4 @@ def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
 
 def held(file: Path) -> tuple[baseline.Debt, ...]:
     """The debts of a file."""
-    return baseline.parse(file.read_text(encoding="utf-8"), file.name)
+    return baseline.read(file)

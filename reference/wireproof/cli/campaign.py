@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.cli.cluster import on_cluster
-from wireproof.cli.fuzz import formats_of
 from wireproof.cli.progress import worked
 from wireproof.cli.scan import exit_of
-from wireproof.formats import FORMATS
+from wireproof.files import replace_text
+from wireproof.formats import FORMATS, matching
 from wireproof.spark.shipping import Where, where_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name one at least")
-    wanted = formats_of(patterns) if patterns else tuple(FORMATS)
+    wanted = matching(patterns) if patterns else tuple(FORMATS)
     where = where_of(more)
     where.settings()
     hellos = jobs.ready(specs)
@@ -70,7 +70,7 @@ def command(
         soft_wrap=True,
     )
     if more["page"]:
-        more["page"].write_text(board.html(out), encoding="utf-8")
+        replace_text(more["page"], board.html(out))
     return exit_of(summary.signatures)
 
 

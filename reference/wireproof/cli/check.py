@@ -1,66 +1,31 @@
 """`wireproof check`: judge codecs by the cases."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
-from attrs import frozen
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
-from wireproof.cases.case import Case, Level
-from wireproof.cases.fixtures import Suite
 from wireproof.cli.errors import exit_of
+from wireproof.cli.judging import Asked, Judged, Judging, OrderedFile, Receiving
 from wireproof.cli.options import adapter_names, selecting, selection, suite_of
-from wireproof.cli.progress import watched
+from wireproof.cli.progress import bars
 from wireproof.cli.views import viewing, views_of, write_views
-from wireproof.fuzz import property as property_run
 from wireproof.report.terminal import View, show, summary
-from wireproof.trial import baseline
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, Footer, Run, run_event
+from wireproof.trial import baseline, conclusion
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.families import Families, FamilyStore
 from wireproof.trial.lookup import Lookups
-from wireproof.trial.platform import manifest
-from wireproof.trial.property import Ask
-from wireproof.trial.run import Plan, run
-from wireproof.trial.streams import EventWriter, Stream
-
-
-@frozen
-class Asked:
-    """The switches of one `check`, for all its adapters."""
-
-    suite: Suite
-    cases: tuple[Case, ...]
-    families: bool
-    examples: int
-    golden: bool
-    in_process: bool
-    seed: int
-    scale: float
-    level: Level
-    filters: tuple[str, ...]
-    debts: tuple[baseline.Debt, ...] | None
-
-    @property
-    def golden_cases(self) -> tuple[Case, ...]:
-        """The fixtures to judge: a debt is held to its own case even where the others are left out."""
-        if self.golden:
-            return self.cases
-        owed = {debt.id.partition("~")[0] for debt in self.debts or ()}
-        return tuple(case for case in self.cases if case.id in owed)
-
-    @property
-    def rows(self) -> frozenset[str]:
-        """The formats of the selection, whose properties are asked."""
-        return frozenset(case.joined for case in self.cases)
+from wireproof.trial.streams import Stream
+from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_by_one, side_by_side
 
 
 @click.command("check")
@@ -82,8 +47,10 @@ class Asked:
 @click.option("--strict-class", is_flag=True, help="a refusal without its class fails too")
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
 @click.option("--seed", default=0, help="of the order in which cases are asked, and of the examples")
+@click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
+              help="processes that judge and derive side by side  [default: one for each core]")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
-@click.option("--min-cases", default=1, help="fewer judged cases are a usage error")
+@click.option("--min-cases", default=1, show_default=True, help="fewer judged cases are a usage error")
 @click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="known failures, which do not count")  # fmt: skip
 @click.option(
@@ -95,6 +62,7 @@ def command(
     every: bool,
     strict_class: bool,
     min_cases: int,
+    jobs: int,
     out: Path | None,
     **more: Any,  # noqa: ANN401 - the options of `Asked` and of the views
 ) -> int:
@@ -108,25 +76,25 @@ def command(
         raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to judge, or give --all-ready")
     views = views_of(more)
     asked = _asked(more)
-    adapters = tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
+    named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
     codes: list[Exit] = []
     streams: list[Stream] = []
-    with ExitStack() as stack:
-        sink = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
-        for spec in adapters:
-            try:
-                stream = _one(spec, asked, console, sink)
-            except AdapterError as error:
-                click.echo(f"wireproof: {error}", err=True)
-                codes.append(exit_of(error) or Exit.ADAPTER)
-                continue
-            streams.append(stream)
-            applied = _shown(stream, asked, console)
-            codes.append(baseline.exit_code(stream, applied, strict_class=strict_class))
-            if len(stream.cases) < min_cases:
-                click.echo(f"wireproof: {spec}: {len(stream.cases)} cases, fewer than {min_cases}", err=True)
-                codes.append(Exit.USAGE)
+    for judged in _judged(adapters, asked, jobs or cores(), console, out):
+        if isinstance(judged.error, AdapterError | WorkerDiedError):
+            click.echo(f"wireproof: {judged.error}", err=True)
+            codes.append(exit_of(judged.error) or Exit.ADAPTER)
+        elif judged.error is not None:
+            raise judged.error
+        if judged.stream is None:
+            continue
+        streams.append(judged.stream)
+        applied = _shown(judged, asked, console, strict_class=strict_class)
+        wanted = judged.spec in named
+        codes.append(exit_code(judged.stream, applied, strict_class=strict_class, named=wanted))
+        if lack := _lack(judged.stream, min_cases):
+            click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
+            codes += [Exit.USAGE] * wanted
     if len(streams) > 1:
         console.print(summary(streams))
     write_views(streams, views, asked.suite)
@@ -137,7 +105,7 @@ def _asked(more: dict[str, Any]) -> Asked:
     suite = suite_of(more.pop("folders"))
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
     cases = selection(suite, patterns, skipped)
-    debts = baseline.parse(file.read_text(encoding="utf-8"), file.name) if file else None
+    debts = baseline.read(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
@@ -154,52 +122,65 @@ def _ready(asked: Asked) -> Iterator[str]:
             yield entry.name
 
 
-def _one(spec: str, asked: Asked, console: Console, sink: IO[str] | None) -> Stream:
-    """One adapter, judged; what was judged is in the sink even if the run is broken off."""
-    with Engine(
-        spec,
-        in_process=asked.in_process,
-        seed=asked.seed,
-        timeout_scale=asked.scale,
-        hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
-    ) as engine:
-        plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
-        head = run_event(
-            engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-            filters=asked.filters, **manifest(),
-        )  # fmt: skip
-        writer = EventWriter(sink, head) if sink else None
-        events: list[CaseEvent] = []
-        footer: Footer | None = None
-        for event in watched(_events(engine, plan, asked, head), console, spec):
-            events.append(event)
-            if writer:
-                writer.case(event)
-        complete = not any(event.verdict == "not-run" for event in events)
-        footer = writer.footer(complete=complete) if writer else Footer({}, complete)
-        for note in engine.notes:
-            console.print(f"note: {note}", markup=False, soft_wrap=True)
-    return Stream(head, tuple(events), footer)
+def _judged(
+    specs: tuple[str, ...], asked: Asked, jobs: int, console: Console, out: Path | None
+) -> Generator[Judged, None, None]:
+    """Yield what came of each adapter, in their order, each as soon as those before it have ended."""
+    with ExitStack() as stack:
+        file = stack.enter_context(OrderedFile(out)) if out else None
+        messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
+        receiving = Receiving(specs, stack.enter_context(bars(console, specs)), file)
+        shown = 0
+        for number, message in messages:
+            if isinstance(message, Ended):
+                receiving.end(number, message.error)
+            else:
+                receiving.receive(number, message)
+            while shown < len(specs) and receiving.judged[shown].ended:
+                yield receiving.judged[shown]
+                shown += 1
 
 
-def _events(engine: Engine, plan: Plan, asked: Asked, head: Run) -> Iterator[CaseEvent]:
-    """The fixtures and their families, then the properties, outside the region of the debts just seen."""
-    seen: list[CaseEvent] = []
-    for event in run(engine, plan):
-        seen.append(event)
-        yield event
-    if not asked.examples:
+def _messages(specs: tuple[str, ...], asked: Asked, jobs: int) -> Generator[tuple[int, Any], None, None]:
+    """Yield the messages of all adapters with their numbers; families are shared if there is more than one.
+
+    One adapter without families leaves nothing to other processes, and is judged in this one.
+    """
+    if jobs == 1 or (len(specs) == 1 and not asked.families):
+        with _families(asked, shared=len(specs) > 1 and asked.families) as families:
+            yield from one_by_one(len(specs), Judging(asked, specs, families))
         return
-    today = datetime.now(tz=UTC).date()
-    known = property_run.known_of(engine.hello, Stream(head, tuple(seen)), asked.debts or (), today)
-    ask = Ask(asked.examples, asked.seed, asked.rows, known)
-    yield from property_run.run(engine, ask, len(seen), asked.level)
+    with _families(asked, shared=asked.families) as families:
+        idle = families.helper().step if isinstance(families, FamilyStore) else no_work
+        workers = jobs if asked.families else min(jobs, len(specs))
+        yield from side_by_side(len(specs), workers, Judging(asked, specs, families), idle)
 
 
-def _shown(stream: Stream, asked: Asked, console: Console) -> baseline.Applied | None:
+@contextmanager
+def _families(asked: Asked, *, shared: bool) -> Iterator[Families]:
+    """Make what derives the families, with a folder for those that are shared."""
+    if not shared:
+        yield Families()
+        return
+    with TemporaryDirectory(prefix="wireproof-") as folder:
+        yield FamilyStore(Path(folder), {case.id: case for case in asked.golden_cases})
+
+
+def _lack(stream: Stream, least: int) -> str:
+    """Return why a run judged too few cases to count; empty if it did not."""
+    found = conclusion.judged(stream.cases)
+    few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
+    return conclusion.nothing_judged(stream) or few
+
+
+def _shown(judged: Judged, asked: Asked, console: Console, *, strict_class: bool) -> baseline.Applied | None:
+    stream = judged.stream
+    assert stream is not None, "what is shown began"
+    for note in judged.notes:
+        console.print(f"note: {note}", markup=False, soft_wrap=True)
     applied = None
     if asked.debts is not None:
         applied = baseline.apply(stream, asked.debts, datetime.now(tz=UTC).date())
     lookups = Lookups(asked.suite)
-    show(stream, console, View(lookups.case, lookups.twin, applied))
+    show(stream, console, View(lookups.case, lookups.twin, applied, strict_class=strict_class))
     return applied

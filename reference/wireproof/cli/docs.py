@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.files import replace_text
 from wireproof.report.coverage import kills_of
 from wireproof.report.votes import votes
 from wireproof.trial.killtable import read as kill_table
@@ -38,7 +39,5 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     site = Site(suite, votes([stream for run in runs for stream in read(run)]), kills)
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        replace_text(out / name, text, durable=False)
     click.echo(f"{number} files: {out / 'index.html'}")

@@ -1,49 +1,38 @@
-"""Which exit code an error ends with: a table, so that no error a user can cause is a traceback."""
+"""Which exit code an error ends with: a table, so that no error a user can cause is a traceback.
+
+The table names the classes and imports none of them: every verb needs it, and it would import every package.
+"""
 
 from typing import Final
 
-from wireproof.adapters.errors import AdapterError, MessageError, UnknownAdapter
-from wireproof.adapters.kits import KitError
-from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.patterns import PatternError
-from wireproof.cases.redact import RedactionError
-from wireproof.cases.token import TokenError
-from wireproof.formats import UnknownFormat
-from wireproof.fuzz.findings import FindingError
-from wireproof.fuzz.promote import PromotionError
-from wireproof.fuzz.shrink import NothingToShrinkError
-from wireproof.spark.errors import SourceError
-from wireproof.trial.baseline import BaselineError
-from wireproof.trial.companions import CompanionError
-from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
-from wireproof.trial.killtable import KillTableError
-from wireproof.trial.property import PropertyError
 
-TABLE: Final[tuple[tuple[type[Exception], Exit], ...]] = (
-    (UnknownAdapter, Exit.USAGE),
-    (UnknownFormat, Exit.USAGE),
-    (PatternError, Exit.USAGE),
-    (TokenError, Exit.USAGE),
-    (NothingToShrinkError, Exit.USAGE),
-    (PromotionError, Exit.USAGE),
-    (FindingError, Exit.USAGE),
-    (RedactionError, Exit.USAGE),
-    (PropertyError, Exit.USAGE),
-    (EventError, Exit.USAGE),
-    (SourceError, Exit.USAGE),
-    (BaselineError, Exit.USAGE),
-    (KitError, Exit.USAGE),
-    (KillTableError, Exit.USAGE),
-    (CompanionError, Exit.USAGE),
-    (FixtureError, Exit.SUITE),
-    (MessageError, Exit.ADAPTER),
-    (AdapterError, Exit.ADAPTER),
-    (OSError, Exit.USAGE),
-)
-"""The first row that fits decides: a missing file is a matter of usage, a broken fixture one of the suite."""
+TABLE: Final[dict[str, Exit]] = {
+    "wireproof.adapters.errors:UnknownAdapter": Exit.USAGE,
+    "wireproof.adapters.errors:MessageError": Exit.ADAPTER,
+    "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
+    "wireproof.adapters.kits:KitError": Exit.USAGE,
+    "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
+    "wireproof.cases.patterns:PatternError": Exit.USAGE,
+    "wireproof.cases.redact:RedactionError": Exit.USAGE,
+    "wireproof.cases.token:TokenError": Exit.USAGE,
+    "wireproof.formats:UnknownFormat": Exit.USAGE,
+    "wireproof.fuzz.findings:FindingError": Exit.USAGE,
+    "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
+    "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
+    "wireproof.spark.errors:SourceError": Exit.USAGE,
+    "wireproof.trial.baseline:BaselineError": Exit.USAGE,
+    "wireproof.trial.companions:CompanionError": Exit.USAGE,
+    "wireproof.trial.events:EventError": Exit.USAGE,
+    "wireproof.trial.killtable:KillTableError": Exit.USAGE,
+    "wireproof.trial.property:PropertyError": Exit.USAGE,
+    "builtins:OSError": Exit.USAGE,
+}
+"""By module and class: a missing file is a matter of usage, a broken fixture one of the suite."""
 
 
 def exit_of(error: Exception) -> Exit | None:
-    """The exit code of an error; None for one that is a fault of ours and keeps its traceback."""
-    return next((code for kind, code in TABLE if isinstance(error, kind)), None)
+    """Return the exit code of an error's nearest class; None for a fault of ours, which keeps its trace."""
+    names = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(error).__mro__)
+    return next((TABLE[name] for name in names if name in TABLE), None)

@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from wireproof.adapters.table import TABLE
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
 from wireproof.cli.errors import exit_of
-from wireproof.cli.fuzz import formats_of
+from wireproof.files import replace_text
+from wireproof.formats import matching
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
-from wireproof.trial import baseline
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.exchange import Ask, Exchanged, exchange
 from wireproof.trial.exit_codes import Exit, worst
@@ -60,7 +62,7 @@ def command(
     Without ADAPTER, all that are ready here take part, and the reference; it is the partner of one alone.
     Exit code: 0 all agree, 1 somebody writes or reads wrong, 2 usage, 4 an adapter does not start or answer.
     """
-    ask = Ask(more["count"], more["seed"], frozenset(formats_of(patterns)) if patterns else None)
+    ask = Ask(more["count"], more["seed"], frozenset(matching(patterns)) if patterns else None)
     began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():
@@ -73,8 +75,8 @@ def command(
     if out:
         _write(shown, out)
     if file:
-        file.write_text(page(shown, Page("wireproof: exchange", _case)), encoding="utf-8")
-    codes = [baseline.exit_code(stream) for stream in shown.ledger.streams if stream.cases]
+        replace_text(file, page(shown, Page("wireproof: exchange", _case)))
+    codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
     return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
@@ -112,12 +114,13 @@ def _shown(found: Exchanged, tokens: Path) -> Shown:
 
 
 def _write(shown: Shown, out: Path) -> None:
-    with out.open("w", encoding="utf-8") as file:
-        for stream in shown.ledger.streams:
-            writer = EventWriter(file, stream.run)
-            for event in stream.cases:
-                writer.case(event)
-            writer.footer(complete=stream.complete)
+    file = StringIO()
+    for stream in shown.ledger.streams:
+        writer = EventWriter(file, stream.run)
+        for event in stream.cases:
+            writer.case(event)
+        writer.footer(complete=stream.complete)
+    replace_text(out, file.getvalue())
 
 
 def _case(event: CaseEvent) -> Case | None:

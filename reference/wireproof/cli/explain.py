@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from wireproof import formats
+from wireproof.cases.fixtures import of_format
 from wireproof.cases.identify import Fit, fits
 from wireproof.cases.nearest import nearest
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
 from wireproof.report import companion
 from wireproof.report.fieldtree import lines
@@ -96,7 +97,9 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
         click.echo(f"editions of {best.row.name}: {'; '.join(map(_edition, _in_order(editions)))}")
     for fit in _damaged(best, others):
         click.echo(f"or else {fit.row.joined}: {_said(fit, len(data))}")
-    case = nearest(data, best.row.joined, refused.cls if refused else None, suite_of(folders).cases)
+    case = nearest(
+        data, best.row.joined, refused.cls if refused else None, of_format(best.row.joined, folders)
+    )
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
 

@@ -1,6 +1,5 @@
 """`wireproof fuzz`: coverage-guided fuzzing of any adapter."""
 
-import fnmatch
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from wireproof.formats import FORMATS, UnknownFormat
+from wireproof.formats import matching
 from wireproof.fuzz.campaign import Campaign, Ended, run
 from wireproof.fuzz.findings import Finding
 from wireproof.fuzz.stats import Effort, efforts
@@ -41,7 +40,7 @@ def command(
     Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
     fails, the smallest input kept. Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    formats = formats_of(patterns)
+    formats = matching(patterns)
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
     console = Console()
     start = time.time()
@@ -50,17 +49,6 @@ def command(
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
     return _exit(ended)
-
-
-def formats_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """The formats that any of the patterns names; raises `UnknownFormat` for one that names none."""
-    chosen: dict[str, None] = {}
-    for pattern in patterns:
-        hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
-        if not hits:
-            raise UnknownFormat(f"no format is called {pattern}; there are {', '.join(FORMATS)}")
-        chosen |= dict.fromkeys(hits)
-    return tuple(chosen)
 
 
 def _watched(campaign: Campaign, console: Console) -> Ended:

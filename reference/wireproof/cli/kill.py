@@ -10,6 +10,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.registry import resolve
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.files import replace_text
 from wireproof.fuzz.killed import killed_by_fuzz
 from wireproof.report.killpage import html, line, lines, tally
 from wireproof.trial.exit_codes import Exit
@@ -87,7 +88,7 @@ def command(  # noqa: PLR0913 - the options of the verb
     texts = {name: resolve(name).description for name in (*held, *wanted)}
     whole = _filled(wanted, columns, settings, out, workers=workers, again=again).summed(suite)
     write(whole, out)
-    (out / "kill.html").write_text(html(whole, texts), encoding="utf-8")
+    replace_text(out / "kill.html", html(whole, texts))
     asked = whole.only(wanted, [column.name for column in columns]).summed(suite)
     for told in lines(asked):
         click.echo(told)

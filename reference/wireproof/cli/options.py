@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import Suite, load
+from wireproof.cases.fixtures import Suite, folder, load
+from wireproof.cases.ids import completions
 from wireproof.cases.patterns import renamed, select
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,16 +58,15 @@ def said(rows: object) -> None:
 
 
 def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's signature
-    """The registered names that a shell may complete; mutants once one is asked for."""
-    names = [name for name in entries() if incomplete.startswith("m") or not name.startswith("mutant:")]
-    return [name for name in names if name.startswith(incomplete)]
+    """Return the registered names that a shell may complete; mutants once one is asked for."""
+    from wireproof.adapters.registry import entries  # noqa: PLC0415 - most verbs need no adapter
+
+    return [name for name in entries(mutants=incomplete.startswith("m")) if name.startswith(incomplete)]
 
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
-    """The ids that a shell may complete, a component at a time."""
-    depth = incomplete.count("/") + 1
-    heads = ("/".join(case.id.split("/")[:depth]) for case in load().cases if case.id.startswith(incomplete))
-    return list(dict.fromkeys(heads))
+    """Return the ids that a shell may complete, a component at a time."""
+    return completions(folder(), incomplete)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:

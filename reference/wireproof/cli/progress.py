@@ -1,15 +1,17 @@
 """A progress bar on a terminal, nothing elsewhere: a log has the events."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from attrs import define, field
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -19,21 +21,40 @@ from wireproof.trial.events import CaseEvent
 from wireproof.trial.verdicts import PASSING
 
 
-def watched(events: Iterator[CaseEvent], console: Console, spec: str) -> Iterator[CaseEvent]:
-    """The events as they come; on a terminal with the count, the findings and the current topic."""
-    if not console.is_terminal:
-        yield from events
-        return
-    told = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
-    columns = (SpinnerColumn(), *told, TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(spec, total=None, said="")
-        findings = 0
-        for number, event in enumerate(events, 1):
-            findings += event.verdict not in PASSING and event.verdict != "unsupported"
-            if number % 64 == 0:
-                progress.update(task, said=f"{number} cases, {findings} findings, {event.suite}")
-            yield event
+@define
+class Bars:
+    """A line for each adapter that is judged now, with its count, its findings and its current topic."""
+
+    specs: Sequence[str]
+    progress: Progress
+    tasks: dict[int, TaskID] = field(factory=dict)
+    counts: dict[int, int] = field(factory=dict)
+    findings: dict[int, int] = field(factory=dict)
+
+    def seen(self, number: int, events: Sequence[CaseEvent]) -> None:
+        """Show further events of an adapter."""
+        if number not in self.tasks:
+            self.tasks[number] = self.progress.add_task(self.specs[number], total=None, said="")
+        count = self.counts[number] = self.counts.get(number, 0) + len(events)
+        found = sum(event.verdict not in PASSING and event.verdict != "unsupported" for event in events)
+        findings = self.findings[number] = self.findings.get(number, 0) + found
+        self.progress.update(
+            self.tasks[number], said=f"{count} cases, {findings} findings, {events[-1].suite}"
+        )
+
+    def end(self, number: int) -> None:
+        """Take the line of an adapter away."""
+        if number in self.tasks:
+            self.progress.remove_task(self.tasks.pop(number))
+
+
+@contextmanager
+def bars(console: Console, specs: Sequence[str]) -> Iterator[Bars]:
+    """Show how far each adapter is, on a terminal."""
+    shown = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
+    columns = (SpinnerColumn(), *shown, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield Bars(specs, progress)
 
 
 class Tasks(Protocol):

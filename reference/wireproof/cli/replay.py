@@ -8,7 +8,7 @@ from rich.console import Console
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
 from wireproof.cli.show import wanted
 from wireproof.report.terminal import View, show
-from wireproof.trial.baseline import exit_code
+from wireproof.trial.conclusion import exit_code
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import Footer, run_event
 from wireproof.trial.lookup import Lookups

@@ -9,6 +9,7 @@ from rich.console import Console
 from wireproof.cli import campaign, scan
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.cli.views import Views, viewing, views_of, write_views
+from wireproof.files import replace_text
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial.events import EventError
 from wireproof.trial.lookup import Lookups
@@ -63,7 +64,7 @@ def _tables(files: tuple[Path, ...], views: Views) -> None:
         campaign.shown(found.tables["signatures"])
     Console().print(f"tables in {files[0]}", soft_wrap=True)
     if views.html:
-        views.html.write_text(board.html(files[0]), encoding="utf-8")
+        replace_text(views.html, board.html(files[0]))
 
 
 def _joined(streams: list[Stream]) -> list[Stream]:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
+from wireproof.files import replace_text
 from wireproof.report.visible import visible
 from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.exit_codes import Exit, worst
@@ -65,7 +66,7 @@ def command(
         f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
     )
     if more["page"]:
-        more["page"].write_text(board.html(out), encoding="utf-8")
+        replace_text(more["page"], board.html(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
     return worst([Exit(exit_of(summary.signatures)), beside])
 

@@ -9,6 +9,7 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
+from wireproof.files import replace_bytes, replace_text
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badges, file_of
 from wireproof.report.html import Page, html
@@ -68,14 +69,14 @@ def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
     if not streams:
         return
     if views.junit:
-        views.junit.write_bytes(junit(streams))
+        replace_bytes(views.junit, junit(streams))
     if views.markdown:
-        views.markdown.write_text(markdown(streams), encoding="utf-8")
+        replace_text(views.markdown, markdown(streams))
     if views.html:
         page = Page(_title(streams), Lookups(suite).case, suite.by_id, suite.rules)
-        views.html.write_text(html(streams, page), encoding="utf-8")
+        replace_text(views.html, html(streams, page))
     if views.badge:
-        views.badge.write_text(badge(streams[0]), encoding="utf-8")
+        replace_text(views.badge, badge(streams[0]))
     if views.badges:
         _write_badges(streams, views.badges, suite)
     for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
@@ -85,9 +86,8 @@ def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
 def _write_badges(streams: Sequence[Stream], folder: Path, suite: Suite) -> None:
     for number, stream in enumerate(streams):
         room = folder / file_of(streams, number)
-        room.mkdir(parents=True, exist_ok=True)
         for name, text in badges(stream, partial(_profile, suite)):
-            (room / name).write_text(text, encoding="utf-8")
+            replace_text(room / name, text, durable=False)
 
 
 def _profile(suite: Suite, event: CaseEvent) -> str:

@@ -175,7 +175,16 @@ def _trouble(one: _Running) -> Iterator[str]:
     if one.process.returncode:
         text = (one.lane.rooms.work(one.lane.worker) / "errors").read_text("utf-8", errors="replace")
         lines = [" ".join(line.split())[:300] for line in text.split("\n") if line.strip()]
-        yield from lines[-3:] or [f"{one.lane.worker} ended with exit code {one.process.returncode}"]
+        yield from lines[-3:] or [_silent(one)]
+
+
+def _silent(one: _Running) -> str:
+    """Why a lane ended that could not say so: its disk may be full."""
+    try:
+        one.lane.rooms.probe()
+    except OSError as error:
+        return f"{one.lane.root}: {error}"
+    return f"{one.lane.worker} ended with exit code {one.process.returncode}"
 
 
 def _minimised(campaign: Campaign, rows: Sequence[str]) -> Iterator[tuple[str, Minimised]]:

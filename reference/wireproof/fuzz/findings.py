@@ -18,13 +18,18 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.token import keep
+from wireproof.files import read_bytes, replace_bytes, replace_text
 from wireproof.fuzz.tally import Tally, totals
+from wireproof.parsing import json_of
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, Verdict
-from wireproof.trial.whole import replace
 
 APART: Final = frozenset({"info", "untyped"})
 """What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
+
+
+LARGEST: Final = 4 * 1024 * 1024
+"""Bytes of the JSON of a finding; a long token lies in a file of its own."""
 
 
 class FindingError(ValueError):
@@ -135,7 +140,7 @@ class Findings:
         return self._folder / f"{name}.json"
 
     def _write(self, finding: Finding, data: bytes) -> None:
-        replace(self._folder / f"{finding.name}.bin", lambda new: new.write_bytes(data))
+        replace_bytes(self._folder / f"{finding.name}.bin", data)
         _settled(self._folder, finding)
 
     @contextmanager
@@ -162,14 +167,14 @@ def _made(
     )  # fmt: skip
 
 
-def _settled(folder: Path, finding: Finding) -> None:
+def _settled(folder: Path, finding: Finding, *, durable: bool = True) -> None:
     text = json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False) + "\n"
-    replace(folder / f"{finding.name}.json", lambda new: new.write_text(text, encoding="utf-8"))
+    replace_text(folder / f"{finding.name}.json", text, durable=durable)
 
 
 def _read(path: Path) -> Finding:
     try:
-        page: Any = json.loads(path.read_bytes())
+        page: Any = json_of(read_bytes(path, LARGEST))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
         raise FindingError(f"{path}: no finding: {error}; remove it to go on") from None
@@ -187,5 +192,5 @@ def settle(folder: Path) -> list[Finding]:
     """As `read`; the counts go into the files."""
     found = read(folder)
     for finding in found:
-        _settled(folder, finding)
+        _settled(folder, finding, durable=False)
     return found

@@ -235,19 +235,25 @@ def main(arguments: list[str]) -> int:
     try:
         bench = Bench(lane)
         stands = {joined: Stand(bench, joined) for joined in lane.rows}
-    except AdapterError as error:
+        for number, (joined, seconds) in enumerate(lane.turns()):
+            watch = Watch(stands[joined], seconds, parent, number * 1000)
+            troubles += _watched(watch, joined)
+            if watch.enough():
+                break
+    except (AdapterError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 4
-    for number, (joined, seconds) in enumerate(lane.turns()):
-        watch = Watch(stands[joined], seconds, parent, number * 1000)
-        try:
-            watch.run()
-        except AdapterError as error:
-            sys.stderr.write(f"{joined}: {error}\n")
-            troubles += 1
-        if watch.enough():
-            break
     return 4 if troubles else 0
+
+
+def _watched(watch: Watch, joined: str) -> int:
+    """Watch one turn; returns how many troubles ended it."""
+    try:
+        watch.run()
+    except AdapterError as error:
+        sys.stderr.write(f"{joined}: {error}\n")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -7,21 +7,24 @@ alike three times in fresh processes, or of which it contradicts itself.
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Source, Value
-from wireproof.cases.fixtures import Suite, folder, load, read
+from wireproof.cases.fixtures import FROZEN, Suite, folder, found_in, load, read
 from wireproof.cases.lint import lint
 from wireproof.cases.mutate import repair
 from wireproof.cases.nearest import nearest
 from wireproof.cases.needs import needs_of
 from wireproof.cases.page import page_of
 from wireproof.cases.problem import Problem
-from wireproof.cases.rules import Rule
+from wireproof.cases.rules import PLAIN, Rule
+from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.proposal import rules_of
 from wireproof.fuzz.ruletext import rule_text
@@ -68,6 +71,8 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     case = _expected(case)
     confirm(case)
     found = _named(case, name, why)
+    if not all(re.fullmatch(PLAIN, part) for part in found.id.split("/")):
+        raise PromotionError(f"{found.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if found.id in suite.by_id:
         raise PromotionError(f"{found.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(found, suite)
@@ -204,55 +209,59 @@ def _stands_for(one: Case, twin: Case) -> bool:
 
 
 def _written(rows: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:
-    """Write everything and lint it; put all back as it was if anything is wrong."""
+    """Write everything that lint has seen in a copy; a kill in between leaves each file old or new."""
+    with TemporaryDirectory(prefix="wireproof-") as room:
+        copy = Path(room) / to.name
+        _copied(to, copy)
+        changed = _changed(rows, rules, copy)
+        for path, data in changed.items():
+            replace_bytes(copy / path, data, durable=False)
+        if problems := _problems(rows, to, copy):
+            raise PromotionError(f"lint refuses it: {problems[0]}")
+    _put({to / path: data for path, data in changed.items()})
+    return tuple(to / path for path in changed)
+
+
+def _copied(source: Path, copy: Path) -> None:
+    """Copy the files of a folder of fixtures."""
+    for path in (*found_in(source), *source.glob(FROZEN)):
+        target = copy / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+
+
+def _changed(rows: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
+    """The files with the new cases, relative to `root`; what a case names stands before the case."""
+    first = rows[0]
+    changed: dict[Path, bytes] = {}
+    if rules:
+        path = Path(first.format, "rules.toml")
+        old = (root / path).read_bytes() if (root / path).exists() else b""
+        changed[path] = old + "".join(map(rule_text, rules)).encode()
+    path = Path(first.format, first.revision, f"{first.topic}.json")
+    known = read(root / path) if (root / path).exists() else []
+    page = page_of(first.format, first.revision, [*known, *rows])
+    changed |= {path.parent / name: data for name, data in page.files.items()}
+    changed[path] = page.text.encode()
+    return changed
+
+
+def _put(changed: dict[Path, bytes]) -> None:
+    """Replace the files; if that is broken off, put back those that were replaced."""
     before: dict[Path, bytes | None] = {}
     try:
-        for case in rows:
-            _add(case, to, before)
-        _add_rules(rules, rows[0], to, before)
-        problems = _problems(rows, to)
-    except Exception:
-        _restored(before)
+        for path, data in changed.items():
+            before[path] = path.read_bytes() if path.exists() else None
+            replace_bytes(path, data)
+    except BaseException:
+        for path, old in before.items():
+            path.unlink(missing_ok=True) if old is None else replace_bytes(path, old)
         raise
-    if problems:
-        _restored(before)
-        raise PromotionError(f"lint refuses it: {problems[0]}")
-    return tuple(before)
 
 
-def _put(path: Path, data: bytes, before: dict[Path, bytes | None]) -> None:
-    before.setdefault(path, path.read_bytes() if path.exists() else None)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-
-
-def _restored(before: dict[Path, bytes | None]) -> None:
-    for path, data in before.items():
-        if data is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.write_bytes(data)
-
-
-def _add(case: Case, to: Path, before: dict[Path, bytes | None]) -> None:
-    path = to / case.format / case.revision / f"{case.topic}.json"
-    known = read(path) if path.exists() else []
-    page = page_of(case.format, case.revision, [*known, case])
-    for name, data in page.files.items():
-        _put(path.parent / name, data, before)
-    _put(path, page.text.encode(), before)
-
-
-def _add_rules(rules: tuple[Rule, ...], case: Case, to: Path, before: dict[Path, bytes | None]) -> None:
-    if not rules:
-        return
-    path = to / case.format / "rules.toml"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    _put(path, (text + "".join(map(rule_text, rules))).encode(), before)
-
-
-def _problems(rows: list[Case], to: Path) -> list[Problem]:
-    """What the linter says of the new cases and their rules."""
-    suite = load(() if to.resolve() == folder().resolve() else (to,))
+def _problems(rows: list[Case], to: Path, copy: Path) -> list[Problem]:
+    """What the linter reports of the new cases and their rules, in the copy of the fixtures `to`."""
+    suite = load(own=copy) if to.resolve() == folder().resolve() else load((copy,))
     names = {case.id for case in rows} | {rule for case in rows for rule in case.rules}
-    return [one for one in lint(suite) if one.where in names or one.where.startswith(str(to))]
+    found = [one for one in lint(suite) if one.where in names or one.where.startswith(str(copy))]
+    return [evolve(one, where=one.where.replace(str(copy), str(to), 1)) for one in found]

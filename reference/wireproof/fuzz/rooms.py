@@ -8,9 +8,13 @@ stats.jsonl                      one line every ten seconds: executions, coverag
 
 import re
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 from attrs import frozen
+
+PROBE: Final = 1 << 16
+"""Bytes that a disk must take for a campaign to go on."""
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9.+-]+")
 
@@ -37,6 +41,11 @@ class Rooms:
     def work(self, worker: str) -> Path:
         """What one worker is at."""
         return self.root / "work" / worker
+
+    def probe(self) -> None:
+        """Raise the OSError of a disk that takes nothing more, if it takes nothing more."""
+        with TemporaryFile(dir=self.root) as file:
+            file.write(bytes(PROBE))
 
     @property
     def stats(self) -> Path:

@@ -1,12 +1,12 @@
 """What a campaign cost, read back from its statistics: the last line of each lane's turn, added up."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from attrs import frozen
 
 from wireproof.fuzz.rooms import Rooms
+from wireproof.parsing import json_of
 
 
 @frozen
@@ -47,7 +47,7 @@ def _lines(rooms: Rooms) -> Iterator[dict[str, Any]]:
         return
     for text in rooms.stats.read_text("utf-8").split("\n"):
         try:
-            line = json.loads(text)
+            line = json_of(text)
         except ValueError:
             continue
         if isinstance(line, dict):

@@ -24,7 +24,7 @@ class Tally:
         """Open the file, or make it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
-            file.truncate(ROW.size * ROWS)
+            file.write(bytes(max(0, ROW.size * ROWS - file.tell())))  # writing to a map takes no more blocks
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), ROW.size * ROWS)
         self._places = {name: place for place, (name, _) in enumerate(_rows(self._map))}

@@ -108,6 +108,7 @@ class Watch:
                 self.pulse.last = how
                 self._blame(how, now)
             if stillborn >= STILLBORN:
+                self._stand.lane.rooms.probe()
                 raise AdapterStartError(f"{self._stand.lane.adapter}: {how or 'it ended'}: {self._last()}")
         self._tell(force=True)
 
@@ -158,6 +159,7 @@ class Watch:
         """Ask again what it was at; an end that the harness itself came to is a bug of ours."""
         lane = self._stand.lane
         if how == BUGGY:
+            lane.rooms.probe()
             raise AdapterStartError(f"a bug of the suite, please report {self._stand.log}: {self._last()}")
         if now.phase != "here":
             return

@@ -16,6 +16,9 @@ from wireproof.trial.verify import head
 Profile = Callable[[CaseEvent], str]
 """The profile of an event's case: `reader` or `produce`."""
 
+LONGEST = 100
+"""Signs of a folder's name."""
+
 OUTSIDE = ("unsupported", "not-run")
 """Verdicts that are in neither number."""
 
@@ -63,5 +66,6 @@ def _apart(seen: dict[str, int]) -> str:
 def file_of(streams: Sequence[Stream], number: int) -> str:
     """The folder of a run's badges: its adapter's name, with its number where the name is not its own."""
     name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in streams[number].run.adapter)
+    name = name[:LONGEST].strip(".") or "adapter"
     names = [stream.run.adapter for stream in streams]
     return name if names.count(streams[number].run.adapter) == 1 else f"{name}-{number + 1}"

@@ -16,6 +16,7 @@ _COLOURS: Final = {
     "info": "info",
     "lenient": "mild",
     "pass-unclassified": "mild",
+    "undocumented": "mild",
     "unsupported": "dim",
     "not-run": "dim",
     "frame": "pass",

@@ -21,6 +21,7 @@ from wireproof import __version__
 from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.page import row_of
+from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
 from wireproof.wire.values import schema
@@ -39,18 +40,18 @@ class Exported:
 
 def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
     """Write everything to `folder`, which is new or empty; raises OSError."""
-    count = size = digest = 0
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "cases.ndjson").open("w", encoding="utf-8", newline="\n") as lines:
-        for case in cases:
-            data = raw(case)
-            row = line_of(suite, case, data)
-            if data is not None:
-                _put(folder / row["file"], data)
-            lines.write(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
-            digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
-            count, size = count + 1, size + len(data or b"")
-    exported = Exported(count, size, digest)
+    size = digest = 0
+    lines: list[str] = []
+    for case in cases:
+        data = raw(case)
+        row = line_of(suite, case, data)
+        if data is not None:
+            _put(folder / row["file"], data)
+        lines.append(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
+        digest = crc32(case.id.encode() + b"\n" + (data or b""), digest)
+        size += len(data or b"")
+    _put(folder / "cases.ndjson", "".join(lines).encode())
+    exported = Exported(len(lines), size, digest)
     _beside(suite, folder, exported, {case.joined for case in cases})
     return exported
 
@@ -101,5 +102,4 @@ def schemas() -> Iterator[tuple[str, str]]:
 
 
 def _put(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    replace_bytes(path, data, durable=False)

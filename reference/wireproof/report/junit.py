@@ -16,6 +16,7 @@ _TAGS: Final[Mapping[str, str]] = {
     "blocked": "failure",
     "lenient": "failure",
     "pass-unclassified": "failure",
+    "undocumented": "failure",
     "stalled": "failure",
     "crash": "error",
     "timeout": "error",
@@ -76,7 +77,7 @@ def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"
-    if event.verdict in ("lenient", "pass-unclassified") and not speaks(event, stream):
+    if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not speaks(event, stream):
         return ""
     return "skipped" if tag in ("failure", "error") and not speaks(event, stream) else tag
 

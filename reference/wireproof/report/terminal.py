@@ -17,6 +17,7 @@ from wireproof.report.failure import block, replay
 from wireproof.report.groups import Group, Lookup, counts, groups, nowhere, owed
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
+from wireproof.trial.conclusion import sentence
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import PASSING
 
@@ -31,6 +32,7 @@ STYLES: Final[Mapping[str, str]] = {
     "info": "cyan",
     "lenient": "yellow",
     "pass-unclassified": "yellow",
+    "undocumented": "yellow",
     "unsupported": "dim",
     "not-run": "dim",
 }
@@ -63,12 +65,14 @@ class View:
         lookup, twins: from an event to its case, and to the accepted twin of its case.
         applied: the baseline, if there is one.
         most: findings shown whole.
+        strict_class: whether a refusal without its class fails.
     """
 
     lookup: Lookup = nowhere
     twins: Lookup = nowhere
     applied: Applied | None = field(default=None)
     most: int = MOST
+    strict_class: bool = False
 
 
 def show(stream: Stream, console: Console, view: View | None = None) -> None:
@@ -90,8 +94,8 @@ def show(stream: Stream, console: Console, view: View | None = None) -> None:
         console.print(plain(f"\n… and {len(found) - view.most} more findings: see the stream"))
     console.print()
     console.print(summary([stream]))
-    for line in closing(stream, view.applied):
-        console.print(plain(line))
+    for line in closing(stream, view.applied, strict_class=view.strict_class):
+        console.print(plain(line), soft_wrap=True)
 
 
 def plain(text: str, style: str = "") -> Text:
@@ -161,13 +165,11 @@ def all_fail(stream: Stream) -> str:
     return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
 
 
-def closing(stream: Stream, applied: Applied | None) -> list[str]:
-    """What a count cannot show: an incomplete run, and the state of the baseline."""
-    lines = [] if stream.complete else ["incomplete: the run has no footer, or left cases out"]
+def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = False) -> list[str]:
+    """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
+    lines = [f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}"]
     if applied is None:
         return lines
-    expected = sum(overlay == "expected" for overlay in applied.overlays.values())
-    lines.append(f"baseline: {expected} expected")
     lines += [f"baseline: stale    {debt.id} ({debt.kind}), {debt.who}" for debt in applied.stale]
     lines += [f"baseline: changed  {debt.id} (was {debt.kind}), {debt.who}" for debt in applied.changed]
     lines += [f"baseline: expired  {debt.id} on {debt.expires}, {debt.who}" for debt in applied.expired]

@@ -38,7 +38,7 @@ class Vote:
         """Which of the answers it gave: the reference's, a refusal, another allowed one, or a wrong one."""
         event = self.event
         match event.verdict:
-            case "pass" | "pass-unclassified":
+            case "pass" | "pass-unclassified" | "undocumented":
                 return "as the reference"
             case "info" if event.cls:
                 return f"refused, {event.cls}"

@@ -1,14 +1,15 @@
 """What the verbs that run on Spark share: options, a look at the adapters first, errors in one line."""
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from wireproof.adapters.contract import Hello
-from wireproof.spark.errors import SourceError
+from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.trial.engine import Engine
 
 
@@ -38,9 +39,20 @@ def ready(adapters: Sequence[str]) -> list[Hello]:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Errors of a job, which bring the tracebacks of two languages, as the one line that is the user's."""
+    """Errors of a job, which bring the tracebacks of two languages, as the one line that is the user's.
+
+    Raises:
+        SourceError: the job failed.
+        JavaEndedError: Spark's Java process ended.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it prints a traceback for each lost connection
     try:
         yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise JavaEndedError(
+            "Spark's Java process ended before the job did: killed, or out of memory; "
+            "the same command goes on where it stopped"
+        ) from error
     except (PySparkException, Py4JError) as error:
         raise SourceError(own_line(str(error))) from error
 

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.columnar.spelling import spelt
+from wireproof.files import replace
 from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
 from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
@@ -31,7 +32,6 @@ from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
 from wireproof.spark.vectors import Sum, Vectors, stretch
 from wireproof.trial.signature import Signature
-from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
 
 GRAIN: Final = 64 * 1024 * 1024
@@ -169,7 +169,7 @@ def scan_span(plan: Plan, number: int) -> None:
             for table in _grouped(_verdicts(benches, asked, stored, start, end, part)):
                 writer.write_table(table)
 
-    replace(file, write)
+    replace(file, write, durable=False)
     tables.save(plan.done(number), part.dump())
 
 

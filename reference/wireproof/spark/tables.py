@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import asdict, astuple, define, field, frozen
 
+from wireproof.files import replace, replace_text
 from wireproof.spark.judging import Judged, Seen
 from wireproof.spark.vectors import SIGNATURE, Vectors, named
 from wireproof.trial.signature import Signature
-from wireproof.trial.whole import replace
 from wireproof.wire.items import Item
 
 VERDICTS: Final = pa.list_(
@@ -95,7 +95,7 @@ COMPRESSION: Final = "zstd"
 def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
     """A small table."""
     table = pa.Table.from_pylist(rows, schema=schema)
-    replace(path, lambda new: pq.write_table(table, new, compression=COMPRESSION))
+    replace(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
 
 
 @frozen
@@ -236,4 +236,4 @@ def load(path: Path) -> dict[str, Any]:
 def save(path: Path, page: dict[str, Any]) -> None:
     """A JSON file, whole or not at all."""
     text = json.dumps(page, indent=None, sort_keys=True) + "\n"
-    replace(path, lambda new: new.write_text(text, encoding="utf-8"))
+    replace_text(path, text, durable=False)

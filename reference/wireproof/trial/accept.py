@@ -6,6 +6,7 @@ from wireproof.cases.outcome import Accepted, Refused
 from wireproof.trial.bench import Bench
 from wireproof.trial.compare import allowing, difference
 from wireproof.trial.reference import decoded
+from wireproof.trial.refuse import undocumented
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.values import Json
@@ -29,6 +30,8 @@ def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
     """The verdict on a refusal where an answer was wanted: right only where a remark allows one."""
     open_at = next((remark for remark in bench.remarks() if remark.refusable), None)
     if open_at is not None and bench.case.op != "encode":
+        if outcome.untyped:
+            return undocumented(expect, outcome)
         return Verdict("info", open_at.cls, outcome.cls, open_at.path, open_at.at, got=short_outcome(outcome))
     return Verdict(
         "fail",

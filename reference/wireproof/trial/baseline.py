@@ -17,27 +17,30 @@ An id may end in `~<family>:*`, for all derived cases of one family of one fixtu
 pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
 speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
 
-The kind `exhausted` is of a case that costs an implementation memory and time without bound: whether a limit
-of the one or of the other ends it first, or the process dies of it, is the machine's affair, not the debt's.
+A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So a debt of any of
+these kinds holds for all of them. `exact = true` is for a codec that does not run away, such as one that a
+failed assertion ends: it ends in its own way on every machine, and one that ends in another way has changed.
 
 `unsteady = true` is of an implementation that carries something from one input to another, as its reason has
 it: such a debt is not stale where its case passes.
 """
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise, takewhile
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from attrs import evolve, frozen
 
 from wireproof.cases.patterns import compiled
+from wireproof.files import read_text
+from wireproof.parsing import MOST_TOML, toml_of
 from wireproof.trial.events import CaseEvent
-from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
@@ -45,10 +48,8 @@ Overlay = Literal["", "expected", "changed", "expired"]
 """What the baseline says of a case beside its verdict."""
 
 
-EXHAUSTED: Final = "exhausted"
-"""The kind of a debt that any of `ENDS` pays in: none is better than another."""
-
-ENDS: Final = ("resource", "timeout", "crash")
+RUNAWAY: Final = ("resource", "timeout", "crash")
+"""The verdicts of a codec that runs away; the machine decides which."""
 
 
 class BaselineError(ValueError):
@@ -70,6 +71,7 @@ class Debt:
     expires: date
     issue: str = ""
     unsteady: bool = False
+    exact: bool = False
 
     @property
     def fixture(self) -> str:
@@ -80,6 +82,11 @@ class Debt:
     def broad(self) -> bool:
         """Whether it is about the families of more than one fixture."""
         return "*" in self.fixture
+
+    @property
+    def failure(self) -> tuple[str, str]:
+        """Return how the case fails, as far as a machine does not decide it."""
+        return _failure(self.kind, self.cls, exact=self.exact)
 
     @property
     def who(self) -> str:
@@ -102,9 +109,12 @@ class Debt:
 
     def is_as_written(self, event: CaseEvent) -> bool:
         """Whether the case fails as the debt says."""
-        if self.kind == EXHAUSTED:
-            return event.verdict in ENDS
-        return (event.label, event.cls) == (self.kind, self.cls)
+        return self.failure == _failure(event.label, event.cls, exact=self.exact)
+
+
+def _failure(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
+    """Return the verdict and class; of a codec that runs away, one name for every limit."""
+    return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
 
 
 @frozen
@@ -128,14 +138,15 @@ class Applied:
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
-_UNSTEADY: Final = "unsteady"
+_MARKS: Final = ("unsteady", "exact")
+"""What an entry may say of itself by `true`."""
 
 
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
     """The debts of a file; raises `BaselineError`."""
     try:
-        rows = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        rows = toml_of(text)
+    except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
     entries = rows.pop("debt", [])
     if rows or not isinstance(entries, list):
@@ -143,30 +154,46 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
             f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
         )
     debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    written = Counter((debt.id, *((debt.kind, debt.cls) if debt.broad else ())) for debt in debts)
+    written = Counter((debt.id, *(debt.failure if debt.broad else ())) for debt in debts)
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
     return debts
 
 
-def _debt(row: dict[str, Any], where: str) -> Debt:
-    if odd := set(row) - {_OPTIONAL, _UNSTEADY} ^ set(_FIELDS):
+def read(path: Path) -> tuple[Debt, ...]:
+    """Read the debts of the file `path`; raises `BaselineError`."""
+    return parse(text_of(path), path.name)
+
+
+def text_of(path: Path) -> str:
+    """Read the text of the file `path`; raises `BaselineError`."""
+    try:
+        return read_text(path, MOST_TOML)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(f"{path}: {error}") from None
+
+
+def _debt(row: object, where: str) -> Debt:
+    if not isinstance(row, dict):
+        raise BaselineError(f"{where}: wants [[debt]] and not a value")
+    if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
-    if row.get(_UNSTEADY, True) is not True:
-        raise BaselineError(f"{where}: {_UNSTEADY} is true, or not there")
-    texts = {name: row[name] for name in row if name not in {"expires", _UNSTEADY}}
+    for mark in _MARKS:
+        if row.get(mark, True) is not True:
+            raise BaselineError(f"{where}: {mark} is true, or not there")
+    texts = {name: row[name] for name in row if name not in {"expires", *_MARKS}}
     empty = [
         name for name, value in texts.items() if not isinstance(value, str) or (not value and name != "class")
     ]
     if empty or type(row["expires"]) is not date:
         raise BaselineError(f"{where}: {empty[0] if empty else 'expires'} is not filled in")
-    if row["kind"] != EXHAUSTED and row["kind"].partition(":")[0] not in ROWS:
+    if row["kind"].partition(":")[0] not in ROWS:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
     debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
-    return evolve(debt, unsteady=_UNSTEADY in row)
+    return evolve(debt, unsteady="unsteady" in row, exact="exact" in row)
 
 
 # --- a run seen through it ---
@@ -189,10 +216,11 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
         debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
         if debt is None:
             continue
-        how = ("as" if debt.is_as_written(event) else "other") if is_debt(event) else "not"
+        how = ("as" if debt.is_as_written(event) else "other") if _is_about(debt, event) else "not"
         found[debt][how].append(event)
         if how != "not":
             overlays[event.id] = _overlay(debt, today, as_written=how == "as")
+    overlays.update(_left_out(stream, overlays))
     return Applied(
         overlays,
         tuple(
@@ -203,6 +231,21 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
         tuple(debt for debt in debts if found[debt]["other"]),
         tuple(debt for debt in debts if debt.expires < today),
     )
+
+
+def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple[str, Overlay]]:
+    """Yield the cases that were left out because their family dies of something that is a known failure."""
+    for event in stream.cases:
+        if (
+            event.label == "not-run:same-as"
+            and overlays.get(event.text.removeprefix("same as ")) == "expected"
+        ):
+            yield event.id, "expected"
+
+
+def _is_about(debt: Debt, event: CaseEvent) -> bool:
+    """Report whether a verdict keeps or changes a debt; an undocumented refusal fails in no other way."""
+    return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
 
 
 def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
@@ -222,44 +265,6 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
     if any(event.verdict == "not-run" for event in found["not"]):
         return False
     return bool(found["not"]) or (stream.complete and not stream.filtered)
-
-
-def exit_code(
-    stream: Stream,
-    applied: Applied | None = None,
-    *,
-    strict_class: bool = False,
-    require_complete: bool = False,
-) -> Exit:
-    """The exit code of a run: design, section 3. An empty run is a usage error."""
-    overlays = applied.overlays if applied else {}
-    codes = [
-        _code(event, overlays.get(event.id, ""), stream, strict_class=strict_class) for event in stream.cases
-    ]
-    if not stream.cases:
-        codes.append(Exit.USAGE)
-    if applied and (applied.stale or applied.changed):
-        codes.append(Exit.BASELINE)
-    if require_complete and not stream.complete:
-        codes.append(Exit.ADAPTER)
-    return worst(codes)
-
-
-def _code(event: CaseEvent, overlay: Overlay, stream: Stream, *, strict_class: bool) -> Exit:
-    match ROWS[event.verdict].gate:
-        case "suite":
-            return Exit.SUITE
-        case "adapter":
-            return Exit.ADAPTER
-    if not gates(event.verdict, event.level, hold=stream.run.level, strict_class=strict_class):
-        return Exit.CONFORMS
-    match overlay:
-        case "expected":
-            return Exit.CONFORMS
-        case "changed":
-            return Exit.BASELINE
-        case _:
-            return Exit.FAILS
 
 
 # --- writing it ---
@@ -391,8 +396,8 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
 def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
     """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
 
-    More is a debt that none of the old ones holds, a later day, or one that may come and go now. A debt that
-    fails in another way is no more.
+    More is a debt that none of the old ones holds, a later day, one that may come and go now, or one that any
+    limit may end now. A debt that fails in another way is no more.
     """
     before = tuple(old)
     problems = []
@@ -406,15 +411,22 @@ def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
             problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
         elif debt.unsteady and not any(other.unsteady for other in holders):
             problems.append(f"{debt.id}: is unsteady now, {debt.who}")
+        elif debt.failure[0] == "runaway" and all(other.exact for other in holders):
+            problems.append(f"{debt.id}: is not exact now, {debt.who}")
     return tuple(problems)
 
 
 def _within(debt: Debt, other: Debt) -> bool:
     """Whether the cases of a debt are among those of another."""
     if debt.id == other.id:
-        return not debt.broad or (debt.kind, debt.cls) == (other.kind, other.cls)
+        return not debt.broad or _as_much(debt, other)
     if not other.broad:
         return bool(other.prefix) and debt.id.startswith(other.prefix)
     family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = (debt.kind, debt.cls) == (other.kind, other.cls) and debt.id.startswith(debt.fixture + family)
+    alike = _as_much(debt, other) and debt.id.startswith(debt.fixture + family)
     return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))
+
+
+def _as_much(debt: Debt, other: Debt) -> bool:
+    """Whether a debt fails as another says; an exact one does, where any limit may end the other."""
+    return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))

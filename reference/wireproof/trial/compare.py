@@ -13,11 +13,16 @@ from attrs import frozen
 
 from wireproof.wire.observe import Wanted
 from wireproof.wire.rejected import Remark
+from wireproof.wire.texts import one_line
 from wireproof.wire.values import Json
 
 Step: TypeAlias = str | int
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+LONGEST_PATH: Final = 300
+"""Characters of a path; its last step may be a name that an adapter made up."""
 
 
 class _Missing:
@@ -64,7 +69,7 @@ def difference(want: Json, got: Json, *, masked: bool = False) -> Difference | N
             else:
                 todo.extend(reversed(list(_unequal(path, left, right))))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
-            return Difference(path, left, right)
+            return Difference(one_line(path, LONGEST_PATH), left, right)
     return None
 
 

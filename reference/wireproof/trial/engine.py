@@ -7,15 +7,17 @@ A window of requests is in flight at a time. When the adapter dies, breaks the c
 for longer than any case in flight may take, each case in flight is asked again, alone, in a fresh
 process, until one of them does it again: that one is guilty, and the others are asked as if nothing
 had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
+A breach of the contract may also come behind an answer: those that were answered last are asked again first,
+and at the end of a block one case is asked once more: what came behind the answers comes before its own.
 Of `run`, nothing is in flight while a result is handed out, so a slow reader of the results costs no case its
 time. Who has other work meanwhile calls `put` and later `take`: an answer that is there by then is in time.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, frozen
 
@@ -32,8 +34,13 @@ from wireproof.trial.plan import BLOCK, SLOW_BLOCK, Draw, blocks, planned, reque
 WIDEST: Final = 256
 """Requests in flight at most, whatever the adapter offers."""
 
+RECENT: Final = 2
+"""Cases answered last that are suspected of what comes behind an answer."""
+
 HEAVIEST: Final = 4 * MIB
 """Bytes of input in flight, over which no further request is sent."""
+
+T = TypeVar("T")
 
 
 @frozen
@@ -49,12 +56,17 @@ class Ran:
     ns: int
 
 
+Keep: TypeAlias = Callable[[Case, Outcome, int], Any]
+"""Makes of a case, its outcome and its nanoseconds what the engine keeps: `Ran`, or less."""
+
+
 @define
 class _Block:
     """Cases that are shuffled among themselves, and what came of them so far.
 
     Attributes:
         cases: in the order of the plan.
+        keep: makes what is kept of each result, as soon as it arrives.
         results: by place.
         open: the places of those that are queued or in flight.
         measured: those that are asked with nothing else in flight.
@@ -62,10 +74,16 @@ class _Block:
     """
 
     cases: list[Case]
-    results: dict[int, Ran] = field(factory=dict)
+    keep: Keep
+    results: dict[int, Any] = field(factory=dict)
     open: set[int] = field(factory=set)
     measured: "deque[_Asked]" = field(factory=deque)
     last: bool = False
+
+    def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
+        """Keep what came of the case at `place`, which is open no longer."""
+        self.results[place] = self.keep(case, outcome, ns)
+        self.open.discard(place)
 
 
 @frozen
@@ -85,6 +103,7 @@ class _End:
 
     outcome: Crashed | TimedOut | Exhausted | Faulty
     how: str
+    stray: str = ""
 
 
 class Engine:
@@ -132,6 +151,7 @@ class Engine:
         self._blocks: deque[_Block] = deque()
         self._queue: deque[_Asked] = deque()
         self._flight: dict[str, _Asked] = {}
+        self._answered: dict[str, _Asked] = {}
         self.deaths = Deaths()
         self.notes: list[str] = []
 
@@ -149,16 +169,30 @@ class Engine:
 
     def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
         """What came of each case, in their order; raises nothing of the adapter's."""
-        return self._run(cases, self.hello)
+        return self._run(cases, self.hello, Ran)
+
+    def settled(
+        self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
+    ) -> Iterator[T]:
+        """Yield what `keep` makes of each case, its outcome and its nanoseconds, in their order.
+
+        `keep` is called as soon as an answer arrives, so that no answer is held in memory longer than that.
+
+        Args:
+            cases: what is asked.
+            keep: called once for each case, in the order of the answers.
+            size: the cases of a block, which are shuffled among themselves; by default the engine's own.
+        """
+        return self._run(cases, self.hello, keep, size)
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """The same without regard to the claims: nothing is held back, nothing lifted. For `probe`."""
         unclaimed = evolve(self.hello, revisions={})
-        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed))
+        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed, Ran))
 
-    def _run(self, cases: Iterable[Case], hello: Hello) -> Iterator[Ran]:
-        for block in blocks(cases, self._size):
-            self._put(block, hello)
+    def _run(self, cases: Iterable[Case], hello: Hello, keep: Keep, size: int | None = None) -> Iterator[Any]:
+        for block in blocks(cases, min(size or self._size, self._size)):
+            self._put(block, hello, keep)
             yield from self._taken(self._blocks.popleft())
 
     @property
@@ -169,7 +203,7 @@ class Engine:
         """Have some cases asked, as far as that goes without waiting; `take` gives what came of them."""
         assert cases, "what is taken was put"
         for block in blocks(cases, self._size):
-            self._put(block, self.hello)
+            self._put(block, self.hello, Ran)
         self._blocks[-1].last = True
 
     def take(self) -> list[Ran]:
@@ -206,16 +240,17 @@ class Engine:
         if self._controller is not None:
             self._controller.close()
         self._controller = None
+        self._answered.clear()
 
     # --- a block ---
 
-    def _put(self, cases: list[Case], hello: Hello) -> None:
+    def _put(self, cases: list[Case], hello: Hello, keep: Keep) -> None:
         """Queue a block, and send of it what there is room for."""
-        block = _Block(cases)
+        block = _Block(cases, keep)
         for place in self._draw.order(len(cases)):
             case = planned(cases[place], hello)
             if not isinstance(case, Case):
-                block.results[place] = Ran(cases[place], case, 0)
+                block.settle(place, cases[place], case, 0)
                 continue
             request = request_for(case, self._draw.name(), self._answer)
             asked = _Asked(block, place, case, request, round(case.limits.ms * self._scale))
@@ -228,7 +263,7 @@ class Engine:
         if self._controller is not None:
             self._top_up(self._controller)
 
-    def _taken(self, block: _Block) -> list[Ran]:
+    def _taken(self, block: _Block) -> list[Any]:
         """The results of a block, in its order."""
         try:
             self._windowed(block.open)
@@ -236,13 +271,16 @@ class Engine:
                 for other in self._blocks:
                     self._windowed(other.open)
                 self._measured(block.measured)
+            self._look_behind()
         except AdapterStartError as error:
-            self.deaths.stop(f"it did not start again: {error}")
+            self.deaths.stop(f"it did not start again: {error}", "start")
             self._queue.clear()
             self._flight.clear()
         for place, case in enumerate(block.cases):
             if place not in block.results:
-                block.results[place] = Ran(case, NotRun(self.deaths.verdict(case)), 0)
+                block.settle(place, case, self.deaths.verdict(case) or NotRun("never asked"), 0)
+        for name in [name for name, asked in self._answered.items() if asked.block is block]:
+            del self._answered[name]  # its result is handed out
         return [block.results[place] for place in range(len(block.cases))]
 
     def _windowed(self, wanted: set[int]) -> None:
@@ -252,7 +290,19 @@ class Engine:
             if end is not None:
                 suspects = list(self._flight.values())
                 self._flight.clear()
-                self._queue.extendleft(reversed(self._blame(suspects, end)))
+                self._queue.extendleft(reversed(self._after(suspects, end)))
+
+    def _after(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
+        """Find who is guilty of an end; gives those to be asked again.
+
+        Where the adapter does not start again, the end stays with the first suspect that is not cleared.
+        """
+        try:
+            return suspects if self._broken_behind(end) else self._blame(suspects, end)
+        except AdapterStartError:
+            if first := next((one for one in suspects if one.place not in one.block.results), None):
+                self._keep(first, end.outcome, 0)
+            raise
 
     def _converse(self, wanted: set[int]) -> _End | None:
         """Ask until nothing `wanted` is open, or the adapter ends: then the suspects are in flight."""
@@ -266,13 +316,14 @@ class Engine:
             try:
                 answers = controller.receive(ms / 1000)
             except Broken as broken:
-                return _End(broken.outcome, broken.how)
+                return _End(broken.outcome, broken.how, broken.stray)
             if not answers:
                 return _End(TimedOut(ms, controller.progress()), "timeout")
             now = time.perf_counter_ns()
             for name, outcome in answers:
-                self._keep(self._flight.pop(name), outcome, (now - before) // len(answers))
-            before = now
+                self._answered[name] = self._flight.pop(name)
+                self._keep(self._answered[name], outcome, (now - before) // len(answers))
+            before = time.perf_counter_ns()  # what is kept may have been judged: not the adapter's time
         return None
 
     def _top_up(self, controller: Controller) -> None:
@@ -285,7 +336,7 @@ class Engine:
         while self._queue and len(self._flight) + len(batch) < window and weight < HEAVIEST:
             asked = self._queue.popleft()
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             weight += asked.request.weight
             batch.append(asked)
@@ -299,7 +350,7 @@ class Engine:
             controller.send([asked.request for asked in batch])
         except MessageError as error:
             if len(batch) == 1:
-                self._keep(batch[0], NotRun(str(error)), 0)
+                self._keep(batch[0], NotRun(str(error), "large"), 0)
                 return {}
             return {key: one for asked in batch for key, one in self._sent(controller, [asked]).items()}
         return {asked.request.id: asked for asked in batch}
@@ -308,8 +359,9 @@ class Engine:
         if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
             given = "a value or digest" if outcome.data is None else "bytes"
             outcome = Faulty(f"{asked.case.op} was answered with {given}")
-        asked.block.results[asked.place] = Ran(asked.case, outcome, ns)
-        asked.block.open.discard(asked.place)
+        if not isinstance(outcome, TimedOut | NotRun):
+            self.deaths.answered()
+        asked.block.settle(asked.place, asked.case, outcome, ns)
 
     # --- deaths ---
 
@@ -317,10 +369,10 @@ class Engine:
         """Ask each suspect alone in a fresh process until one is guilty; gives those not yet asked."""
         for number, asked in enumerate(suspects):
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             self._drop()
-            again = self._alone(asked)
+            again = self._alone(asked) or self._behind(asked, end)
             if again is not None:
                 self.deaths.add(asked.case, again.outcome, again.how)
                 self._drop()
@@ -347,10 +399,72 @@ class Engine:
             over = controller.over_memory()
             if not answers:
                 end = self._late(asked, controller, over)
+        self._answered[asked.request.id] = asked
         outcome = end.outcome if end is not None else over or answers[0][1]
         self._keep(asked, outcome, time.perf_counter_ns() - start)
         controller.mark_memory(None)
         return end
+
+    # --- behind an answer ---
+
+    def _look_behind(self) -> None:
+        """Find what came behind the last answers, while their results can still be changed."""
+        if self._flight or self._queue or self._controller is None or not self._answered:
+            return
+        last = list(self._answered.values())[-RECENT:]
+        end = self._asked_again(min(last, key=lambda asked: asked.request.weight))
+        if end is not None and not self._broken_behind(end):
+            self._nobody(last[-1:], end)
+        self._answered.clear()
+
+    def _asked_again(self, asked: _Asked) -> _End | None:
+        """Ask a case that was just answered once more; return the breach that comes before its answer."""
+        controller = self._running()
+        if not controller.piped:
+            return None
+        try:
+            controller.send([evolve(asked.request, id=self._draw.name())])
+            if not controller.receive(asked.ms / 1000):
+                self._drop()
+        except Broken as broken:
+            if isinstance(broken.outcome, Faulty):
+                return _End(broken.outcome, broken.how, broken.stray)
+            self._drop()
+        return None
+
+    def _broken_behind(self, end: _End) -> bool:
+        """Blame the breach on one of those that were answered last, if it commits it again alone."""
+        if not isinstance(end.outcome, Faulty):
+            return False
+        names = dict.fromkeys((end.stray, *reversed(list(self._answered)[-RECENT:])))
+        for asked in [self._answered[name] for name in names if name in self._answered]:
+            self._drop()
+            again = self._breach_of(asked)
+            if again is not None:
+                self._keep(asked, again.outcome, 0)
+                self.deaths.add(asked.case, again.outcome, again.how)
+                self._drop()
+                return True
+        return False
+
+    def _breach_of(self, asked: _Asked) -> _End | None:
+        """Return how a case breaks the contract alone in a fresh process, before or behind its answer."""
+        controller = self._running()
+        try:
+            controller.send([asked.request])
+            return self._asked_again(asked) if controller.receive(asked.ms / 1000) else None
+        except Broken as broken:
+            faulty = isinstance(broken.outcome, Faulty)
+            return _End(broken.outcome, broken.how) if faulty else None
+
+    def _behind(self, asked: _Asked, end: _End) -> _End | None:
+        """Return the breach behind the answer of a suspect of one, and give it to the case."""
+        if not isinstance(end.outcome, Faulty) or self._controller is None:
+            return None
+        again = self._asked_again(asked)
+        if again is not None:
+            self._keep(asked, again.outcome, 0)
+        return again
 
     @staticmethod
     def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:
@@ -378,7 +492,7 @@ class Engine:
         while queue:
             asked = queue.popleft()
             if why := self.deaths.verdict(asked.case):
-                self._keep(asked, NotRun(why), 0)
+                self._keep(asked, why, 0)
                 continue
             end = self._alone(asked)
             if end is not None:

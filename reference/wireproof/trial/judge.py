@@ -4,7 +4,8 @@ Design, section 3. Golden, derived, property, fuzz, exchange and Spark runs all 
 """
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
@@ -112,6 +113,15 @@ _DEAD: Final[dict[type, Name]] = {
 }
 """The outcomes that are no answer: the verdict is their name."""
 
+_KIND_OF: Final[dict[type, Callable[[Any], str]]] = {
+    Exhausted: attrgetter("resource"),
+    NotRun: attrgetter("cause"),
+}
+
+
+def _no_kind(_: object) -> str:
+    return ""
+
 
 def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
     match outcome:
@@ -123,7 +133,7 @@ def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
         case Unsupported(text):
             return _skipped(case, text, bench)
         case _:
-            kind = outcome.resource if isinstance(outcome, Exhausted) else ""
+            kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
             want, got = short_expect(case.expect), short_outcome(outcome)
             return Verdict(_DEAD[type(outcome)], kind, text=cut(outcome.text, LINE), want=want, got=got)
 
@@ -140,7 +150,7 @@ def _malformed(outcome: Accepted | Refused) -> str:
         return f"consumed is {type(consumed).__name__}, not a number of bytes"
     if data is not None and not isinstance(data, bytes):
         return f"an encoding of type {type(data).__name__}, not bytes"
-    return "" if cls in CLASSES else f"refuses with the unknown class {cls!r}"
+    return "" if cls in CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
 def _skipped(case: Case, text: str, bench: Bench) -> Verdict:
@@ -191,9 +201,11 @@ def _against(expect: Expect, outcome: Accepted | Refused, bench: Bench) -> Verdi
 def _among(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict:
     """`info:<behaviour>` for the behaviour that was seen; of several, one that fits without doubt."""
     verdicts = [(known.id, _against(known.expect, outcome, bench)) for known in expect.behaviours]
-    for names in (("pass", "info"), ("pass-unclassified",)):
+    for names in (("pass", "info"), ("pass-unclassified",), ("undocumented",)):
         for name, verdict in verdicts:
             if verdict.name in names:
+                if verdict.name == "undocumented":
+                    return evolve(verdict, want=short_expect(expect))
                 return Verdict("info", name, verdict.cls, text=verdict.text, got=short_outcome(outcome))
     alike = [verdict for _, verdict in verdicts if verdict.kind not in ("wrong-accept", "wrong-reject")]
     closest = (alike or [verdict for _, verdict in verdicts])[0]

@@ -19,12 +19,16 @@ from attrs import evolve, field, frozen
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.fixtures import Suite, load
+from wireproof.files import UnreadableError, read_bytes, replace_text
+from wireproof.parsing import json_of
 from wireproof.trial.kill import EVERY, Killed, derived_on, is_costly, system_of, verdict_on
 from wireproof.trial.property import killed_by_property
-from wireproof.trial.whole import replace
 
 SCHEMA: Final = 1
 FILE: Final = "kill.json"
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of the file."""
+
 GOLDEN: Final = "golden"
 
 
@@ -249,10 +253,10 @@ def read(folder: Path) -> Table:
     """
     path = folder / FILE
     try:
-        return _CONVERTER.structure(json.loads(path.read_text(encoding="utf-8")), Table)
+        return _CONVERTER.structure(json_of(read_bytes(path, LARGEST)), Table)
     except FileNotFoundError:
         return Table()
-    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError) as error:
+    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:
         what = (
             "; ".join(cattrs.transform_error(error, path=FILE))
             if isinstance(error, ExceptionGroup)
@@ -264,4 +268,4 @@ def read(folder: Path) -> Table:
 def write(table: Table, folder: Path) -> None:
     """Write the table into `folder`, whole or not at all."""
     text = json.dumps(_CONVERTER.unstructure(table), indent=1) + "\n"
-    replace(folder / FILE, lambda new: new.write_text(text, encoding="utf-8"))
+    replace_text(folder / FILE, text)

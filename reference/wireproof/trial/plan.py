@@ -69,12 +69,11 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
     """The case as it is asked of this adapter, or why it is not."""
     if not hello.revisions:
         return case
+    if (unknown := lifting(case, hello)) is not None:
+        case = lift(case, FORMATS[case.joined], unknown)
     claim = hello.revisions.get(case.joined)
     if claim is None or not _does(claim, case.op):
-        lifted = None if claim is not None and claim.ops == () else _lifted(case, hello)
-        if lifted is None:
-            return Unsupported(f"claims no {case.op} of {case.joined}")
-        case, claim = lifted
+        return Unsupported(f"claims no {case.op} of {case.joined}")
     lack = lacking(case, claim)
     return Unsupported(f"claims no {lack} for {case.joined}") if lack else case
 
@@ -95,15 +94,21 @@ def _does(claim: Claim, op: str) -> bool:
     return claim.ops is None or op in claim.ops
 
 
-def _lifted(case: Case, hello: Hello) -> tuple[Case, Claim] | None:
-    row = FORMATS.get(case.joined)
-    if row is None or row.lifts_to is None or case.op != "decode":
+def lifting(case: Case, hello: Hello) -> frozenset[str] | None:
+    """Return the revisions unknown to an adapter that is asked `case` as a stream; None if it is not lifted.
+
+    Raises nothing. A decode of an entry is lifted (`lift.lift`) for an adapter that claims the stream of such
+    entries and not the entry itself.
+    """
+    row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)
+    if not hello.revisions or row is None or row.lifts_to is None or case.op != "decode":
         return None
-    claim = hello.revisions.get(f"{row.lifts_to[0]}/{row.lifts_to[1]}")
-    if claim is None or not _does(claim, "decode"):
+    if claim is not None and (_does(claim, case.op) or claim.ops == ()):
         return None
-    unknown = {joined for joined, other in hello.revisions.items() if other.ops == ()}
-    return lift(case, row, unknown), claim
+    stream = hello.revisions.get("/".join(row.lifts_to[:2]))
+    if stream is None or not _does(stream, "decode"):
+        return None
+    return frozenset(joined for joined, other in hello.revisions.items() if other.ops == ())
 
 
 def lacking(case: Case, claim: Claim) -> str:

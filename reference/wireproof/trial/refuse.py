@@ -1,6 +1,6 @@
 """Cases that must be refused: for the right reason, after what had to be delivered. Design, section 3."""
 
-from wireproof.cases.case import Reject
+from wireproof.cases.case import Accept, Reject
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.trial.bench import Bench
 from wireproof.trial.compare import allowing, difference, is_shorter
@@ -37,8 +37,23 @@ def refused(expect: Reject, outcome: Refused, bench: Bench) -> Verdict:
     """The verdict on a refusal where one was wanted, by class, then by what was delivered before it."""
     return (
         _delivered(expect, outcome, bench)
+        or (undocumented(expect, outcome) if outcome.untyped else None)
         or _misplaced(expect, outcome, bench)
         or _reason(expect, outcome, bench)
+    )
+
+
+def undocumented(want: Accept | Reject, outcome: Refused) -> Verdict:
+    """Return the verdict on a refusal that may be, but by an error that no caller of the library expects."""
+    return Verdict(
+        "undocumented",
+        "",
+        outcome.cls,
+        outcome.path,
+        outcome.at,
+        cut(outcome.text),
+        short_expect(want),
+        short_outcome(outcome),
     )
 
 

@@ -1,13 +1,15 @@
 """Files of events: written as a run goes, read back, and merged from shards. Design, section 5."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 from attrs import evolve, frozen
 
 from wireproof.trial.events import (
+    LONGEST,
     NAMES,
     CaseEvent,
     Event,
@@ -45,10 +47,20 @@ class Stream:
         return self.run.hello.get("cost") == "slow"
 
 
+class Lines(Protocol):
+    """Where lines are written: a text file, as far as `EventWriter` needs one."""
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+
+    def flush(self) -> None:
+        """Hand on what is held back."""
+
+
 class EventWriter:
     """Writes one run; a run that dies leaves no footer."""
 
-    def __init__(self, out: IO[str], run: Run) -> None:
+    def __init__(self, out: Lines, run: Run) -> None:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
@@ -74,7 +86,8 @@ class EventWriter:
 
 def read(path: Path) -> tuple[Stream, ...]:
     """The runs of a file; raises `EventError` with file and line."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = iter(partial(file.readline, LONGEST + 2), "")  # a line without end is not read to its end
         return tuple(parse(lines, str(path)))
 
 
@@ -108,7 +121,7 @@ def _event(line: str, where: str) -> Event | None:
     try:
         return from_line(line)
     except EventError as error:
-        if not line.endswith("\n"):
+        if not line.endswith("\n") and len(line) <= LONGEST:
             return None
         raise EventError(f"{where}: {error}") from None
 

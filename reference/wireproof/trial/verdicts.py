@@ -1,15 +1,17 @@
 """The table of verdicts: the judge's word on one case and one outcome. Design, section 3, "Verdicts"."""
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from attrs import field, frozen
 
 from wireproof.cases.case import Level
+from wireproof.cases.outcome import Cause
 from wireproof.wire.rejected import At
 
 Name = Literal[
     "pass",
     "pass-unclassified",
+    "undocumented",
     "lenient",
     "info",
     "fail",
@@ -27,8 +29,8 @@ Name = Literal[
 Gate = Literal["level", "should", "strict-class", "adapter", "suite", "never"]
 """When a verdict ends a run with a code of its own.
 
-`level`: at the levels that the run holds the adapter to. `should`: likewise, but never at `must`, where
-it cannot occur. `strict-class`: as `level`, if the run asks for classes. `adapter`, `suite`: always, with
+`level`: at the levels that the run holds the adapter to. `should`: likewise, but only in a run at level
+`should`. `strict-class`: as `level`, if the run asks for classes. `adapter`, `suite`: always, with
 exit codes 4 and 5.
 """
 
@@ -60,10 +62,21 @@ FAIL_KINDS: Final = (
 TABLE: Final[tuple[Row, ...]] = (
     Row("pass", ("canonical", "alternate", "semantic"), "never", "right"),
     Row("pass-unclassified", (), "strict-class", "refused as it should be, for a reason not told"),
+    Row(
+        "undocumented",
+        (),
+        "should",
+        "refused as it should be, by an error that no document names",
+    ),
     Row("lenient", (), "should", "accepted what a should or may case says to refuse"),
     Row("info", ("*",), "never", "one of the answers that the format leaves open"),
     Row("fail", FAIL_KINDS, "level", "wrong"),
-    Row("crash", (), "level", "its process died"),
+    Row(
+        "crash",
+        (),
+        "level",
+        "its process died, or its driver caught a panic that would have ended another caller",
+    ),
     Row("timeout", (), "level", "no answer in time"),
     Row("resource", ("memory", "output"), "level", "over a limit of memory or output"),
     Row("stalled", (), "level", "delivered nothing and said nothing"),
@@ -71,12 +84,12 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     Row("adapter-error", (), "adapter", "the adapter broke its contract"),
     Row("suite-bug", (), "suite", "the reference disagrees with the fixture"),
-    Row("not-run", (), "never", "was not asked; the run is incomplete"),
+    Row("not-run", get_args(Cause), "never", "was not asked; the run is incomplete"),
 )
 
 ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
 
-PASSING: Final = frozenset({"pass", "pass-unclassified", "lenient", "info"})
+PASSING: Final = frozenset({"pass", "pass-unclassified", "undocumented", "lenient", "info"})
 """The verdicts of a case that was answered as it may be."""
 
 _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {"must": ("must",), "should": ("must", "should")}
@@ -141,7 +154,7 @@ def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool =
         case "level":
             return True
         case "should":
-            return level == "should"
+            return hold == "should"
         case "strict-class":
             return strict_class
         case _:

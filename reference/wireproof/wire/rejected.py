@@ -18,8 +18,8 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
 
     Attributes:
         cls: one of the closed classes.
-        at: the position of the first byte that is wrong; -1 for a value that cannot be encoded.
-        path: the field that stands there, as `records[2].headers[0].key`.
+        at: the position of the first wrong byte; -1 for a value that cannot be encoded; None if unknown.
+        path: the field that stands there, as `records[2].headers[0].key`; empty if unknown.
         text: one line for a person.
         detail: the rule book's own name of the condition, or empty.
         before: the value that a reader must have delivered before it refuses, or None.
@@ -28,15 +28,16 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
     def __init__(
         self,
         cls: RejectClass,
-        at: At,
-        path: str,
+        at: At | None = None,
+        path: str = "",
         text: str = "",
         *,
         detail: str = "",
         before: Any = None,  # noqa: ANN401 - the value class of whichever format refuses
     ) -> None:
         """Keep the parts; `args` shows the line a person reads."""
-        super().__init__(f"{cls} at {at}, {path}: {text}" if text else f"{cls} at {at}, {path}")
+        where = cls if at is None else f"{cls} at {at}"
+        super().__init__(": ".join(filter(None, (", ".join(filter(None, (where, path))), text))))
         self.cls: RejectClass = cls
         self.at = at
         self.path = path

@@ -27,13 +27,12 @@ class Refusals:
     classes: tuple[tuple[str, RejectClass], ...] = ()
 
     def outcome(self, error: BaseException, before: Json = None) -> Refused:
-        """The refusal that `error` is, after `before` was delivered.
+        """Return the refusal that `error` is, after `before` was delivered.
 
-        Raises it again where it is no answer: out of memory, or the end of the process. A panic of Rust
-        code behind PyO3 is an answer, though it is no `Exception`.
+        Raises it again where it is no answer: out of memory, or what is no `Exception`, such as a panic of
+        Rust code behind PyO3.
         """
-        panic = type(error).__name__ == "PanicException"
-        if isinstance(error, MemoryError) or not (panic or isinstance(error, Exception)):
+        if isinstance(error, MemoryError) or not isinstance(error, Exception):
             raise error
         line = f"{type(error).__name__}: {error}"[:LONGEST]
         found: RejectClass = next((cls for part, cls in self.classes if part in line), "other")

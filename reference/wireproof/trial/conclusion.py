@@ -1,0 +1,119 @@
+"""What a run ends with: its exit code, and the sentence that says why.
+
+A run conforms only if everything that was asked for was judged: at least one case has a verdict, and no case
+was left out (`not-run`) for a reason other than the codec's own death, which counts against it already.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wireproof.trial.baseline import Applied, Overlay
+from wireproof.trial.events import CaseEvent
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.trial.streams import Stream
+from wireproof.trial.verdicts import ROWS, gates
+
+OUTSIDE: Final = frozenset({"unsupported", "not-run", "adapter-error"})
+"""The verdicts that say nothing of a codec."""
+
+OWN: Final = frozenset({"same-as", "spent"})
+"""The kinds of `not-run` whose cause is the codec's own death or silence."""
+
+
+def judged(events: Iterable[CaseEvent]) -> int:
+    """Count the cases with a verdict on the codec."""
+    return sum(event.verdict not in OUTSIDE for event in events)
+
+
+def nothing_judged(stream: Stream) -> str:
+    """Return why a run judged nothing, as a sentence; empty if it judged anything."""
+    if judged(stream.cases):
+        return ""
+    if not stream.cases:
+        return "no case was judged: none is of a format that it claims"
+    reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
+    shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
+    more = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
+    return f"no case was judged: {shown}{more}"
+
+
+def exit_code(
+    stream: Stream,
+    applied: Applied | None = None,
+    *,
+    strict_class: bool = False,
+    named: bool = True,
+) -> Exit:
+    """Return the exit code of a run.
+
+    Args:
+        stream: the run.
+        applied: its known failures.
+        strict_class: whether a refusal without its class fails.
+        named: whether somebody asked for this adapter by name. One that was added because it is ready here
+            may have nothing to do with the selected cases.
+    """
+    overlays = applied.overlays if applied else {}
+    codes = [
+        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
+        for event in stream.cases
+    ]
+    if applied and (applied.stale or applied.changed):
+        codes.append(Exit.BASELINE)
+    return worst([*codes, *trust_codes(stream, applied, named=named)])
+
+
+def trust_codes(stream: Stream, applied: Applied | None = None, *, named: bool = True) -> Iterator[Exit]:
+    """Yield the codes that say that a run is not to be trusted as a whole, whatever its verdicts are."""
+    if named and not judged(stream.cases):
+        yield Exit.USAGE
+    if stream.footer is None:
+        yield Exit.ADAPTER
+    overlays = applied.overlays if applied else {}
+    for event in stream.cases:
+        if event.verdict == "not-run" and overlays.get(event.id) != "expected":
+            yield Exit.FAILS if event.kind in OWN else Exit.ADAPTER
+
+
+def _verdict_code(event: CaseEvent, overlay: Overlay, stream: Stream, *, strict_class: bool) -> Exit:
+    match ROWS[event.verdict].gate:
+        case "suite":
+            return Exit.SUITE
+        case "adapter":
+            return Exit.ADAPTER
+    if not gates(event.verdict, event.level, hold=stream.run.level, strict_class=strict_class):
+        return Exit.CONFORMS
+    match overlay:
+        case "expected":
+            return Exit.CONFORMS
+        case "changed":
+            return Exit.BASELINE
+        case _:
+            return Exit.FAILS
+
+
+def sentence(stream: Stream, applied: Applied | None = None, *, strict_class: bool = False) -> str:
+    """Say in one line how a run ended: `conforms, but for 1,081 known failures`."""
+    if why := nothing_judged(stream):
+        return why
+    if stream.footer is None:
+        return "incomplete: the run was broken off"
+    overlays = applied.overlays if applied else {}
+    known = sum(overlay == "expected" for overlay in overlays.values())
+    codes = Counter(
+        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
+        for event in stream.cases
+    )
+    left = sum(event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases)
+    counts = (
+        (codes[Exit.FAILS], "fails {} of {} judged cases"),
+        (codes[Exit.BASELINE], "{} known failures fail in another way"),
+        (codes[Exit.ADAPTER], "the adapter broke its contract in {} cases"),
+        (codes[Exit.SUITE], "the suite contradicts itself in {} cases"),
+        (left, "{} cases were not run"),
+    )
+    bad = [text.format(f"{count:,}", f"{judged(stream.cases):,}") for count, text in counts if count]
+    if not bad:
+        return "conforms" + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
+    return "does not conform: " + ", ".join(bad) + (f"; {known:,} known failures beside" if known else "")

@@ -1,0 +1,190 @@
+"""Derived cases of golden ones, each family derived once however many adapters of a run are asked it.
+
+`Families` derives in this process. `FamilyStore` shares the work between the processes of a run through
+files in a folder: whoever needs a family first derives it, and who would have to wait derives a later one.
+"""
+
+import os
+import pickle
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import zstandard
+from attrs import define, field, frozen
+
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Case
+from wireproof.cases.derived import derived
+from wireproof.cases.lift import lift
+from wireproof.formats import FORMATS
+from wireproof.trial.plan import lifting
+
+AHEAD: Final = 16
+"""Families that a process looks ahead for one to derive, while another process derives the one it needs."""
+
+POLL_SECONDS: Final = 0.002
+"""Between two looks for a family that another process derives."""
+
+BLOCK: Final = 64
+"""Cases of a family that are written and read back at a time, so that a large family is never held whole."""
+
+LEVEL: Final = 1
+"""The compression level of zstd: members of a family repeat each other, and level 1 finds that already."""
+
+
+@frozen
+class Wanted:
+    """The family of a golden case as one adapter is asked it.
+
+    Attributes:
+        case: the golden case.
+        unknown: the revisions that the adapter's reader of streams does not know, if the members are to be
+            lifted to the stream (`lift.lift`); None leaves them as they are.
+    """
+
+    case: Case
+    unknown: frozenset[str] | None = None
+
+    @property
+    def key(self) -> tuple[str, frozenset[str] | None]:
+        """Name it within a run."""
+        return self.case.id, self.unknown
+
+    def made(self) -> Iterator[Case]:
+        """Derive its members."""
+        members = derived(self.case)
+        if self.unknown is None:
+            return members
+        return (lift(member, FORMATS[member.joined], self.unknown) for member in members)
+
+
+class Families:
+    """Derives each family in this process, when it is asked for."""
+
+    def of_all(self, cases: Iterable[Case], hello: Hello) -> Iterator[Case]:
+        """Yield the members of the families of `cases`, in order, as the adapter of `hello` is asked them."""
+        return self._members([Wanted(case, lifting(case, hello)) for case in cases])
+
+    def _members(self, wanted: Sequence[Wanted]) -> Iterator[Case]:
+        for one in wanted:
+            yield from one.made()
+
+
+@frozen
+class FamilyStore(Families):
+    """Shares families between the processes of a run.
+
+    Attributes:
+        folder: of the run alone; only its processes may write there, for what lies there is unpickled.
+        by_id: the golden cases, for `helper`.
+    """
+
+    folder: Path
+    by_id: Mapping[str, Case] = field(factory=dict)
+
+    def _members(self, wanted: Sequence[Wanted]) -> Iterator[Case]:
+        """Yield the members, deriving what no other process of the run has derived or is deriving."""
+        self._announce(wanted)
+        for number, one in enumerate(wanted):
+            while (members := self._derived(one)) is None and not self._path(one).exists():
+                if not any(map(self.derive, islice(wanted, number + 1, number + AHEAD))):
+                    self._free(one)
+                    time.sleep(POLL_SECONDS)
+            yield from self._read(one) if members is None else members
+
+    def helper(self) -> "Helper":
+        """Make what derives ahead of the processes that judge."""
+        return Helper(self)
+
+    # --- files ---
+
+    def _announce(self, wanted: Sequence[Wanted]) -> None:
+        """Let helpers know what this process is going to need, in order."""
+        self._write(
+            self.folder / f"{os.getpid()}-{time.monotonic_ns()}.wanted", [[one.key for one in wanted]]
+        )
+
+    def announced(self, file: Path) -> Iterator[Wanted]:
+        """Yield the families that a process announced in `file`, in the order in which it needs them."""
+        for keys in _blocks(file):
+            yield from (Wanted(self.by_id[name], unknown) for name, unknown in keys if name in self.by_id)
+
+    def derive(self, one: Wanted) -> bool:
+        """Derive a family for whoever needs it; return False if that is done or under way."""
+        return not self._path(one).exists() and self._derived(one) is not None
+
+    def _path(self, one: Wanted) -> Path:
+        name = f"{one.case.id} {None if one.unknown is None else sorted(one.unknown)}"
+        return self.folder / blake2b(name.encode(), digest_size=16).hexdigest()
+
+    def _derived(self, one: Wanted) -> list[Case] | None:
+        """Derive, write and return the members; return None if another process does so, or has done it."""
+        claim = self._path(one).with_suffix(".claim")
+        try:
+            with claim.open("x") as mine:
+                mine.write(str(os.getpid()))
+        except FileExistsError:
+            return None
+        try:
+            members = list(one.made())
+            self._write(self._path(one), [members[at : at + BLOCK] for at in range(0, len(members), BLOCK)])
+        except BaseException:
+            claim.unlink()
+            raise
+        return members
+
+    def _free(self, one: Wanted) -> None:
+        """Take the claim of a process that died from a family, so that somebody else derives it."""
+        claim = self._path(one).with_suffix(".claim")
+        try:
+            os.kill(int(claim.read_text() or os.getpid()), 0)
+        except ProcessLookupError:
+            claim.unlink(missing_ok=True)
+        except (FileNotFoundError, PermissionError):
+            return
+
+    def _read(self, one: Wanted) -> Iterator[Case]:
+        for block in _blocks(self._path(one)):
+            yield from block
+
+    @staticmethod
+    def _write(path: Path, blocks: Iterable[object]) -> None:
+        new = path.with_suffix(f".{os.getpid()}")
+        with new.open("wb") as raw, zstandard.ZstdCompressor(level=LEVEL).stream_writer(raw) as file:
+            for block in blocks:
+                pickle.dump(block, file, protocol=pickle.HIGHEST_PROTOCOL)
+        new.replace(path)
+
+
+@define
+class Helper:
+    """Derives families for the other processes of a run, in the order in which each announced them.
+
+    Attributes:
+        store: where the families lie.
+        lists: what is left of each announcement, by its file.
+    """
+
+    store: FamilyStore
+    lists: dict[Path, Iterator[Wanted]] = field(factory=dict)
+
+    def step(self) -> bool:
+        """Derive one family; return False if none is left for now."""
+        for file in sorted(self.store.folder.glob("*.wanted")):
+            if any(map(self.store.derive, self.lists.setdefault(file, self.store.announced(file)))):
+                return True
+        return False
+
+
+def _blocks(path: Path) -> Iterator[list]:  # type: ignore[type-arg]
+    """Yield what `FamilyStore._write` wrote."""
+    with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as file:
+        try:
+            while True:
+                yield pickle.load(file)  # noqa: S301 - the folder belongs to this run alone
+        except EOFError:
+            return

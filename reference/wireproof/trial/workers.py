@@ -1,0 +1,223 @@
+"""Numbered tasks in worker processes side by side, and the messages that they send, as they arrive.
+
+A worker takes the next task that nobody has begun. Who finds none left does idle work until all are done.
+The parent holds the other end of a pipe for each worker. Ending the parent, or leaving the loop over the
+messages, ends the workers, which close what they hold (adapters) first.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
+from multiprocessing.process import BaseProcess
+from types import FrameType
+from typing import Any, Final, NoReturn, TypeAlias
+
+from attrs import define, frozen
+
+END_SECONDS: Final = 8.0
+"""For a worker to close its adapter once it is asked to end; then it is killed."""
+
+IDLE_SECONDS: Final = 0.005
+"""Between two looks of a worker that has neither a task nor idle work."""
+
+Task: TypeAlias = Callable[[int], Iterator[Any]]
+"""Does the task of a number and yields messages: whatever can be pickled."""
+
+
+@frozen
+class Ended:
+    """The last message of a task: the error that it ended with, or None."""
+
+    error: BaseException | None = None
+
+
+@frozen
+class _Begun:
+    """The first message of a task; it is for the parent's eyes only."""
+
+
+class WorkerDiedError(Exception):
+    """The process of a task ended without a word: it was killed."""
+
+
+@define
+class _Worker:
+    """A worker as the parent sees it, and the number of the task that it is at; -1 between two."""
+
+    process: BaseProcess
+    pipe: Connection
+    task: int = -1
+
+
+def cores() -> int:
+    """Count the processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def no_work() -> bool:
+    """Do nothing while others work."""
+    return False
+
+
+def one_by_one(count: int, work: Task) -> Iterator[tuple[int, Any]]:
+    """Do the tasks in this process, and yield the same messages as `side_by_side`."""
+    for number in range(count):
+        error = None
+        try:
+            yield from ((number, message) for message in work(number))
+        except Exception as raised:  # noqa: BLE001 - it is the caller's to report
+            error = raised
+        yield number, Ended(error)
+
+
+def side_by_side(
+    count: int, workers: int, work: Task, idle: Callable[[], bool] = no_work
+) -> Iterator[tuple[int, Any]]:
+    """Do the tasks 0 to `count` - 1 and yield each message with the number of its task, `Ended` last.
+
+    Args:
+        count: of the tasks.
+        workers: processes at most.
+        work: does one task; what it raises comes as `Ended`.
+        idle: does a bit of work for the others, and returns whether there was any.
+    """
+    context = _context()
+    following = context.Value("i", 0)
+    finished = context.Value("i", 0)
+    crew: list[_Worker] = []
+    try:
+        for _ in range(workers):
+            here, there = context.Pipe(duplex=False)
+            body = _Body(there, count, following, finished, work, idle)
+            process = context.Process(target=body.run, daemon=True)
+            process.start()
+            there.close()
+            crew.append(_Worker(process, here))
+        yield from _messages(crew, count, finished)
+    finally:
+        _end(crew)
+
+
+def _context() -> ForkContext | SpawnContext:
+    """Choose how to start: a fork shares what is loaded, but must not meet other threads' locks."""
+    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
+    return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
+
+
+def _messages(crew: list[_Worker], count: int, finished: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - a shared number
+    pipes = {worker.pipe: worker for worker in crew}
+    left = set(range(count))
+    while pipes and left:
+        for pipe in wait(list(pipes)):
+            assert isinstance(pipe, Connection)
+            worker = pipes[pipe]
+            try:
+                worker.task, message = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from a process of ours
+            except EOFError:
+                del pipes[pipe]
+                message = _died(worker, finished)
+            if isinstance(message, Ended):
+                left.discard(worker.task)
+            if worker.task >= 0 and not isinstance(message, _Begun):
+                yield worker.task, message
+            if isinstance(message, Ended):
+                worker.task = -1
+    yield from ((task, Ended(WorkerDiedError("no process was left to judge it"))) for task in sorted(left))
+
+
+def _died(worker: _Worker, finished: Any) -> Ended:  # noqa: ANN401 - a shared number
+    """Count the task of a worker that is gone as ended, so that the others do not wait for it."""
+    worker.process.join()
+    if worker.task >= 0:
+        with finished.get_lock():
+            finished.value += 1
+    code = worker.process.exitcode
+    return Ended(WorkerDiedError(f"the process that judged it ended with exit code {code}"))
+
+
+def _end(crew: list[_Worker]) -> None:
+    for worker in crew:
+        worker.pipe.close()
+        if worker.process.is_alive():
+            worker.process.terminate()
+    deadline = time.monotonic() + END_SECONDS
+    for worker in crew:
+        worker.process.join(max(0.0, deadline - time.monotonic()))
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()
+
+
+@frozen
+class _Body:
+    """What runs in a worker."""
+
+    pipe: Connection
+    count: int
+    following: Any
+    finished: Any
+    work: Task
+    idle: Callable[[], bool]
+
+    def run(self) -> None:
+        """Do tasks while there are any, then idle work until all are done."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, whom a terminal interrupts too, ends this
+        signal.signal(signal.SIGTERM, _leave)
+        with contextlib.suppress(BrokenPipeError):  # the parent is gone
+            while (number := self._next()) < self.count:
+                self._do(number)
+            self._help()
+
+    def _help(self) -> None:
+        """Do idle work until all tasks are done; an error in it is met again by the process that needs it."""
+        parent = multiprocessing.parent_process()
+        assert parent is not None, "this runs in a worker"
+        with contextlib.suppress(Exception):
+            while self.finished.value < self.count and parent.is_alive():
+                if not self.idle():
+                    time.sleep(IDLE_SECONDS)
+
+    def _next(self) -> int:
+        with self.following.get_lock():
+            self.following.value += 1
+            return int(self.following.value) - 1
+
+    def _do(self, number: int) -> None:
+        error: BaseException | None = None
+        self._send(number, _Begun())
+        try:
+            for message in self.work(number):
+                self._send(number, message)
+        except BrokenPipeError:
+            raise
+        except Exception as raised:  # noqa: BLE001 - it is the parent's to report
+            error = _sendable(raised)
+        with self.finished.get_lock():
+            self.finished.value += 1
+        self._send(number, Ended(error))
+
+    def _send(self, number: int, message: Any) -> None:  # noqa: ANN401 - the task's own
+        self.pipe.send_bytes(pickle.dumps((number, message), protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Give an error its traceback as a note; one that pickle does not take comes as a `RuntimeError`."""
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        same: Exception = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was dumped just now
+    except Exception:  # noqa: BLE001 - whatever an error's class does when it is copied
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return same
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+    """End this process by the way of its `with` blocks, which close the adapter."""
+    raise SystemExit(128 + number)

@@ -1,0 +1,53 @@
+"""JSON and TOML of strangers end in one line, whatever they hold."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from wireproof.parsing import LONGEST_LINE, MOST_TOML, MOST_VALUES, json_of, toml_of
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "said"),
+    [
+        (json_of, "[" * 200_000, "nested too deeply"),
+        (json_of, "[" + "[]," * MOST_VALUES, "more than 250,000 values"),
+        (json_of, b"\xff\xfe1\0", "can't decode"),
+        (json_of, "{", "Expecting"),
+        (toml_of, "a = " + "[" * 1900 + "]" * 1900, "nested too deeply"),
+        (toml_of, "a = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]", "nested too deeply"),
+        (toml_of, "a" * (LONGEST_LINE + 1) + " = 1", "line 1 is longer than 4,096"),
+        (toml_of, "#\n" * MOST_TOML, "larger than 4,194,304"),
+        (toml_of, "a = ", "Invalid value"),
+    ],
+    ids=lambda part: part[:20] if isinstance(part, str | bytes) else "",
+)
+def test_what_is_wrong_is_a_value_error_of_one_line(
+    parse: Callable[[Any], Any], text: Any, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said) as error:
+        parse(text)
+    assert "\n" not in str(error.value)
+
+
+def test_the_memory_of_json_is_bounded_by_its_values_and_its_length() -> None:
+    text = "[" + "[]," * 20_000_000
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="values"):
+        json_of(text)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_json_of_usual_size_is_read_with_the_same_pairs_as_ever() -> None:
+    rows = [{"a": number, "b": [None, "é\ud800"]} for number in range(10_000)]
+    assert json_of(json.dumps(rows)) == rows
+    assert json_of('{"a": 1, "a": 2}', pairs=list) == [("a", 1), ("a", 2)]
+
+
+def test_the_costliest_toml_that_is_read_at_all_is_read() -> None:
+    key = "a." * (LONGEST_LINE // 2 - 4) + "a"
+    assert toml_of(f"{key} = 1\n")

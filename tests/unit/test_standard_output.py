@@ -1,0 +1,85 @@
+"""What standard output does to a run: a reader that goes away, and an encoding that has not every sign."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from rich.console import Console
+
+from wireproof.cli import main
+from wireproof.cli.output import printed
+
+pytestmark = pytest.mark.usefixtures("fixtures_read_once")
+
+ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
+
+
+@contextmanager
+def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Standard output is a pipe whose reader has gone away."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        yield
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cases",),  # click prints, more than a buffer
+        ("--version",),  # click prints less than one
+        ("show", "iggy.identifier/0.0.30/identifier/string-empty"),
+        ("check", "reference", *ONLY),  # rich
+        ("check", "mutant:iggy-identifier-unchecked", *ONLY),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_reader_that_goes_away_is_no_verdict(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    with gone(monkeypatch):
+        assert _ended(monkeypatch, *words) == 141
+    assert err.getvalue() == ""
+
+
+def test_an_error_that_prints_nothing_there_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    with gone(monkeypatch):
+        assert _ended(monkeypatch, "check", "reference", "--run", "none-such") == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "words",
+    [("check", "--help"), ("show", "né\ud800"), ("check", "mutant:iggy-identifier-unchecked", *ONLY)],
+    ids=["help", "an error", "a matrix"],
+)
+def test_output_in_any_encoding_changes_no_exit_code(
+    encoding: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, err = io.BytesIO(), io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding=encoding))
+    assert _ended(monkeypatch, *words) == {"--help": 0, "né\ud800": 2}.get(words[1], 1)
+    assert b"Traceback" not in err.getvalue()
+    assert out.getvalue() or err.getvalue()
+
+
+def test_a_sign_of_rich_that_the_encoding_has_not_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(data, encoding="ascii"))
+    with printed():
+        Console().print("né…", soft_wrap=True)
+    assert data.getvalue() == rb"n\xe9\u2026" + b"\n"
+
+
+def _ended(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["wireproof", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return left.value.code
