@@ -8,18 +8,18 @@ name this module, and differ in their environment.
 from importlib.metadata import version
 from typing import Any, Final
 
-from aiokafka.errors import CorruptRecordException, KafkaError  # type: ignore[import-untyped] # no types
-from aiokafka.record.control_record import ControlRecord  # type: ignore[import-untyped] # no types
-from aiokafka.record.default_records import (  # type: ignore[import-untyped] # no types
+from aiokafka.errors import CorruptRecordException, KafkaError
+from aiokafka.record.control_record import ControlRecord
+from aiokafka.record.default_records import (
     DefaultRecordBatch,
     DefaultRecordBatchBuilder,
 )
-from aiokafka.record.legacy_records import (  # type: ignore[import-untyped] # no types
+from aiokafka.record.legacy_records import (
     LegacyRecordBatch,
     LegacyRecordBatchBuilder,
 )
-from aiokafka.record.memory_records import MemoryRecords  # type: ignore[import-untyped] # no types
-from aiokafka.util import NO_EXTENSIONS  # type: ignore[import-untyped] # no types
+from aiokafka.record.memory_records import MemoryRecords
+from aiokafka.util import NO_EXTENSIONS
 
 from wireproof.adapters.bindings.recordset import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, writes
 from wireproof.adapters.bindings.refusing import Refusals

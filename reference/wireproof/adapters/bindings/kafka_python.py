@@ -3,16 +3,16 @@
 from importlib.metadata import version
 from typing import Any, Final
 
-from kafka.errors import CorruptRecordError, KafkaError  # type: ignore[import-untyped] # it has no types
-from kafka.record.default_records import (  # type: ignore[import-untyped] # it has no types
+from kafka.errors import CorruptRecordError, KafkaError
+from kafka.record.default_records import (
     DefaultRecordBatch,
     DefaultRecordBatchBuilder,
 )
-from kafka.record.legacy_records import (  # type: ignore[import-untyped] # it has no types
+from kafka.record.legacy_records import (
     LegacyRecordBatch,
     LegacyRecordBatchBuilder,
 )
-from kafka.record.memory_records import MemoryRecords  # type: ignore[import-untyped] # it has no types
+from kafka.record.memory_records import MemoryRecords
 
 from wireproof.adapters.bindings.recordset import OBSERVES, READS, Library, RecordSet, writes
 from wireproof.adapters.bindings.refusing import Refusals

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from struct import pack, unpack
 from typing import Any, Final
 
-from google.protobuf import (  # type: ignore[import-untyped] # it brings no types
+from google.protobuf import (
     __version__,
     descriptor_pb2,
     descriptor_pool,
     message_factory,
 )
-from google.protobuf.internal import api_implementation  # type: ignore[import-untyped] # it brings no types
-from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped] # no types
+from google.protobuf.internal import api_implementation
+from google.protobuf.message import DecodeError, EncodeError
 
 from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
