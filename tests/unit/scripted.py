@@ -1,7 +1,7 @@
 """One adapter with a script of faults, as a real process: `python scripted.py FAULT`.
 
-It reads numeric Iggy identifiers and speaks JSON lines with code of its own. A fault of `BOOMS` comes with the
-greatest number; one of `ALWAYS` with every request; one of `HELLOS` and `GREETINGS` with the hello.
+It reads numeric Iggy identifiers and speaks JSON lines with code of its own. A fault of `BOOMS` comes with
+the greatest number; one of `ALWAYS` with every request; one of `HELLOS` and `GREETINGS` with the hello.
 """
 
 import json
@@ -148,6 +148,19 @@ def many_children(ask: Head) -> None:
     wrong(ask)
 
 
+COUNT = iter(range(1 << 30))
+
+
+def hangs_later(ask: Head) -> None:
+    """Answer thirty requests, then leave processes behind in every way and hang."""
+    if next(COUNT) < 30:
+        wrong(ask)
+        return
+    child()
+    child(session=True, daemon=True)
+    hang(ask)
+
+
 # --- noise ---
 
 
@@ -267,7 +280,12 @@ HELLOS: dict[str, Head] = {
     "hello-surplus": {ESCAPES: 1},
     "protocol-9": {"protocol": 9},
 }
-ALWAYS = {"hangs-always": hang, "falls-always": dies(signal.SIGSEGV), "prints-always": garbage_behind}
+ALWAYS = {
+    "hangs-later": hangs_later,
+    "hangs-always": hang,
+    "falls-always": dies(signal.SIGSEGV),
+    "prints-always": garbage_behind,
+}
 
 
 def reversed_answers() -> None:
@@ -283,6 +301,10 @@ def reversed_answers() -> None:
 
 def greet(fault: str) -> None:
     """The hello, or what comes in its place."""
+    if fault == "hello-hangs":
+        child()
+        child(session=True, daemon=True)
+        hang({})
     if fault == "hello-dies":
         sys.exit(ESCAPES)
     if fault == "hello-noise":

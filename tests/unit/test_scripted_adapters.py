@@ -25,9 +25,11 @@ FOLDER = "iggy.identifier/0.0.30/identifier"
 BOOM = f"{FOLDER}/numeric-max"
 CASES = (f"{FOLDER}/numeric", f"{FOLDER}/numeric-bytes", BOOM, f"{FOLDER}/truncated")
 MEMORY = 160 << 20
-"""By which this process may grow in one run: a line of 40 MB, and a list of a million lists, would cost more."""
+"""By which this process may grow in one run; a line of 40 MB, or a million lists, would cost more."""
 
-STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^\s*::error|##\[", re.MULTILINE)
+STEERING = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^\s*::error|##\[", re.MULTILINE
+)
 
 
 @frozen
@@ -146,7 +148,13 @@ def test_what_is_only_odd_costs_nothing(fault: str, run: Any, tmp_path: Path) ->
     ran = run(fault)
     assert set(ran.verdicts.values()) == {"pass"}
     assert ran.done.code == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "run.xml", "run.md", "run.html", "badges"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "run.jsonl",
+        "run.xml",
+        "run.md",
+        "run.html",
+        "badges",
+    }
     assert all(path.parent.parent == tmp_path / "badges" for path in tmp_path.rglob("*.json"))
     _nothing_leaks(ran)
 
