@@ -79,7 +79,7 @@ def test_a_run_in_the_midst_of_a_hang_keeps_its_verdicts_and_leaves_nobody(
     assert wireproof("report", tmp_path / "run.jsonl").code in (0, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.sweeps
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_run_that_waits_for_a_hello_leaves_nobody(number: int, tmp_path: Path) -> None:
     code, _, left = killed(number, tmp_path, scripted("hello-hangs"), "--no-families", processes=5)
@@ -87,7 +87,7 @@ def test_a_run_that_waits_for_a_hello_leaves_nobody(number: int, tmp_path: Path)
     assert left == []
 
 
-@pytest.mark.slow
+@pytest.mark.sweeps
 @pytest.mark.parametrize("number", CODES)
 def test_a_run_of_several_processes_leaves_nobody(number: int, tmp_path: Path) -> None:
     """The processes: the runner, two that judge, and of each of these four."""
