@@ -403,6 +403,8 @@ def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
     assert [file_of([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
     nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
     assert file_of([nasty], 0) == "-a-b"
+    for name in ("..", ".", ""):
+        assert file_of([stream(PASS, run=evolve(RUN, adapter=name))], 0) == "adapter"
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
