@@ -65,7 +65,12 @@ def _message(rng: random.Random, revision: str, number: int) -> dict[str, Any]:
 def _retained(rng: random.Random, first: int) -> dict[str, Any]:
     messages = [_message(rng, "0.2.7", first + number) for number in range(3)]
     latest = str(NOW + first + 2)
-    return {"base_offset": str(first), "last_offset_delta": "2", "max_timestamp": latest, "messages": messages}
+    return {
+        "base_offset": str(first),
+        "last_offset_delta": "2",
+        "max_timestamp": latest,
+        "messages": messages,
+    }
 
 
 def _batch(rng: random.Random, first: int) -> dict[str, Any]:

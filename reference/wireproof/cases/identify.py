@@ -105,16 +105,14 @@ class Fit:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Higher is better: how sure, the name, the bytes explained, remarks left (the fewer), fields read."""
+        """Higher is better: how sure, the name, bytes explained, remarks left (the fewer), fields read."""
         decoded = self.layout.decoded
         remarks = len(decoded.remarks) if decoded is not None else 0
         explained = max(self.consumed, self.proven)
         return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
 
 
-def fits(
-    data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, name: str = ""
-) -> list[Fit]:
+def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, name: str = "") -> list[Fit]:
     """Every row that may fit (or those given) with its layout of `data`, the best fit first.
 
     Args:
@@ -154,17 +152,22 @@ def _surveys(
 ) -> Iterator[tuple[str, Survey]]:
     """The surveys of the logs among the rows, until one of them explains half of the bytes.
 
-    Of a few bytes without a name, a row in whose scan nothing is sound is given up at once.
+    Sizes are doubted in those rows alone in which something is sound, or in all if nothing is; of a few bytes
+    without a name in none.
     """
-    done = ""
-    for row in sorted(rows or FORMATS.values(), key=lambda row: row.name.startswith("iggy.")):  # dearest last
-        if row.name in LOGS and row.name.startswith(done):
-            found = glance(row, data, options)
-            if not found.whole and (found.proven or rows or len(data) > FEW or _named(row.name, name)):
-                found = survey(row, data, options)
-            yield row.joined, found
-            if 2 * found.proven > len(data):
-                done = row.name.partition(".")[0]
+    logs = [row for row in rows or FORMATS.values() if row.name in LOGS]
+    found = {row.joined: glance(row, data, options) for row in logs}
+    yield from found.items()
+    some = any(one.proven for one in found.values())
+    doubted = [row for row in logs if found[row.joined].proven] if some else logs
+    doubted = [row for row in doubted if not found[row.joined].whole]
+    if not (some or rows or len(data) > FEW or any(_named(row.name, name) for row in logs)):
+        return
+    for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):
+        again = survey(row, data, options)
+        yield row.joined, again
+        if 2 * again.proven > len(data):
+            return
 
 
 def _system(surveys: dict[str, Survey], size: int) -> str:

@@ -195,7 +195,13 @@ def _misfits(item: Item, number: int) -> Iterator[Damage]:
         if remark.cls in MISFITS:
             text = "what is stored does not fit the bytes"
             yield Damage(
-                item.at, item.at + item.length, number, remark.cls, moved(remark.at, item.at), remark.path, text
+                item.at,
+                item.at + item.length,
+                number,
+                remark.cls,
+                moved(remark.at, item.at),
+                remark.path,
+                text,
             )
 
 
@@ -244,5 +250,3 @@ def _wanted(row: Format, tail: bytes) -> int:
         size, known = iggy_log.EDITIONS[row.revision].record.extent(tail)
         return size if known else 0
     return 0
-
-

@@ -15,7 +15,6 @@ from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.formats import Format
 from wireproof.report import companion, remarked, surveyed
 from wireproof.report.fieldtree import lines
-from wireproof.report.visible import visible
 from wireproof.trial import companions
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.wire.rejected import Remark
@@ -58,8 +57,8 @@ def rows_of(name: str | None) -> list[Format]:
 def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     """Print the fields of the bytes in a file or in hex, damaged or not.
 
-    Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex` or
-    `.txnindex` is held to the log beside it, and the companions of a `.log` are held to that.
+    Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
+    or `.txnindex` is held to the log beside it, and the companions of a `.log` are held to that.
     """
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if name is None and path.is_file() and companions.kind_of(path):

@@ -1,16 +1,17 @@
 """The index files beside an Iggy segment, revision by revision: iggy.md §7, "index". Little-endian all over.
 
-Sources, in apache/iggy: `streaming/segments/storage.rs` of server-0.0.53 (a position for each message, and in
-`.timeindex` a time); `server/src/streaming/segments/messages.rs` of server-0.2.7 and server-0.3.0 (an entry a
-batch, of two numbers each) and server-0.4.61 (one of three); `core/server/src/streaming/segments/types/
-messages_batch_mut.rs` of server-0.5.0 (an entry a message, which holds where the message ends);
+Sources, in apache/iggy: `server/src/streaming/segments/storage.rs` of server-0.0.53 (a position a message, and in `.timeindex` a time); `server/src/streaming/segments/messages.rs` of server-0.2.7 and 0.3.0 (an
+entry a batch, of two numbers) and of server-0.4.61 (of three); `messages_batch_mut.rs` in
+`core/server/src/streaming/segments/types` of server-0.5.0 (an entry a message, with the place where it ends);
 `core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5 (64-bit numbers, an entry a flush).
 
-No advice is given: a server before 0.2.7 and from 0.9.0 on builds no index anew, and the one that 0.8.0 builds
-(`compat/index_rebuilding/index_rebuilder.rs`) holds where messages begin, not where they end.
+No advice is given on a damaged index: not every server builds a missing one anew, and the one that
+server-0.8.0 builds (`core/server/src/compat/index_rebuilding/index_rebuilder.rs`) holds the places where
+messages begin, not where they end.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from struct import Struct
 from typing import Any, Final, Literal
 
@@ -91,7 +92,7 @@ def alone(layout: IndexLayout, data: bytes) -> Iterator[Wrong]:
     if odd := len(data) % layout.entry.size:
         yield len(data) - odd, f"{odd} bytes behind the last whole entry, which has {layout.entry.size}", True
     found = entries(layout, data)
-    for before, one in zip(found, found[1:], strict=False):
+    for before, one in pairwise(found):
         for place, (name, earlier, later) in enumerate(
             zip(layout.fields, before.values, one.values, strict=True)
         ):

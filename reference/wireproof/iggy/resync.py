@@ -6,8 +6,8 @@ offset comes later than that of the damaged one and not much later, and behind w
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 from wireproof.iggy.log import Edition, Log27, Log30, Log40, Log70, Log90, Log110
@@ -20,7 +20,7 @@ OFFSET_AT: Final[dict[type[Any], int]] = {Log30: 0, Log40: 0, Log27: 0, Log70: 2
 NEAR: Final = 1 << 24
 """Offsets that may be missing between two records."""
 
-CANDIDATES: Final = 1 << 16
+CANDIDATES: Final = 1 << 18
 """Places that are looked at: among bytes of zeros, every one may be the beginning of a record."""
 
 LENGTHS: Final = 64
@@ -49,15 +49,19 @@ def resumed(edition: Edition, data: bytes, length: int, before: int) -> int:
 
 
 def _followed(edition: Edition, data: bytes, length: int, before: int) -> Iterator[int]:
-    at_offset = OFFSET_AT[edition.value]
+    at_offset, (empty, _) = OFFSET_AT[edition.value], edition.record.extent(bytes(NEXT))
     candidates = _near(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
     for found in islice(candidates, CANDIDATES):
         at = found.start() - at_offset
         size, known = edition.record.extent(data, at)
-        if at >= length or not known or at + size > len(data):
+        if at >= length or not known or size == empty or at + size > len(data):
             continue
         one = _read(edition, data[at : at + size])
-        if one is not None and before < first_offset(one) < before + NEAR and _goes_on(edition, data, at + size, one):
+        if (
+            one is not None
+            and before < first_offset(one) < before + NEAR
+            and _goes_on(edition, data, at + size, one)
+        ):
             yield at
 
 

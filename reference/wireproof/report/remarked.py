@@ -31,7 +31,7 @@ MEANINGS: Final[dict[str, str]] = {
     "compressed-empty-batch": "a batch without records is marked as compressed",
     "lat-and-horizon": "the time of appending and a delete horizon share one field",
     "control-record-count": "a control batch has other than one record, as the ones that KRaft writes",
-    "control-not-transactional": "a control batch is not marked as transactional, as the ones that KRaft writes",
+    "control-not-transactional": "a control batch is not transactional, as the ones that KRaft writes",
     "control-compressed": "a control batch is compressed",
     "control-value": "the value of a control record is no end of a transaction; KRaft writes others",
     "legacy-extra-bytes": "bytes stand behind the value of a message",

@@ -28,7 +28,8 @@ def wrong(found: Survey) -> Iterator[str]:
     if found.tail:
         at = found.size - found.tail
         whole = f" of {found.wanted}" if found.wanted else ""
-        yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {found.tail}{whole} bytes of it"
+        there = f"{found.tail}{whole} bytes of it"
+        yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {there}"
 
 
 def _place(one: Damage) -> str:

@@ -175,7 +175,7 @@ def _of(name: Name, log: Path) -> Checked:
 
 
 def _by_content(name: Name, log: Segment | None) -> Checked:
-    """A companion whose log does not tell whose it is: Kafka's if it is sound so, else Iggy's if that fits."""
+    """A companion whose log does not tell whose it is: Kafka's if it is sound so, else Iggy's."""
     data = _bytes(name)
     found = iggy_companions.layouts_of(name.kind, data) if _held(name, None).wrong else []
     if not found:
