@@ -30,15 +30,17 @@ NEXT: Final = 256
 """Bytes behind a record that `resumed` looks at."""
 
 
-def resumed(edition: Edition, data: bytes, length: int, before: int) -> int:
+def resumed(edition: Edition, data: bytes, length: int, before: int | None) -> int:
     """How many bytes at the beginning of `data` the damage has; 0 where the lengths may be right.
 
     Args:
         edition: of the segment.
         data: begins with the record that is refused or cut, and goes on `NEXT` bytes behind it if they exist.
         length: the bytes that the scan gave it.
-        before: the offset of the record in front of it; -1 if there is none.
+        before: the offset of the record in front of it; -1 if there is none, None if it is not known.
     """
+    if before is None:
+        before = _offset(edition, data, 0) - 1 if len(data) >= LENGTHS else -1
     size, known = edition.record.extent(data)
     cut = not known or size > len(data)
     if not cut and (size == len(data) or _offset(edition, data, size) in range(before + 1, before + NEAR)):

@@ -44,8 +44,8 @@ def resumed(data: bytes, length: int, options: Options) -> int:
 def _followed(data: bytes, length: int, most: int) -> Iterator[int]:
     """The places before `length` where an entry with a right checksum stands that belongs to the log.
 
-    A batch may also stand in a value, which is cut: what belongs to the log has a later offset and the
-    beginning of an entry behind it, or a whole entry of a later offset.
+    A batch may also stand in a value, which is cut: what belongs to the log has the offset behind that of the
+    damaged entry, or a later one and another whole entry behind it.
     """
     spent = 0
     for found in MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
@@ -59,19 +59,27 @@ def _followed(data: bytes, length: int, most: int) -> Iterator[int]:
 
 
 def _belongs(data: bytes, at: int, behind: int, most: int) -> bool:
-    """Whether an entry of the log stands at `at`, by what follows `behind` it."""
-    if behind + THROUGH_MAGIC > len(data):
-        return _later(data, 0, at)
+    """Whether an entry of the log stands at `at`, by its offset and by what follows `behind` it."""
     total = _total(data, behind, most)
-    if not total or not _later(data, at, behind):
-        return False
-    return _later(data, 0, at) or (behind + total <= len(data) and _sealed(data, behind, behind + total))
+    if _offset(data, at) == _last(data) + 1:
+        return total > 0 or behind + THROUGH_MAGIC > len(data)
+    later = _later(data, at, behind) if total else False
+    return later and behind + total <= len(data) and _sealed(data, behind, behind + total)
+
+
+def _offset(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 8], "big", signed=True)
+
+
+def _last(data: bytes) -> int:
+    """The last offset that the damaged entry stands for."""
+    delta = int.from_bytes(data[23:27], "big", signed=True) if data[MAGIC_AT] == 2 else 0
+    return _offset(data, 0) + delta
 
 
 def _later(data: bytes, at: int, other: int) -> bool:
     """Whether the offset of the entry at `other` comes after that of the one at `at`, and not long after."""
-    first, second = (int.from_bytes(data[place : place + 8], "big", signed=True) for place in (at, other))
-    return 0 < second - first < FAR
+    return 0 < _offset(data, other) - _offset(data, at) < FAR
 
 
 def _total(data: bytes, at: int, most: int) -> int:
