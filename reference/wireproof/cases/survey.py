@@ -229,7 +229,7 @@ class _Order:
                     text = f"epoch {epoch} behind {self.epoch}: one of the two is damaged"
                     path = f"batches[{number}].partitionLeaderEpoch"
                     yield Damage(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
-                self.epoch = max(self.epoch, epoch)
+                self.epoch = epoch
                 last = first + delta
             case Message(offset=last, messages=inner):
                 first = inner[0].offset if inner else last
@@ -239,7 +239,7 @@ class _Order:
             text = f"offset {first} behind {self.last}: one of the two is damaged"
             path = f"batches[{number}].baseOffset"
             yield Damage(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
-        self.last = last if self.last is None else max(self.last, last)
+        self.last = last
 
 
 def _wanted(row: Format, tail: bytes) -> int:

@@ -26,6 +26,17 @@ def verdicts(found: Sequence[Checked]) -> Iterator[str]:
     """Findings and verdict of some companions, and at the end what to do next, once."""
     for one in found:
         yield from map(visible, (*one.lines(), one.verdict()))
+    yield from _advice(found)
+
+
+def findings(found: Sequence[Checked]) -> Iterator[str]:
+    """Findings of some companions, and at the end what to do next, once."""
+    for one in found:
+        yield from map(visible, one.lines())
+    yield from _advice(found)
+
+
+def _advice(found: Sequence[Checked]) -> Iterator[str]:
     for advice in dict.fromkeys(line for one in found for line in one.advice):
         yield f"what to do: {advice}"
 

@@ -38,8 +38,8 @@ class Damages:
     Attributes:
         places: position, length and class of the first ones.
         count: of all of them.
-        begins, ends: of the span's batches: first offset, leader epoch, position of the first one; the
-            greatest offset and epoch. None before a batch was seen.
+        begins, ends: of the span's batches: first offset, leader epoch, position and length of the
+            first one; offset and epoch of the last one. None before a batch was seen.
     """
 
     places: list[list[Any]] = field(factory=list)
@@ -77,8 +77,8 @@ class Damages:
             self.begins = [int(first[0]), int(epoch[0]), int(position[0]), int(length[0])]
             self.ends = [int(first[0]) - 1, int(epoch[0])]
         assert self.ends is not None, "as the beginning"
-        lasts = np.maximum.accumulate(np.concatenate([[self.ends[0]], last]))
-        epochs = np.maximum.accumulate(np.concatenate([[self.ends[1]], epoch]))
+        lasts = np.concatenate([[self.ends[0]], last])
+        epochs = np.concatenate([[self.ends[1]], epoch])
         for cls, wrong in ((ORDER, first <= lasts[:-1]), (EPOCHS, (epoch < epochs[:-1]) | (epoch < -1))):
             for row in np.flatnonzero(wrong).tolist():
                 self.add(int(position[row]), int(length[row]), cls)
@@ -106,7 +106,7 @@ def across(spans: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, l
                 yield shown, [begins[2], begins[3], EPOCHS]
         yield from ((shown, place) for place in found["places"])
         if found["ends"]:
-            before[shown] = [max(pair) for pair in zip(found["ends"], last or found["ends"], strict=True)]
+            before[shown] = found["ends"]
 
 
 def rows(spans: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -255,7 +255,7 @@ def _judged(
         ours = by_reference(_format(one, asked), one.item)
         theirs = [answer[number] for answer in answers]
         given = [judged for judged in theirs if judged] or _too_large(one, benches, ours)
-        _damaged(part, one, stored)
+        _damaged(part, one, asked, stored)
         part.account(one.item.kind, 1, one.item.length)
         for judged in (ours, *given):
             part.count(judged, one.item)
@@ -296,10 +296,10 @@ def _too_large(one: Seen, benches: list[Bench], ours: Judged) -> list[Judged]:
     ]
 
 
-def _damaged(part: Part, one: Seen, stored: Stored) -> None:
+def _damaged(part: Part, one: Seen, asked: Settings, stored: Stored) -> None:
     """What of an item is not sound."""
     part.damages.item(one.item)
-    if one.item.kind == "frame" and damages.segment(stored.shown):
+    if asked.framing is KAFKA and one.item.kind == "frame" and damages.segment(stored.shown):
         part.damages.batch(one.item, one.data)
 
 

@@ -53,7 +53,7 @@ class IggyIndex:
 
 def row_of(head: bytes) -> Format | None:
     """The format of the Iggy segment that begins with these bytes; None if none of its records is proven."""
-    if _kafkas(head):
+    if kafkas(head):
         return None
     rows = [row for row in formats.FORMATS.values() if row.name == "iggy.log"]
     best = max(((glance(row, head).proven, row.joined, row) for row in rows), key=lambda found: found[:2])
@@ -121,7 +121,7 @@ def _place(item: Item) -> Place:
     return Place(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
 
 
-def _kafkas(head: bytes) -> bool:
+def kafkas(head: bytes) -> bool:
     """Whether the bytes begin with an entry of Kafka that another one, or nothing, follows."""
     reader = Reader(head)
     try:
