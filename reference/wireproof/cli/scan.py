@@ -11,6 +11,7 @@ from rich.table import Table
 from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.files import replace_text
+from wireproof.report import companion
 from wireproof.report.visible import visible
 from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.exit_codes import Exit, worst
@@ -47,14 +48,14 @@ def command(
 ) -> int:
     """Read every object that PATH… name: which frames are refused, and which are understood differently.
 
-    The `.index`, `.timeindex` and `.txnindex` beside a local Kafka log are held to it: exit code 1 if one of
-    them is wrong.
+    What is damaged, and what is not read, is listed: exit code 1. The `.index`, `.timeindex` and `.txnindex`
+    beside a local Kafka log are held to it: exit code 1 if one of them is wrong.
     """
     try:
         from wireproof.spark import board, jobs, scan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
-    options = jobs.source_options(paths, more["assignments"])
+    options = _with_revision(source, jobs.source_options(paths, more["assignments"]))
     where = where_of(more)
     where.settings()
     jobs.ready(adapters)
@@ -68,7 +69,32 @@ def command(
     if more["page"]:
         replace_text(more["page"], board.html(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
-    return worst([Exit(exit_of(summary.signatures)), beside])
+    return worst([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
+
+
+def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
+    """The options with the revision that the first segment of Iggy shows, if none is given."""
+    if source != "iggy_log" or any(name.lower() == "revision" for name in options):
+        return options
+    from wireproof.spark import outcome, places, settings  # noqa: PLC0415 - Spark is an extra
+
+    asked = settings.parse(f"wireproof.{source}", options)
+    found = outcome.revision_of(places.expand(asked.paths, asked.kind.suffixes))
+    if found is None:
+        return options
+    click.echo(f"read as iggy.log/{found}, by the first segment; --set revision=… names another")
+    return {**options, "revision": found}
+
+
+def _not_sound(plan: "Plan", summary: "Summary", out: Path) -> Exit:
+    """Lines of what is damaged or was not read."""
+    from wireproof.spark import outcome  # noqa: PLC0415 - as above
+
+    places = list(dict.fromkeys(span.place for span in plan.spans))
+    found = outcome.outcome(plan.asked, places, plan.skipped, summary.files, out)
+    for line in found.lines:
+        click.echo(visible(line))
+    return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
 def _companions(plan: "Plan", out: Path) -> Exit:
@@ -76,8 +102,8 @@ def _companions(plan: "Plan", out: Path) -> Exit:
     from wireproof.spark import companions  # noqa: PLC0415 - as above
 
     found = companions.beside(list(dict.fromkeys(span.place for span in plan.spans)), out)
-    for line in (line for one in found for line in one.lines()):
-        click.echo(visible(line))
+    for line in companion.findings([one for one in found if one.findings]):
+        click.echo(line)
     wrong = sum(one.wrong for one in found)
     if found:
         logs = len({one.name.beside(".log") for one in found})
