@@ -63,9 +63,17 @@ def test_a_failing_case_shows_its_block_and_no_traceback(tmp_path: Path) -> None
 
 
 def test_what_is_not_claimed_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    done = run(tmp_path, "--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/*", "-rs")
+    both = ("--codec-run", "kafka.batch/v2/zstd/*", "--codec-run", CASES)
+    done = run(tmp_path, "--codec", "kio", *both, "-rs")
     assert "SKIPPED" in done.stdout
+    assert "PASSED" in done.stdout
     assert "claims no codec:zstd" in done.stdout
+
+
+def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(tmp_path: Path) -> None:
+    done = run(tmp_path, "--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/plain")
+    assert done.returncode == 1
+    assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in done.stdout
 
 
 def test_several_adapters_are_told_apart_in_the_ids(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`wireproof scan`: archives of any size, on Spark."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from wireproof.files import replace_text
 from wireproof.report import companion
 from wireproof.report.visible import visible
 from wireproof.spark.shipping import Where, where_of
+from wireproof.trial.conclusion import OUTSIDE, OWN
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.verdicts import ROWS, gates
 
@@ -151,15 +153,27 @@ def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None
 
 
 def exit_of(signatures: list[dict[str, Any]]) -> int:
-    """As a run of cases ends: what the reference refuses of a log is no finding about a codec."""
-    return int(worst(_code(row) for row in signatures if row["kind"] not in NOT_JUDGED))
+    """Return how a job ends, as a run of cases does: what the reference refuses of a log is no finding."""
+    rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
+    silent = list(_silent(rows))
+    for name in silent:
+        click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
+    return int(worst([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
+
+
+def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the implementations about which no row says anything."""
+    for name in dict.fromkeys(row["implementation"] for row in rows):
+        kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
+        if kinds <= OUTSIDE:
+            yield name
 
 
 def _code(row: dict[str, Any]) -> Exit:
-    name = row["kind"].partition(":")[0]
+    name, _, kind = row["kind"].partition(":")
     by_gate = {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}
     if (gate := ROWS[name].gate) in by_gate:
         return by_gate[gate]
     if name == "not-run":
-        return Exit.ADAPTER
+        return Exit.FAILS if kind in OWN else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

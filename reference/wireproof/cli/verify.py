@@ -8,6 +8,7 @@ from attrs import frozen
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.trial import verify
+from wireproof.trial.conclusion import nothing_judged
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, EventError
 from wireproof.trial.exit_codes import Exit, worst
@@ -38,7 +39,7 @@ def command(
     """Follow the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
 
     Exit code 0: the chain holds, the run is complete and each verdict is the same; 1: not so; 2: the run is
-    of other fixtures; 4: the adapter cannot be started.
+    of other fixtures, or judged nothing; 4: the adapter cannot be started.
     """
     streams = read(file)
     if not streams:
@@ -59,6 +60,9 @@ def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
         f"{name}: {len(stream.cases)} events, {said}, the chain holds, its head is {verify.head(stream)}"
     )
     codes = [Exit.CONFORMS if stream.complete else Exit.FAILS]
+    if why := nothing_judged(stream):
+        click.echo(f"{name}: {why}")
+        codes.append(Exit.USAGE)
     if asked.sample:
         if stream.run.fixtures != suite.hash:
             raise EventError(

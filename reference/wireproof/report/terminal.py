@@ -15,6 +15,7 @@ from rich.text import Text
 
 from wireproof.report.failure import block, replay
 from wireproof.report.groups import Group, Lookup, counts, groups, nowhere, owed
+from wireproof.report.uncompared import uncompared
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
 from wireproof.trial.conclusion import sentence
@@ -167,7 +168,8 @@ def all_fail(stream: Stream) -> str:
 
 def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = False) -> list[str]:
     """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
-    lines = [f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}"]
+    lines = [*uncompared(stream.run)]
+    lines.append(f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines
     lines += [f"baseline: stale    {debt.id} ({debt.kind}), {debt.who}" for debt in applied.stale]
