@@ -411,7 +411,8 @@ def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
     nasty = evolve(FAIL, want="a\n::error::b", got="50%", text="x", kind="wrong-accept")
     (line,) = annotations(stream(nasty))
     title = "toy.frame/v1/sum/wrong%3A fail%3Awrong-accept"
-    assert line.startswith(f"::error title={title}::must, reader%0Awant a%0A::error::b%0Agot 50%25%0A")
+    facts = "must, reader%0Awant a%0A\\x3a:error::b%0Agot 50%25%0A"
+    assert line.startswith(f"::error title={title}::{facts}")
     assert "\n" not in line
 
 

@@ -3,20 +3,17 @@
 Both are read off the JSON Schema of the format's values (`wire.values.schema`).
 """
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from wireproof.formats import Format
-from wireproof.wire.observe import EVERY, Wanted, parts_of, tree_of
+from wireproof.wire.observe import EVERY, Wanted, merged, parts_of, tree_of
 from wireproof.wire.values import schema
 
 Node: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
-
-_SELECTOR: Final = re.compile(r"\[[^\]]+\]")
 
 ITEM: Final = ("kind", "at", "length", "class", "value")
 """The fields of an item of a scan; those of its value are the fields of an entry of the stream."""
@@ -64,15 +61,13 @@ def _nearest(part: str, names: Any) -> str:  # noqa: ANN401 - any iterable of na
 
 
 def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the patterns of the fields of `row` that an adapter with these `observes` does not show."""
+    """Return the patterns of the fields of `row` that an adapter with these `observes` does not show.
+
+    What it shows of one kind of entry is not among them.
+    """
     root = _schema(row)
     tree = tree_of(patterns)
-    if "items" in tree:
-        return ()
-    found = dict.fromkeys(_left_out(root, [root], tree, ""))
-    return tuple(
-        path for path in found if (other := _SELECTOR.sub(EVERY, path)) == path or other not in found
-    )
+    return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
 
 
 def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Iterator[str]:
@@ -81,9 +76,8 @@ def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Itera
     for name in _names(root, nodes):
         here = path + name if name == EVERY else f"{path}.{name}" if path else name
         if name == EVERY:
-            for part, tree in wanted.items():
-                if part[:1] == "[":
-                    yield from _left_out(root, _step(root, nodes, EVERY), tree, path + part)
+            entries = [tree for part, tree in wanted.items() if part[:1] == "["]
+            yield from _left_out(root, _step(root, nodes, EVERY), merged(entries), here)
         elif name in wanted:
             yield from _left_out(root, _step(root, nodes, name), wanted[name], here)
         else:

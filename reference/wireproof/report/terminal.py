@@ -40,6 +40,7 @@ STYLES: Final[Mapping[str, str]] = {
 
 HEADS: Final[Mapping[str, str]] = {
     "pass-unclassified": "no class",
+    "undocumented": "undoc.",
     "unsupported": "n/a",
     "adapter-error": "adapter",
     "suite-bug": "suite",

@@ -44,9 +44,7 @@ def below(wanted: Wanted, entry: Json) -> Wanted:
     if len(wanted) == 1 and EVERY in wanted:  # nearly every tree
         return wanted[EVERY]
     found = [tree for part, tree in wanted.items() if part[:1] == "[" and _selects(part, entry)]
-    if not all(found):  # one of them wants everything
-        return NOTHING if not found else {}
-    return _merged(found)
+    return merged(found)
 
 
 def _selects(part: str, entry: Json) -> bool:
@@ -54,13 +52,15 @@ def _selects(part: str, entry: Json) -> bool:
     return part == EVERY or not isinstance(entry, dict) or entry.get(name, value) == value
 
 
-def _merged(trees: list[Wanted]) -> Wanted:
-    """Return the fields that any of some trees names."""
+def merged(trees: list[Wanted]) -> Wanted:
+    """Return the fields that any of some trees names; `NOTHING` for no tree."""
+    if not all(trees):  # one of them wants everything
+        return {}
     if len(trees) < 2:  # nearly always
         return trees[0] if trees else NOTHING
     names = dict.fromkeys(name for tree in trees for name in tree)
     parts = {name: [tree[name] for tree in trees if name in tree] for name in names}
-    return {name: _merged(some) if all(some) else {} for name, some in parts.items()}
+    return {name: merged(some) for name, some in parts.items()}
 
 
 def project(value: Json, wanted: Wanted) -> Json:
