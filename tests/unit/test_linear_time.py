@@ -3,19 +3,24 @@
 Seconds are measured in `tests/benchmarks`.
 """
 
+import gzip
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
-from typing import Any
+from typing import Any, SupportsIndex
 
+import hostile_kafka
 import kafka_bytes
 import logs
 import pytest
-from counted_work import TWICE, lines, work
+from attrs import evolve
+from steps import steps
 
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.options import Options
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import to_json
 
@@ -25,6 +30,38 @@ STREAM = FORMATS["heka.stream/0.10"]
 JSON = FORMATS["iggy.json.send/0.10"]
 
 Path = tuple[str | int, ...]
+
+
+TWICE = 2.1
+"""What twice the input may cost: a little more than twice the work, and far less than four times."""
+
+
+class Watched(bytes):
+    """Bytes that add up the length of every part that is taken out of them."""
+
+    copied = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Any:
+        part = super().__getitem__(key)
+        if isinstance(part, bytes):
+            self.copied += len(part)
+        return part
+
+
+def lines(call: Callable[[], object]) -> int:
+    """The work of `call`; a refusal is an end like any other."""
+
+    def ended() -> None:
+        with suppress(Rejected):
+            call()
+
+    return steps(ended)
+
+
+def work(call: Callable[[bytes], object], data: bytes) -> int:
+    """The steps of `call` over `data`, and the bytes of it that are copied."""
+    watched = Watched(data)
+    return lines(lambda: call(watched)) + watched.copied
 
 
 # --- every list of every format, grown ---
@@ -183,4 +220,36 @@ SLACK = 200
 def test_what_is_no_list_of_records_is_refused_at_its_first_element(wrong: Any) -> None:
     value = {**_value(BATCH), "records": wrong}
     lines(lambda: formats.encode(BATCH, value))  # what is made once for a class
-    assert lines(lambda: formats.encode(BATCH, value)) < 500
+    assert lines(lambda: formats.encode(BATCH, value)) < 1000
+
+
+def _packed_stream(frames: int) -> bytes:
+    value = {"frames": _value(STREAM)["frames"][:1] * frames}
+    return formats.encode(STREAM, value, Options(compression="snappy"))
+
+
+BOMBS: dict[str, tuple[Format, Callable[[int], bytes]]] = {
+    "batches": (LOG, lambda n: kafka_bytes.batch(gzip.compress(PAIR * 500), 1000, attributes=1) * n),
+    "wrappers": (LOG, lambda n: hostile_kafka.wrapper(hostile_kafka.message(bytes(9000))) * n),
+    "frames of Heka": (STREAM, _packed_stream),
+}
+PAIR = kafka_bytes.PLAIN + kafka_bytes.SECOND
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_all_that_one_decode_unpacks_counts_together(name: str) -> None:
+    row, make = BOMBS[name]
+    options = Options(compression="snappy") if row is STREAM else Options()
+    least = next(most for most in range(50, 20_000, 50) if _fits(row, make(1), options, most))
+    assert _fits(row, make(3), options, 3 * least)
+    assert not _fits(row, make(3), options, 2 * least)
+
+
+def _fits(row: Format, data: bytes, options: Options, most: int) -> bool:
+    """Whether a decode that may unpack `most` bytes reads it all; else it refuses it for its size."""
+    try:
+        return formats.decode(row, data, evolve(options, max_output=most)).consumed == len(data)
+    except Rejected as refused:
+        if refused.cls != "limit-exceeded":
+            raise
+        return False
