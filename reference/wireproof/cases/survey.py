@@ -113,8 +113,8 @@ def _survey(row: Format, data: bytes, options: Options, found: Iterator[Item]) -
                 _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
             case "tail":
                 tail = item.length
-    wanted = _wanted(row, data[len(data) - tail :]) if tail else 0
-    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, wanted, remarks)
+    needs = wanted(row, data[len(data) - tail :]) if tail else 0
+    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
@@ -242,8 +242,8 @@ class _Order:
         self.last = last
 
 
-def _wanted(row: Format, tail: bytes) -> int:
-    """The bytes that the entry needs which is cut; 0 where its head is cut too."""
+def wanted(row: Format, tail: bytes) -> int:
+    """Return the bytes that the entry needs which is cut; 0 where its head is cut too."""
     if row.name == "kafka.log" and len(tail) > MAGIC_AT:
         return int.from_bytes(tail[8:12], "big", signed=True) + 12
     if row.name == "iggy.log":
