@@ -51,8 +51,8 @@ def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogC
     one.latest(end, Limit())
     assert sorted(caplog.messages) == [
         f"{tmp_path}/a.log waits for more bytes at 71: an entry of 71 bytes begins there, and 29 are there",
-        f"{tmp_path}/b.log waits for more bytes at 426:"
-        " where the next entry begins cannot be seen in the 30 bytes that are there",
+        f"{tmp_path}/b.log waits for more bytes at 426: where the next entry begins cannot be seen in the 30 "
+        + "bytes that are there",
     ]
 
 
@@ -68,7 +68,9 @@ def test_an_entry_whose_size_is_damaged_does_not_stall_a_stream(
     assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4
     assert caplog.messages == []
     logs.write(tmp_path, a=data + LOG * 2000)
-    assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4, "the step is the same when the log grew"
+    assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4, (
+        "the step is the same when the log grew"
+    )
 
 
 def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def resumed(data: bytes, length: int, options: Options) -> int:
 
 
 def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
-    """Whether two whole entries with right checksums stand at `at`, one behind the other, their offsets rising.
+    """Whether two whole entries with right checksums and rising offsets stand at `at`, back to back.
 
     Args:
         read: gives the bytes at a position, as many as there are.

@@ -6,7 +6,6 @@ waits for is logged, once for each place.
 """
 
 import logging
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -107,7 +106,6 @@ class Follower:
         if share is None:
             self._looked[place.shown] = (start, place.size, reached)
         return reached
-
 
     def _waits(self, place: Place, stored: Stored, at: int) -> None:
         """Log what a log waits for."""

@@ -116,7 +116,7 @@ def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
 
 
 def _certain(row: Format, stored: Stored, one: Item, options: Options) -> bool:
-    """Whether garbage ends where it does, although something in it looks like an entry that is not whole yet."""
+    """Whether garbage ends where it does, although something in it looks like an entry that is cut."""
     end = one.at + one.length
     if row.name != "kafka.log" or one.kind != "garbage" or end >= stored.size:
         return False
