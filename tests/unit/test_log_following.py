@@ -49,10 +49,10 @@ def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogC
     one = follower(tmp_path)
     end = one.latest({}, Limit())
     one.latest(end, Limit())
+    unseen = "where the next entry begins cannot be seen"
     assert sorted(caplog.messages) == [
         f"{tmp_path}/a.log waits for more bytes at 71: an entry of 71 bytes begins there, and 29 are there",
-        f"{tmp_path}/b.log waits for more bytes at 426: where the next entry begins cannot be seen in the 30 "
-        + "bytes that are there",
+        f"{tmp_path}/b.log waits for more bytes at 426: {unseen} in the 30 bytes that are there",
     ]
 
 

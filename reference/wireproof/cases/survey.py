@@ -177,7 +177,8 @@ def _damage(row: Format, data: bytes, item: Item, options: Options, number: int)
         formats.decode(row, data[item.at : end], options)
     except Rejected as refused:
         path = refused.path.replace("[0]", f"[{number}]", 1)
-        return Damage(item.at, end, number, refused.cls, moved(refused.at, item.at), path, refused.text)
+        where = moved(refused.at, item.at) if refused.at is not None else item.at
+        return Damage(item.at, end, number, refused.cls, where, path, refused.text)
     text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
     return Damage(item.at, end, number, cls, item.at, "", text)
 
