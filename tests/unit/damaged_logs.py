@@ -49,6 +49,12 @@ def thirty_kafka() -> list[tuple[int, bytes]]:
     return [(at, flipped(data, at, bit)) for at, bit in places(data, 30, 1, last)]
 
 
+def thirty_of(revision: str) -> list[tuple[int, bytes]]:
+    """Return 30 damaged segments of Iggy, each with the byte that is wrong."""
+    data = iggy(revision)
+    return [(at, flipped(data, at, bit)) for at, bit in places(data, 30, 3, len(data))]
+
+
 def thirty_iggy() -> list[tuple[int, str, bytes]]:
     """Return 30 damaged segments, ten of each revision, with the byte that is wrong."""
     return [

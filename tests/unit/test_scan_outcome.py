@@ -149,16 +149,21 @@ def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_
     assert "kafka.log: no entry" not in done.out
 
 
-def test_sixty_bit_errors_are_each_named_with_exit_code_1(scanned: Command, tmp_path: Path) -> None:
-    """As `tests/spark` has it in one run of Spark: here the thirty of Kafka."""
+@pytest.mark.parametrize("source", ["kafka_log", *damaged_logs.IGGY])
+def test_thirty_bit_errors_are_each_named_with_exit_code_1(
+    scanned: Command, tmp_path: Path, source: str
+) -> None:
+    """As `tests/spark` has it in Spark."""
+    kafka = source == "kafka_log"
+    damaged = damaged_logs.thirty_kafka() if kafka else damaged_logs.thirty_of(source)
     wrong = {}
-    for number, (at, data) in enumerate(damaged_logs.thirty_kafka()):
+    for number, (at, data) in enumerate(damaged):
         wrong[str(write(tmp_path / "in" / f"{number:020}.log", data))] = at
-    done = scanned(tmp_path / "in")
+    done = scanned(tmp_path / "in", "--source", source if kafka else "iggy_log")
     assert done.code == 1
     assert all(f"wrong: {path}: bytes " in done.out for path in wrong)
     rows = table(tmp_path, "damage")
-    assert len(rows) < 40
+    assert len(rows) < 60
     for path, at in wrong.items():
         places = [(row["position"], row["length"]) for row in rows if row["path"] == path]
         assert any(first - 100 <= at < first + length for first, length in places), path

@@ -113,8 +113,8 @@ def _survey(row: Format, data: bytes, options: Options, found: Iterator[Item]) -
                 _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
             case "tail":
                 tail = item.length
-    wanted = _wanted(row, data[len(data) - tail :]) if tail else 0
-    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, wanted, remarks)
+    needs = wanted(row, data[len(data) - tail :]) if tail else 0
+    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
@@ -177,7 +177,8 @@ def _damage(row: Format, data: bytes, item: Item, options: Options, number: int)
         formats.decode(row, data[item.at : end], options)
     except Rejected as refused:
         path = refused.path.replace("[0]", f"[{number}]", 1)
-        return Damage(item.at, end, number, refused.cls, moved(refused.at, item.at), path, refused.text)
+        where = moved(refused.at, item.at) if refused.at is not None else item.at
+        return Damage(item.at, end, number, refused.cls, where, path, refused.text)
     text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
     return Damage(item.at, end, number, cls, item.at, "", text)
 
@@ -242,8 +243,8 @@ class _Order:
         self.last = last
 
 
-def _wanted(row: Format, tail: bytes) -> int:
-    """The bytes that the entry needs which is cut; 0 where its head is cut too."""
+def wanted(row: Format, tail: bytes) -> int:
+    """Return the bytes that the entry needs which is cut; 0 where its head is cut too."""
     if row.name == "kafka.log" and len(tail) > MAGIC_AT:
         return int.from_bytes(tail[8:12], "big", signed=True) + 12
     if row.name == "iggy.log":

@@ -1,7 +1,8 @@
 """The index files beside an Iggy segment, revision by revision: iggy.md §7, "index". Little-endian all over.
 
-Sources, in apache/iggy: `server/src/streaming/segments/storage.rs` of server-0.0.53 (a position a message, and in `.timeindex` a time); `server/src/streaming/segments/messages.rs` of server-0.2.7 and 0.3.0 (an
-entry a batch, of two numbers) and of server-0.4.61 (of three); `messages_batch_mut.rs` in
+Sources, in apache/iggy: `server/src/streaming/segments/storage.rs` of server-0.0.53 (a position a message,
+and in `.timeindex` a time); `server/src/streaming/segments/messages.rs` of server-0.2.7 and 0.3.0 (an entry a
+batch, of two numbers) and of server-0.4.61 (of three); `messages_batch_mut.rs` in
 `core/server/src/streaming/segments/types` of server-0.5.0 (an entry a message, with the place where it ends);
 `core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5 (64-bit numbers, an entry a flush).
 

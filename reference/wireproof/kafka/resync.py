@@ -5,7 +5,7 @@ entries behind it, or looks as if the end of the file had cut it. Here the size 
 if another entry, or the end of the bytes, follows where it says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC, announced
@@ -39,6 +39,24 @@ def resumed(data: bytes, length: int, options: Options) -> int:
     if total > len(data) > THROUGH_MAGIC and _sealed(data, 0, len(data)):
         return len(data)
     return next(_followed(data, length, most), 0)
+
+
+def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
+    """Whether two whole entries with right checksums and rising offsets stand at `at`, back to back.
+
+    Args:
+        read: gives the bytes at a position, as many as there are.
+        at: where a scan ended a run of garbage.
+        options: as for `resumed`.
+    """
+    most = ENTRY_MOST if options.max_message is None else options.max_message
+    total = _total(read(at, THROUGH_MAGIC), 0, most)
+    behind = _total(read(at + total, THROUGH_MAGIC), 0, most) if total else 0
+    if not behind:
+        return False
+    data = read(at, total + behind)
+    ends = len(data) == total + behind and _later(data, 0, total)
+    return ends and _sealed(data, 0, total) and _sealed(data, total, total + behind)
 
 
 def _followed(data: bytes, length: int, most: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What of a scanned object is damaged, place by place: garbage, checksums that do not fit, order that is lost.
+"""What of a scanned object is damaged, place by place: garbage, wrong checksums, order that is lost.
 
 No checksum covers the offsets and leader epochs of Kafka's batches; in a segment they rise. Of each span the
 first and the last ones are kept, so that the order between two spans of an object is looked at in the end.

@@ -109,9 +109,18 @@ def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
     start = pieces.position
     for item in formats.scan(row, pieces, options):
         one = doubted(row, pieces.stored, evolve(item, at=start + item.at), options)
-        yield Edge(one.at + one.length, not pieces.ended or one.kind != item.kind)
+        settled = not pieces.ended or one.kind != item.kind or _certain(row, pieces.stored, one, options)
+        yield Edge(one.at + one.length, settled)
         if one.kind != item.kind:
             return
+
+
+def _certain(row: Format, stored: Stored, one: Item, options: Options) -> bool:
+    """Whether garbage ends where it does, although something in it looks like an entry that is cut."""
+    end = one.at + one.length
+    if row.name != "kafka.log" or one.kind != "garbage" or end >= stored.size:
+        return False
+    return kafka_resync.certain(stored.read, end, options)
 
 
 def doubted(row: Format, stored: Stored, item: Item, options: Options, end: int | None = None) -> Item:
@@ -126,12 +135,14 @@ def doubted(row: Format, stored: Stored, item: Item, options: Options, end: int 
         options: of the codec.
         end: an edge; what claims to reach over it has a damaged size.
     """
-    if row.name == "kafka.log" and end is not None and item.kind != "frame" and item.at + item.length > end:
-        return Item("garbage", item.at, end - item.at, cls="bad-length")
-    if item.kind != "tail" or row.name not in RESUMED or item.length > TAIL_MOST:
+    over = row.name == "kafka.log" and end is not None and item.at + item.length > end
+    if item.kind == "frame" or not (over or item.kind == "tail") or row.name not in RESUMED:
         return item
-    stop = RESUMED[row.name](row, stored.read(item.at, item.length), options)
-    return Item("garbage", item.at, stop, cls="bad-length") if stop else item
+    length = end - item.at if over and end is not None else item.length
+    stop = RESUMED[row.name](row, stored.read(item.at, length), options) if length <= TAIL_MOST else 0
+    if not stop and (not over or end == stored.size):
+        return item
+    return Item("garbage", item.at, stop or length, cls="bad-length")
 
 
 def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:

@@ -80,7 +80,7 @@ def _too_large(out: Path) -> Iterator[str]:
     signatures = pq.read_table(out / "signatures.parquet", filters=[("class", "==", "too-large")]).to_pylist()
     for row in signatures:
         what = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
-        yield f"not run: {row['implementation']} was not asked about {what}: they are too large for an adapter"
+        yield f"not run: {row['implementation']} was not asked about {what}: too large for an adapter"
 
 
 def _tails(files: list[dict[str, Any]]) -> list[str]:
@@ -108,7 +108,8 @@ def _unread(asked: Settings, places: Sequence[Place], files: list[dict[str, Any]
     empty = {row["path"] for row in files if not row["frames"] and row["read"]}
     for place in places:
         if place.shown in empty:
-            yield f"not read: {place.shown}: no entry of {asked.framing.row.joined} is whole in it; {_other(place)}"
+            nothing = f"no entry of {asked.framing.row.joined} is whole in it"
+            yield f"not read: {place.shown}: {nothing}; {_other(place)}"
 
 
 def _other(place: Place) -> str:

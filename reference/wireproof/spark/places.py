@@ -2,8 +2,8 @@
 
 A directory stands for the objects below it whose names a system gives its logs; what begins with a dot or an
 underscore is hidden, as everywhere in Spark, but for the folders of partitions: Kafka's own topics, such as
-`__consumer_offsets-0`, begin so. An object that is named itself, or matched by a glob, is taken whatever it is
-called. What is left out is listed with the reason.
+`__consumer_offsets-0`, begin so. An object that is named itself, or matched by a glob, is taken whatever it
+is called. What is left out is listed with the reason.
 """
 
 import os

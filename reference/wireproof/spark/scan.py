@@ -24,6 +24,7 @@ from wireproof.files import replace
 from wireproof.kafka.scan import MAGIC_AT
 from wireproof.spark import damages, fast, reading, settings, spanwise, tables, vectors
 from wireproof.spark.bench import Bench
+from wireproof.spark.columns import HEAD
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.judging import Judged, Seen, by_reference, seen
@@ -239,7 +240,7 @@ def _asked(items: list[Seen], benches: list[Bench], asking: deque[list[Seen]]) -
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
     """An item as it is asked; of one that is too large for that the beginning."""
-    length = item.length if item.length <= ASKED_BYTES else reading.HEAD
+    length = item.length if item.length <= ASKED_BYTES else HEAD
     data = stored.read(item.at, length) if item.kind != "tail" else b""
     whole_item = item.kind != "tail" and len(data) == item.length
     return seen(asked.framing, item, data, asked.options) if whole_item else Seen(item, data, None)
