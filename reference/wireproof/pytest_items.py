@@ -16,6 +16,7 @@ from wireproof.fuzz import property as property_run
 from wireproof.report.failure import block
 from wireproof.report.groups import Group, groups
 from wireproof.trial import baseline
+from wireproof.trial.conclusion import nothing_judged
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, Run, run_event
 from wireproof.trial.lookup import Lookups
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, PropertyError, OSError)
 """What a user can cause before a case is asked: one line each."""
-
-SILENT: Final = ("unsupported", "not-run")
 
 
 @define(slots=False)
@@ -139,7 +138,8 @@ class CodecRun:
             for event in self.events(name)
             if known.get(event.id) != "expected"
             and (
-                ROWS[event.verdict].gate in ("suite", "adapter")
+                event.verdict == "not-run"
+                or ROWS[event.verdict].gate in ("suite", "adapter")
                 or gates(event.verdict, event.level, hold=self.level)
             )
         ]
@@ -149,7 +149,12 @@ class CodecRun:
         events = self.events(name)
         if not events:
             return "no example of these lies within its claims and outside the region of its debts"
-        return events[0].text if all(event.verdict in SILENT for event in events) else ""
+        return events[0].text if all(event.verdict == "unsupported" for event in events) else ""
+
+    @cached_property
+    def nothing_judged(self) -> str:
+        """Return why the run judged no case at all; empty if it judged any."""
+        return "" if self.targets else nothing_judged(self.stream)
 
     def text(self, failing: list[CaseEvent]) -> str:
         """The block of the first failure, as the terminal shows it."""

@@ -67,7 +67,9 @@ class CaseItem(pytest.Item):
         self.run = run
 
     def runtest(self) -> None:
-        """Fail where the verdict gates; skip what the adapter does not claim."""
+        """Fail where the verdict gates; skip what the adapter does not claim, unless that is everything."""
+        if why := self.run.nothing_judged:
+            raise CaseFailed(f"{self.run.spec}: {why}")
         failing: list[CaseEvent] = self.run.failing(self.case)
         if failing:
             raise CaseFailed(self.run.text(failing))

@@ -8,12 +8,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import damaged_logs
 import logs
 import pyarrow.parquet as pq
 import pytest
 from machine import needs
 from pyspark.sql import SparkSession
 
+from wireproof.cli import group
 from wireproof.spark import companions, jobs, scan
 from wireproof.spark.errors import SourceError
 from wireproof.spark.spanwise import Tasks
@@ -70,6 +72,26 @@ def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
         scan.run(plan, None, lambda *_: None)
 
 
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("source", ["kafka_log", "iggy_log"])
+def test_thirty_bit_errors_are_each_named(
+    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The errors of thirty logs of 300 batches, and of thirty segments of Iggy, in one run each."""
+    damaged = damaged_logs.thirty_kafka() if source == "kafka_log" else damaged_logs.thirty_of("0.9")
+    for number, (_, data) in enumerate(damaged):
+        logs.write(tmp_path / "in", **{f"{number:020}": data})
+    words = ["scan", str(tmp_path / "in"), "--source", source, "--out", str(tmp_path / "out")]
+    assert group.main(words, standalone_mode=False) == 1
+    printed = capsys.readouterr().out
+    rows = pq.read_table(tmp_path / "out" / "damage.parquet").to_pylist()
+    for number, (at, _) in enumerate(damaged):
+        path = str(tmp_path / "in" / f"{number:020}.log")
+        assert f"wrong: {path}: bytes " in printed
+        places = [(row["position"], row["length"]) for row in rows if row["path"] == path]
+        assert any(first - 100 <= at < first + length for first, length in places), path
+
+
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
     options = jobs.source_options([str(folder)], [])
@@ -103,6 +125,6 @@ def test_a_scan_whose_driver_is_killed_goes_on_to_the_same_tables(tmp_path: Path
     os.kill(victim.pid, signal.SIGKILL)
     victim.wait()
     assert len(list(spans.glob("*.json"))) < 8, "it was killed in the middle"
-    assert started().wait(600) == 0
+    assert started().wait(600) == 1, "the logs are damaged"
     assert tables(out) == looped(folder, tmp_path / "whole")
     assert not list(out.glob("*/.*")), "what was half written is gone"

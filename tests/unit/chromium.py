@@ -143,12 +143,10 @@ class Chromium:
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=features)
 
-    def open(self, file: Path, until: str) -> float:
-        """Open a file and wait until an expression is true; the seconds that took."""
-        begun = time.monotonic()
+    def open(self, file: Path, until: str) -> None:
+        """Open a file and wait until an expression is true."""
         self.ask("Page.navigate", url=file.as_uri())
         self.wait(until)
-        return time.monotonic() - begun
 
     def wait(self, until: str) -> None:
         """Wait until an expression is true."""

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 from commands import Command, Done
 from goldens import load
 
 import wireproof as package
+from wireproof.adapters import claimed
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
+from wireproof.formats import Format
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,6 +25,31 @@ def _children_find_the_package() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         paths = [str(Path(package.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        yield
+
+
+@frozen
+class ToyEntry:
+    """An entry of the list of a toy."""
+
+    x: bytes
+
+
+@frozen
+class Toy:
+    """The values of the format that the misbehaving adapters of the tests claim."""
+
+    hex: bytes
+    a: bytes
+    list: tuple[ToyEntry, ...]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _toys_may_be_claimed() -> Iterator[None]:
+    """`toy/v1` is no format of the suite; an adapter may claim it in the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        row = Format("toy", "v1", Toy, lambda *_: None, lambda *_: None)
+        patch.setattr(claimed, "FORMATS", {**claimed.FORMATS, "toy/v1": row})
         yield
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.mutants.base import ReferenceCodec
@@ -10,14 +11,16 @@ from wireproof.cases.outcome import Outcome, Refused
 
 
 class Hangs(ReferenceCodec):
-    """Never answers where a record key holds 0x7f."""
+    """Never answers where a record key holds 0x7f; `$HANGS` is a file that it makes then."""
 
     name = "hangs"
     system = "kafka"
 
     def decode(self, request: Request) -> Outcome:
         if b"\x7f" in request.data:
-            time.sleep(60)
+            if mark := os.environ.get("HANGS"):
+                Path(mark).touch()
+            time.sleep(3600)
         return super().decode(request)
 
 

@@ -149,6 +149,7 @@ ROWS: tuple[Row, ...] = (
         "body",
     ),
     ("refused where open", OPEN_CASE, Refused("bad-kind", 1, "kind"), ANYBODY, "info:toy-open", "kind"),
+    ("undocumented where open", OPEN_CASE, Refused("other", untyped=True), ANYBODY, "undocumented", ""),
     (
         "ours without its remark",
         OPEN_CASE,
@@ -234,6 +235,7 @@ ROWS: tuple[Row, ...] = (
     ("second behaviour", EITHER, Refused("crc-mismatch"), ANYBODY, "info:refuses", ""),
     ("second behaviour, no class", EITHER, Refused("other"), EXACT, "info:refuses", ""),
     ("no behaviour", EITHER, Accepted(got(kind="6")), ANYBODY, "fail:wrong-value", "kind"),
+    ("second behaviour, undocumented", EITHER, Refused("other", untyped=True), EXACT, "undocumented", ""),
     ("no behaviour, wrong class", EITHER, Refused("bad-magic"), EXACT, "fail:wrong-reason", ""),
     # --- encode ---
     (

@@ -5,7 +5,7 @@ import zlib
 from pathlib import Path
 
 import kafka_bytes
-from attrs import frozen
+from attrs import field, frozen
 from goldens import load
 
 from wireproof.cases.case import Case, Chunks, Data
@@ -18,11 +18,13 @@ from wireproof.wire.options import DEFAULT, Options
 
 @frozen
 class Memory:
-    """An object that is in memory, with the one method that `Stored` needs."""
+    """An object that is in memory, with the one method that `Stored` needs; it notes how much is read."""
 
     data: bytes
+    lengths: list[int] = field(factory=list, eq=False)
 
     def read_at(self, length: int, position: int) -> bytes:
+        self.lengths.append(length)
         return self.data[position : position + length]
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError, MessageError, UnknownAdapter
+from wireproof.adapters.framing import Most
 from wireproof.adapters.objects import Caller
 from wireproof.adapters.reference import Reference
 from wireproof.adapters.registry import entries, load_object, open_adapter, resolve
@@ -374,10 +376,10 @@ def test_serve_answers_a_bad_line_and_goes_on(bad: bytes) -> None:
 
 
 def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wireproof.adapters.framing.MAX_LINE", 1000)
+    monkeypatch.setattr("wireproof.adapters.framing.Most", partial(Most, 1000))
     monkeypatch.setattr("wireproof.adapters.serve.READ", 100)
     first, second = _served(b"x" * 5000 + b"\n" + json.dumps(toy_line("2", b"unsupported")).encode() + b"\n")
-    assert first["text"].startswith("no request: line 1: a line over the limit of 1000 bytes")
+    assert first["text"].startswith("no request: line 1: a message of 3100 bytes or more")
     assert second["outcome"] == "unsupported"
 
 

@@ -10,7 +10,8 @@ from wireproof.adapters.bindings import iggy_py
 from wireproof.adapters.bindings.iggy_sdk import SdkClient
 from wireproof.adapters.contract import Request
 from wireproof.adapters.loopback import IggyServer
-from wireproof.cases.outcome import Accepted, Refused
+from wireproof.adapters.objects import Caller
+from wireproof.cases.outcome import Accepted, Crashed, Refused
 
 
 def asked(data: bytes = b"", *, of: tuple[str, str], op: str = "decode", value: Any = None) -> Request:
@@ -56,12 +57,10 @@ def test_iggy_py_drops_a_torn_last_message_without_a_word(iggy: SdkClient) -> No
     assert outcome == Accepted(value={"messages": [HELLO]})
 
 
-def test_a_panic_of_iggy_py_is_an_undocumented_refusal_and_the_next_request_is_answered(
-    iggy: SdkClient,
-) -> None:
-    cut = iggy.decode(asked(bytes.fromhex(W14)[:10], of=POLL))
-    assert isinstance(cut, Refused)
-    assert cut.untyped
+def test_a_panic_of_iggy_py_is_a_crash_and_the_next_request_is_answered(iggy: SdkClient) -> None:
+    cut = Caller(iggy).answer(asked(bytes.fromhex(W14)[:10], of=POLL))
+    assert isinstance(cut, Crashed)
+    assert "PanicException" in cut.text
     assert iggy.decode(asked(bytes.fromhex(W14), of=POLL)) == Accepted(value={"messages": [HELLO, WORLD]})
 
 

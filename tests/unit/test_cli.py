@@ -80,8 +80,9 @@ BAD = (
 
 
 def named(words: tuple[str, ...]) -> str:
-    """Name a command in an id, the same on every machine: without the folders of its programs."""
-    return re.sub(r"/\S*/", "", " ".join(words))[:60] or "nothing"
+    """Name a command in an id, the same on every machine: without the folders of our own programs."""
+    text = " ".join(words).replace(sys.executable, "python3").replace(str(FAULTY), FAULTY.name)
+    return text[:60] or "nothing"
 
 
 @pytest.mark.parametrize(("words", "code", "said"), BAD, ids=[named(row[0]) for row in BAD])

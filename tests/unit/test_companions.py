@@ -316,10 +316,8 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
     edit(closed, ".index", 4, ">i", 7)
     damaged = wireproof("explain", path)
     assert damaged.code == 1
-    assert (
-        f"wrong: {path} at 4: no entry of the log begins at position 7; delete the segment's .index"
-        in damaged.out
-    )
+    assert f"wrong: {path} at 4: no entry of the log begins at position 7\n" in damaged.out
+    assert damaged.out.count("what to do: delete the segment's .index") == 1
     whole = wireproof("explain", closed / f"{NAME}.log")
     assert whole.code == 1
     assert "bytes as kafka.log/mixed: accepted" in whole.out

@@ -67,7 +67,7 @@ FAULTS = {
 
 
 def cases(fault: Fault) -> list[Case]:
-    limits = Limits(ms=700)
+    limits = Limits(ms=700 if fault.caught == "timeout" else 60_000)
     return [
         Case(f"toy/v1/basic/c{n}", "toy", "v1", Data(data), Accept({"hex": data.hex()}), limits=limits)
         for n, data in enumerate(fault.cases)

@@ -12,7 +12,7 @@ from kafka_notation import EXAMPLES, HEX, ask, decode, encode, reading, wanted
 from prepared import prepared
 
 from wireproof.adapters.controller import Controller
-from wireproof.cases.outcome import Accepted, Refused, Unsupported
+from wireproof.cases.outcome import Accepted, Crashed, Refused, Unsupported
 
 pytestmark = pytest.mark.peers
 
@@ -91,13 +91,13 @@ def test_a_wrong_checksum_is_refused_but_by_the_reader_of_kafka_go(peer: Control
         assert outcome.cls == "crc-mismatch"
 
 
-def test_a_panic_is_a_refusal_that_the_library_does_not_document() -> None:
+def test_a_panic_is_a_crash_though_the_driver_lives_on() -> None:
     """I12, N01: kafka-go's record sets make a slice of -1 records."""
     controller = prepared("kafka-go")
     try:
         outcome = ask(controller, decode(batch(bytes.fromhex("10000000026b027600"), count=-1)))
-        assert isinstance(outcome, Refused)
-        assert outcome.untyped
+        assert isinstance(outcome, Crashed)
+        assert outcome.text.startswith("panic: ")
         assert isinstance(ask(controller, decode(bytes.fromhex(HEX["E01"]))), Accepted)
     finally:
         controller.close()

@@ -49,6 +49,7 @@ def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> Non
         (Verdict("info", "some"), "pass:canonical"),
         (Verdict("info", "refused-where-open", "bad-kind"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("lenient"), "pass:canonical"),
+        (Verdict("undocumented"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("fail", "wrong-reject"), f"blocked:{GOOD_CASE.id}"),
         (Verdict("crash"), f"blocked:{GOOD_CASE.id}"),
         (None, f"blocked:{GOOD_CASE.id}"),
@@ -58,6 +59,12 @@ def test_the_rows_meet_every_verdict_but_those_with_a_test_of_their_own() -> Non
 )
 def test_a_refusal_passes_only_behind_an_accepted_twin(twin: Verdict | None, label: str) -> None:
     assert judge(BAD_CASE, Refused("crc-mismatch"), twin=twin).label == label
+
+
+def test_an_undocumented_refusal_says_nothing_of_who_refuses_the_twin() -> None:
+    refusal = Refused("other", untyped=True)
+    assert judge(BAD_CASE, refusal, twin=PASSED).label == "undocumented"
+    assert judge(BAD_CASE, refusal, twin=Verdict("fail", "wrong-reject")).name == "blocked"
 
 
 def test_a_wrong_accept_needs_no_twin_to_fail() -> None:

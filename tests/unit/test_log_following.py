@@ -44,6 +44,45 @@ def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> 
     assert rows == [("a", n, "frame") for n in range(6)]
 
 
+def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    logs.write(tmp_path, a=LOG[:100], b=LOG + b"\xff" * 30)
+    one = follower(tmp_path)
+    end = one.latest({}, Limit())
+    one.latest(end, Limit())
+    unseen = "where the next entry begins cannot be seen"
+    assert sorted(caplog.messages) == [
+        f"{tmp_path}/a.log waits for more bytes at 71: an entry of 71 bytes begins there, and 29 are there",
+        f"{tmp_path}/b.log waits for more bytes at 426: {unseen} in the 30 bytes that are there",
+    ]
+
+
+@pytest.mark.parametrize("size", [b"\0\x01\0\0", b"\x01\0\0\0", b"\x7f\0\0\0", b"\0\0\0\x4b", b"\0\0\0\x0e"])
+def test_an_entry_whose_size_is_damaged_does_not_stall_a_stream(
+    tmp_path: Path, size: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = LOG[:79] + size + LOG[83:]
+    logs.write(tmp_path, a=data)
+    one = follower(tmp_path)
+    end = one.latest({}, Limit())
+    assert list(end.values()) == [len(data)]
+    assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4
+    assert caplog.messages == []
+    logs.write(tmp_path, a=data + LOG * 2000)
+    assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4, (
+        "the step is the same when the log grew"
+    )
+
+
+def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tmp_path: Path) -> None:
+    claims = bytes(8) + (1 << 24).to_bytes(4, "big") + bytes(4) + b"\2" + bytes(30)
+    data = LOG[:142] + b"\xff" * 20 + claims + LOG[142:]
+    logs.write(tmp_path, a=data)
+    one = follower(tmp_path)
+    end = one.latest({}, Limit())
+    assert list(end.values()) == [len(data)]
+    assert [row[2] for row in taken(one, {}, end)].count("frame") == 6
+
+
 def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG, b=LOG)
     one, committed, steps = follower(tmp_path), dict[str, int](), []

@@ -1,13 +1,13 @@
 """A log that is cut at any point and scanned part by part gives what the whole gives, and every byte once."""
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import kafka_bytes
 import logs
 import pytest
 from attrs import evolve
+from steps import growth
 
 from wireproof import formats
 from wireproof.spark.errors import SourceError
@@ -15,6 +15,7 @@ from wireproof.spark.framing import HEKA, IGGY, KAFKA, Edge, Framing, edges
 from wireproof.spark.places import Place
 from wireproof.spark.reading import AccountError
 from wireproof.spark.spans import LITTLE, Span, cuts, plan, split
+from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 
@@ -126,14 +127,19 @@ def test_frames_claimed_inside_one_another_are_cut_as_the_whole_is(resync: Any) 
     "flood",
     [b"\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\2", b"\0\0\0\0\0\0\0\0\0\0\0\x0e\0\0\0\0\0", b"\xff", b"\0"],
 )
-def test_the_index_of_hostile_bytes_takes_linear_time(flood: bytes) -> None:
-    def seconds(size: int) -> float:
-        data, began = flood * (size // len(flood)), time.process_time()
-        assert list(edges(KAFKA, logs.stored(data, 4096), DEFAULT))[-1].at == len(data)
-        return time.process_time() - began
+def test_the_index_of_hostile_bytes_reads_each_once_and_costs_as_much_for_each(flood: bytes) -> None:
+    def indexing(size: int) -> Callable[[], Stored]:
+        data = flood * (size // len(flood))
 
-    seconds(100_000)
-    assert seconds(1_600_000) < 12 * max(seconds(400_000), 0.02)
+        def index() -> Stored:
+            one = logs.stored(data, 4096)
+            assert list(edges(KAFKA, one, DEFAULT))[-1].at == len(data)
+            return one
+
+        return index
+
+    assert sum(indexing(200_000)().file.lengths) < 1.1 * 200_000
+    assert growth(indexing, 10_000) < 1.1
 
 
 def test_an_iggy_length_without_bound_is_a_tail_that_is_not_read() -> None:

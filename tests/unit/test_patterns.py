@@ -1,6 +1,5 @@
 """Patterns: design, section 6."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -84,7 +83,6 @@ def test_a_pattern_that_only_a_former_id_matches_is_told() -> None:
 CASE_OF_NOW = Case("a.b/v1/new/name", "a.b", "v1", Data(b""), Accept())
 
 
-def test_many_stars_cost_no_time() -> None:
-    started = time.perf_counter()
-    assert not compiled("**/" * 30 + "x").fullmatch("a/" * 30)
-    assert time.perf_counter() - started < 1
+def test_many_stars_are_one_and_cost_no_more() -> None:
+    assert compiled("**/" * 30 + "x") == compiled("**/x")
+    assert not compiled("**/x").fullmatch("a/" * 30)

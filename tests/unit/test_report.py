@@ -254,7 +254,7 @@ def test_markdown_shows_texts_and_not_markup() -> None:
     text = markdown([stream(PASS, NASTY)])
     assert not re.search(r"(?<!\\)<(b|script)>", text)
     rows = [row for row in text.splitlines() if row.startswith("| `")]
-    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [6]
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [7]
 
 
 def test_markdown_tells_an_incomplete_run() -> None:
@@ -403,13 +403,16 @@ def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
     assert [file_of([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
     nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
     assert file_of([nasty], 0) == "-a-b"
+    for name in ("..", ".", ""):
+        assert file_of([stream(PASS, run=evolve(RUN, adapter=name))], 0) == "adapter"
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:
     nasty = evolve(FAIL, want="a\n::error::b", got="50%", text="x", kind="wrong-accept")
     (line,) = annotations(stream(nasty))
     title = "toy.frame/v1/sum/wrong%3A fail%3Awrong-accept"
-    assert line.startswith(f"::error title={title}::want a%0A::error::b%0Agot 50%25%0A")
+    facts = "must, reader%0Awant a%0A\\x3a:error::b%0Agot 50%25%0A"
+    assert line.startswith(f"::error title={title}::{facts}")
     assert "\n" not in line
 
 

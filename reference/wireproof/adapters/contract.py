@@ -27,7 +27,7 @@ class Claim:
     Attributes:
         ops: `decode`, `encode`, `scan`; none at all of an entry that its reader of streams does not know.
         codecs: `none`, `gzip`, `snappy`, `lz4`, `zstd`.
-        profiles: `reader`, `produce`.
+        profiles: `reader`, `produce`; None is a reader, which is never asked what only a broker decides.
         observes: patterns of the fields it shows; empty shows all.
         features: further capability atoms of `needs`, such as `control-batch`.
     """

@@ -59,9 +59,9 @@ class Most:
         """Raise `TooMuchError` for a message of this size, with so many values, if it is over the limit."""
         if size > times * self.size:
             limit = times * self.size
-            raise TooMuchError(f"an answer of {size} bytes or more, over the limit of {limit} for its case")
+            raise TooMuchError(f"a message of {size} bytes or more, over the limit of {limit}")
         if nodes > self.nodes:
-            raise TooMuchError(f"an answer of {nodes} values, over the limit of {self.nodes} for its case")
+            raise TooMuchError(f"a message of {nodes} values, over the limit of {self.nodes}")
 
 
 @frozen

@@ -15,11 +15,13 @@ import pkgutil
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Final
 
 import wireproof.adapters.mutants
 from wireproof.adapters.build import built, note_version
+from wireproof.adapters.claimed import check_claims
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.entry import Entry, Wire
 from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
@@ -136,7 +138,12 @@ def _attribute(module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
 
 
 def open_adapter(
-    spec: str, *, in_process: bool = False, hello_seconds: float = HELLO_SECONDS, memory: int | None = MEMORY
+    spec: str,
+    *,
+    in_process: bool = False,
+    hello_seconds: float = HELLO_SECONDS,
+    memory: int | None = MEMORY,
+    check: bool = True,
 ) -> Controller:
     """Start the adapter that `spec` means.
 
@@ -146,16 +153,17 @@ def open_adapter(
         hello_seconds: the wait for a process's hello; some are given longer: `Entry.start_seconds`.
         memory: bytes: address space of a Python worker, resident size of another process's tree; None is
             no limit.
+        check: whether a claim of what does not exist is refused.
 
     Raises:
         UnknownAdapter: there is no such name.
-        AdapterStartError: it did not come to a hello.
+        AdapterStartError: it did not come to a hello, or the hello claims what does not exist.
     """
     entry = resolve(spec)
     if entry.absent:
         raise AdapterStartError(f"{entry.name} cannot be plugged in: {entry.absent}")
     if in_process and entry.object:
-        return _called_here(entry)
+        return _called_here(entry, check=check)
     home = built(entry.name, entry.prepare) if entry.prepare else None
     folder = str(home or "")
     program = Program(
@@ -167,17 +175,33 @@ def open_adapter(
         max(hello_seconds, entry.start_seconds),
     )
     process = Process(program)
+    with ending(process):
+        if check:
+            check_claims(entry.name, process.hello)
     if home is not None:
         note_version(home, entry.name, process.hello.version)
     return process
 
 
-def _called_here(entry: Entry) -> InProcess:
+@contextmanager
+def ending(process: Process) -> Iterator[None]:
+    """End a process whose hello is refused."""
+    try:
+        yield
+    except BaseException:
+        process.close()
+        raise
+
+
+def _called_here(entry: Entry, *, check: bool) -> InProcess:
     if entry.environment or entry.interpreter:
         raise AdapterStartError(f"{entry.name} needs a process of its own: leave out --in-process")
     if os.getcwd() not in sys.path:  # noqa: PTH109 - the text that sys.path would hold
         sys.path.append(os.getcwd())  # noqa: PTH109 - the same
-    return InProcess(Caller(load_object(entry)))
+    caller = Caller(load_object(entry))
+    if check:
+        check_claims(entry.name, caller.hello)
+    return InProcess(caller)
 
 
 def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:

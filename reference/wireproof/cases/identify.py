@@ -1,27 +1,36 @@
-"""Which format unknown bytes are: every row of `FORMATS` is tried, the best fit first.
+"""Which format unknown bytes are: the rows of `FORMATS` are tried, the best fit first.
 
 A row that accepts all the bytes comes first, of several the one with the fewest remarks. Behind it come the
-rows by whose mark the bytes begin: what stands at their start whatever is damaged later. A few bytes that
-happen to parse as a small value, and refusals without a mark, say least; among them the row that understood
-most fields is nearest.
+logs in which whole entries with a right checksum stand, by the bytes of these entries: a log with one damaged
+entry is a damaged log. Then the rows by whose mark the bytes begin, then those that accept at least half of
+them. A few bytes that happen to parse as a small value, and refusals without a mark, say nothing.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from attrs import frozen
 
 from wireproof.cases.autopsy import autopsy
+from wireproof.cases.looks import looks_like
+from wireproof.cases.survey import LOGS, Survey, glance, survey
 from wireproof.formats import FORMATS, Format, Layout
 from wireproof.wire.options import DEFAULT, Options
 
 PLAUSIBLE: Final = 1 << 24
 """Bytes of an entry that nobody wonders at."""
 
+FEW: Final = 4096
+"""Bytes; the rest of a segment whose first entry is damaged has more."""
+
+SMALLEST: Final = 14
+"""Bytes that the size of an entry counts at least: kafka.md §1.4."""
+
 
 def _json(data: bytes) -> bool:
-    """A JSON text of an object or a list."""
-    return data.lstrip()[:1] in (b"{", b"[")
+    """A JSON text with a key of a request or an answer: iggy.md §8."""
+    return data.lstrip()[:1] == b"{" and (b'"messages"' in data or b'"partition' in data)
 
 
 def _framed(data: bytes) -> bool:
@@ -38,7 +47,7 @@ def _entry(data: bytes) -> bool:
     """A magic of 0 to 2, a size and an offset of a plausible order: kafka.md §1.4."""
     if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
         return False
-    return int.from_bytes(data[8:12], "big") < PLAUSIBLE
+    return SMALLEST <= int.from_bytes(data[8:12], "big") < PLAUSIBLE
 
 
 MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
@@ -50,34 +59,125 @@ MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
 """By the beginning of a format's name: whether bytes begin as it does."""
 
 
+NAMES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"\d{20}\.log(\.(deleted|cleaned|swap))?"), "kafka.log"),
+    (re.compile(r"\d{20}\.log"), "iggy.log"),
+    (re.compile(r".*\.heka"), "heka.stream"),
+    (re.compile(r".*\.json"), "iggy.json."),
+)
+"""How systems name files, and the beginning of the format's name."""
+
+
 @frozen
 class Fit:
-    """A row and what it made of the bytes; `marked` if they begin as its format does."""
+    """A row and what it made of the bytes.
+
+    Attributes:
+        marked: whether the bytes begin as its format does.
+        named: whether the file has a name as its system gives it.
+        survey: of a log: how much of it is sound.
+    """
 
     row: Format
     layout: Layout
     marked: bool
     size: int
+    named: bool = False
+    survey: Survey | None = None
 
     @property
-    def rank(self) -> tuple[int, int, int, int]:
-        """Higher is better: how sure, bytes consumed, remarks left (the fewer), fields read."""
+    def consumed(self) -> int:
+        """The bytes that the row accepts, from the first on."""
         decoded = self.layout.decoded
-        consumed = decoded.consumed if decoded is not None else 0
-        whole = decoded is not None and consumed == self.size > 0
-        sure = 3 if whole else 2 if self.marked else 1 if consumed else 0
+        return decoded.consumed if decoded is not None else 0
+
+    @property
+    def proven(self) -> int:
+        """The bytes of the whole entries whose checksum is right, wherever they stand in a log."""
+        return self.survey.proven if self.survey is not None else 0
+
+    @property
+    def sure(self) -> int:
+        """How sure it is that the bytes are of this row: 0 for no reason at all."""
+        if self.consumed == self.size > 0:
+            return 4
+        return 3 if self.proven else 2 if self.marked else 1 if 2 * self.consumed >= self.size > 0 else 0
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Higher is better: how sure, the name, bytes explained, remarks left (the fewer), fields read."""
+        decoded = self.layout.decoded
         remarks = len(decoded.remarks) if decoded is not None else 0
-        return (sure, consumed, -remarks, len(self.layout.spans))
+        explained = max(self.consumed, self.proven)
+        return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
 
 
-def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT) -> list[Fit]:
-    """Every row (or those given) with its layout of `data`, the best fit first."""
+def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, name: str = "") -> list[Fit]:
+    """Every row that may fit (or those given) with its layout of `data`, the best fit first.
+
+    Args:
+        data: all the bytes.
+        rows: those that are tried; none stands for every one. Where checksums prove that at least half of the
+            bytes are entries of a system's log, its other rows are tried alone.
+        options: of the codecs.
+        name: of the file, without folders.
+    """
+    surveys = dict(_surveys(data, rows, options, name))
+    system = "" if rows else _system(surveys, len(data))
+    tried = rows or [row for row in FORMATS.values() if row.name.startswith(system)]
     found = [
-        Fit(row, autopsy(row, data, options), _marked(row.name, data), len(data))
-        for row in rows or FORMATS.values()
+        Fit(
+            row,
+            autopsy(row, data, options),
+            _marked(row.name, data),
+            len(data),
+            _named(row.name, name),
+            surveys.get(row.joined),
+        )
+        for row in tried
     ]
     return sorted(found, key=lambda fit: fit.rank, reverse=True)
 
 
+def known(fit: Fit, data: bytes) -> bool:
+    """Whether there is a reason to read the bytes as the best fit's row."""
+    like = looks_like(data)
+    if like in ("zeros", "an empty file"):
+        return False
+    return fit.sure > 2 or (fit.sure > 0 and like in ("", "JSON"))
+
+
+def _surveys(
+    data: bytes, rows: Sequence[Format], options: Options, name: str
+) -> Iterator[tuple[str, Survey]]:
+    """The surveys of the logs among the rows, until one of them explains half of the bytes.
+
+    Sizes are doubted in those rows alone in which something is sound, or in all if nothing is; of a few bytes
+    without a name in none.
+    """
+    logs = [row for row in rows or FORMATS.values() if row.name in LOGS]
+    found = {row.joined: glance(row, data, options) for row in logs}
+    yield from found.items()
+    some = any(one.proven for one in found.values())
+    doubted = [row for row in logs if found[row.joined].proven] if some else logs
+    doubted = [row for row in doubted if not found[row.joined].whole]
+    if not (some or rows or len(data) > FEW or any(_named(row.name, name) for row in logs)):
+        return
+    for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):
+        again = survey(row, data, options)
+        yield row.joined, again
+        if 2 * again.proven > len(data):
+            return
+
+
+def _system(surveys: dict[str, Survey], size: int) -> str:
+    """The beginning of the names of a system's formats, if one of its logs is proven; else nothing."""
+    return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
+
+
 def _marked(name: str, data: bytes) -> bool:
     return any(mark(data) for start, mark in MARKS.items() if name.startswith(start))
+
+
+def _named(row: str, name: str) -> bool:
+    return any(row.startswith(start) and known_name.fullmatch(name) for known_name, start in NAMES)

@@ -144,7 +144,7 @@ def probing(
     is mended. Exit code 1 if something that is claimed does not hold.
     """
     suite = suite_of(folders)
-    with Engine(name, in_process=in_process) as engine:
+    with Engine(name, in_process=in_process, check_claims=False) as engine:
         hello = engine.hello
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
         asked = list(engine.ask(cases))

@@ -15,9 +15,11 @@ from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cli.errors import exit_of
 from wireproof.cli.judging import Asked, Judged, Judging, OrderedFile, Receiving
+from wireproof.cli.named import remember
 from wireproof.cli.options import adapter_names, selecting, selection, suite_of
 from wireproof.cli.progress import bars
 from wireproof.cli.views import viewing, views_of, write_views
+from wireproof.report.groups import Group
 from wireproof.report.terminal import View, show, summary
 from wireproof.trial import baseline, conclusion
 from wireproof.trial.conclusion import exit_code
@@ -80,6 +82,7 @@ def command(
     console = Console()
     codes: list[Exit] = []
     streams: list[Stream] = []
+    printed: list[tuple[str, Group]] = []
     for judged in _judged(adapters, asked, jobs or cores(), console, out):
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
@@ -89,7 +92,8 @@ def command(
         if judged.stream is None:
             continue
         streams.append(judged.stream)
-        applied = _shown(judged, asked, console, strict_class=strict_class)
+        applied, found = _shown(judged, asked, console, strict_class=strict_class)
+        printed += ((judged.spec, group) for group in found)
         wanted = judged.spec in named
         codes.append(exit_code(judged.stream, applied, strict_class=strict_class, named=wanted))
         if lack := _lack(judged.stream, min_cases):
@@ -97,6 +101,7 @@ def command(
             codes += [Exit.USAGE] * wanted
     if len(streams) > 1:
         console.print(summary(streams))
+    remember(printed)
     write_views(streams, views, asked.suite)
     return worst(codes)
 
@@ -173,7 +178,9 @@ def _lack(stream: Stream, least: int) -> str:
     return conclusion.nothing_judged(stream) or few
 
 
-def _shown(judged: Judged, asked: Asked, console: Console, *, strict_class: bool) -> baseline.Applied | None:
+def _shown(
+    judged: Judged, asked: Asked, console: Console, *, strict_class: bool
+) -> tuple[baseline.Applied | None, tuple[Group, ...]]:
     stream = judged.stream
     assert stream is not None, "what is shown began"
     for note in judged.notes:
@@ -182,5 +189,5 @@ def _shown(judged: Judged, asked: Asked, console: Console, *, strict_class: bool
     if asked.debts is not None:
         applied = baseline.apply(stream, asked.debts, datetime.now(tz=UTC).date())
     lookups = Lookups(asked.suite)
-    show(stream, console, View(lookups.case, lookups.twin, applied, strict_class=strict_class))
-    return applied
+    view = View(lookups.case, lookups.twin, applied, strict_class=strict_class)
+    return applied, show(stream, console, view)

@@ -1,4 +1,4 @@
-"""`wireproof explain`: the fields of any bytes, what is wrong and where, and the nearest fixture."""
+"""`wireproof explain`: the fields of some bytes, what is wrong and where, and the nearest fixture."""
 
 import re
 import sys
@@ -8,15 +8,17 @@ import click
 
 from wireproof import formats
 from wireproof.cases.fixtures import of_format
-from wireproof.cases.identify import Fit, fits
+from wireproof.cases.identify import Fit, fits, known
+from wireproof.cases.looks import PACKED, looks_like
 from wireproof.cases.nearest import nearest
+from wireproof.cases.survey import MISFITS
 from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
-from wireproof.report import companion
+from wireproof.report import companion, remarked, surveyed
 from wireproof.report.fieldtree import lines
-from wireproof.report.visible import visible
 from wireproof.trial import companions
-from wireproof.trial.exit_codes import Exit
+from wireproof.trial.exit_codes import Exit, worst
+from wireproof.wire.rejected import Remark
 
 LONGEST_PATH = 255
 """Characters up to which a word may be a path; longer ones are hex, and no file system likes to be asked."""
@@ -56,8 +58,8 @@ def rows_of(name: str | None) -> list[Format]:
 def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     """Print the fields of the bytes in a file or in hex, damaged or not.
 
-    A Kafka `.index`, `.timeindex` or `.txnindex` is held to the log beside it, and the companions of a `.log`
-    are held to that: exit code 1 if one of them is wrong.
+    Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
+    or `.txnindex` is held to the log beside it, and the companions of a `.log` are held to that.
     """
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if name is None and path.is_file() and companions.kind_of(path):
@@ -65,43 +67,61 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
         for line in companion.lines(one):
             click.echo(line)
         return Exit.FAILS if one.wrong else Exit.CONFORMS
-    _explain(source, name, folders)
-    return _beside(path) if path.is_file() else Exit.CONFORMS
+    code = _explain(source, name, folders)
+    return worst([code, _beside(path)]) if path.is_file() else code
 
 
 def _beside(log: Path) -> Exit:
     """A line of each companion of a log, and of what is wrong with it."""
     found = companions.companions(log)
-    for one in found:
-        for line in (*one.lines(), one.verdict()):
-            click.echo(visible(line))
+    for line in companion.verdicts(found):
+        click.echo(line)
     return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
 
 
-def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> None:
+def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     data = bytes_of(source)
     if not data:
         raise click.UsageError(f"{source} is empty: there is nothing to explain")
-    best, *others = fits(data, rows_of(name))
+    best, *others = fits(data, rows_of(name), name=Path(source).name if len(source) <= LONGEST_PATH else "")
+    if name is None and not known(best, data):
+        raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
+    misfits = [one for one in _remarks(best) if one.cls in MISFITS]
+    wrong = list(surveyed.wrong(best.survey) if best.survey is not None else remarked.wrong(misfits))
+    for line in wrong:
+        click.echo(line)
     refused = best.layout.rejected
-    for line in lines(best.layout, refused.at if refused else None):
-        click.echo(str(line))
-    _remarks(best)
-    also = [
-        fit.row.joined for fit in others if fit.rank[:2] == best.rank[:2] and fit.layout.decoded is not None
-    ]
-    if also:
+    for shown in lines(best.layout, refused.at if refused else None):
+        click.echo(str(shown))
+    for line in remarked.lines([one for one in _remarks(best) if one.cls not in MISFITS]):
+        click.echo(line)
+    _others(best, others, len(data))
+    cases = of_format(best.row.joined, folders)
+    case = nearest(data, best.row.joined, refused.cls if refused else None, cases)
+    if case is not None:
+        click.echo(f"nearest fixture: {case.id}: {case.title}")
+    return Exit.CONFORMS if best.consumed == len(data) and not wrong else Exit.FAILS
+
+
+def _unknown(source: str, data: bytes) -> str:
+    """No format fits: the one line of that."""
+    like = looks_like(data)
+    what = f"; they look like {like}" if like else ""
+    then = "unpack them first" if like in PACKED else "if they are of one, name it with --format"
+    place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
+    return f"{place}{len(data)} bytes: no format fits{what}; {then}"
+
+
+def _others(best: Fit, others: list[Fit], size: int) -> None:
+    """The other rows that fit as well, and the editions of the best one's format."""
+    same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
+    if also := [fit.row.joined for fit in same]:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
     if (editions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
         click.echo(f"editions of {best.row.name}: {'; '.join(map(_edition, _in_order(editions)))}")
     for fit in _damaged(best, others):
-        click.echo(f"or else {fit.row.joined}: {_said(fit, len(data))}")
-    case = nearest(
-        data, best.row.joined, refused.cls if refused else None, of_format(best.row.joined, folders)
-    )
-    if case is not None:
-        click.echo(f"nearest fixture: {case.id}: {case.title}")
+        click.echo(f"or else {fit.row.joined}: {_said(fit, size)}")
 
 
 def _in_order(editions: list[Fit]) -> list[Fit]:
@@ -116,15 +136,18 @@ def _edition(fit: Fit) -> str:
     if rejected is not None:
         return f"{fit.row.revision} not, {rejected.cls} at {rejected.at}"
     assert decoded is not None
+    if not decoded.consumed:
+        return f"{fit.row.revision} not, nothing in it is whole"
     part = "fits" if decoded.consumed == fit.size else f"fits {decoded.consumed} bytes"
     remarks = ", ".join(sorted({remark.cls for remark in decoded.remarks}))
     return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
 
 
 def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
-    """Of refused bytes, the nearest format of each other system: none of them is certain."""
-    if best.layout.decoded is not None:
+    """Of refused bytes that no checksum proves, the nearest format of each other system that is as near."""
+    if best.layout.decoded is not None or best.proven:
         return []
+    others = [fit for fit in others if fit.sure]
     systems = {best.row.name.partition(".")[0]: best}
     for fit in others:
         systems.setdefault(fit.row.name.partition(".")[0], fit)
@@ -132,18 +155,15 @@ def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
 
 
 def _said(fit: Fit, size: int) -> str:
+    """The verdict on the bytes, in one line."""
+    if fit.survey is not None and fit.proven and not fit.survey.whole:
+        return surveyed.verdict(fit.survey)
     if fit.layout.rejected is not None:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
-    assert fit.layout.decoded is not None
-    left = size - fit.layout.decoded.consumed
-    return f"accepted, {fit.layout.decoded.consumed} bytes" + (f", {left} more follow" if left else "")
+    left = size - fit.consumed
+    return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
 
 
-def _remarks(fit: Fit) -> None:
-    for remark in fit.layout.decoded.remarks if fit.layout.decoded else ():
-        allowed = ["refused"] * remark.refusable + [
-            f"{other.name} ({other.value})" for other in remark.others
-        ]
-        also = ", ".join(allowed) or "nothing"
-        click.echo(f"remark {remark.cls} at {remark.at}, {remark.path}: also allowed: {also}")
+def _remarks(fit: Fit) -> tuple[Remark, ...]:
+    return fit.layout.decoded.remarks if fit.layout.decoded else ()

@@ -1,5 +1,6 @@
 """`wireproof fuzz`: coverage-guided fuzzing of any adapter."""
 
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,7 +79,7 @@ def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
     gating = [finding for finding in ended.findings if finding.gates]
     apart = [finding for finding in ended.findings if not finding.gates]
     for finding in gating:
-        _lines(console, campaign.adapter, folder, finding)
+        _lines(console, campaign.adapter, campaign.root, finding)
     if apart:
         console.print("told apart: the format leaves it open, or the exception is not documented")
         for line in _apart(apart):
@@ -94,16 +95,13 @@ def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
     console.print(f"{len(gating)} findings, {len(apart)} told apart; kept in {folder}", soft_wrap=True)
 
 
-def _lines(console: Console, adapter: str, folder: Path, finding: Finding) -> None:
+def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:
     """Four lines at most: signature, what was wanted and what came, how to replay it."""
     console.print(Text(str(finding.signature), style="bold"), soft_wrap=True)
     said = f"want {finding.want}; got {finding.got}" if finding.want or finding.got else finding.text
     console.print(Text(f"  {finding.count} times, smallest {finding.size} bytes; {said}"), soft_wrap=True)
-    console.print(Text(f"  wireproof replay '{_token(folder, finding)}' {adapter}"), soft_wrap=True)
-
-
-def _token(folder: Path, finding: Finding) -> str:
-    return f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
+    name = shlex.quote(f"{root}#{finding.name}")
+    console.print(Text(f"  wireproof replay {name} {shlex.quote(adapter)}"), soft_wrap=True)
 
 
 def _apart(apart: list[Finding]) -> Iterator[str]:

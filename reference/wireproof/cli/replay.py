@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from wireproof.cli.named import named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
-from wireproof.cli.show import wanted
 from wireproof.report.terminal import View, show
 from wireproof.trial.conclusion import exit_code
 from wireproof.trial.engine import Engine
@@ -18,15 +18,19 @@ from wireproof.trial.streams import Stream
 
 
 @click.command("replay")
-@click.argument("name", metavar="ID|TOKEN", shell_complete=case_ids)
+@click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N", shell_complete=case_ids)
 @click.argument("adapter", shell_complete=adapter_names)
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit")
 @with_fixtures
 def command(name: str, adapter: str, in_process: bool, scale: float, folders: tuple[Path, ...]) -> int:
-    """Judge the case of an ID or a TOKEN on ADAPTER, and print what was seen even if it passes."""
+    """Judge the case of an ID or a TOKEN on ADAPTER, and print what was seen even if it passes.
+
+    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    finding that the last `check` printed, and RUN.jsonl#N that of a stream.
+    """
     suite = suite_of(folders)
-    case = wanted(suite, name)
+    case = named(suite, name).case
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest())
         by_id = dict(suite.by_id)

@@ -11,7 +11,9 @@ from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.cli.views import Views, viewing, views_of, write_views
 from wireproof.files import replace_text
 from wireproof.report.terminal import View, show, summary
+from wireproof.trial.conclusion import trust_codes
 from wireproof.trial.events import EventError
+from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.streams import Stream, merge, read
 
@@ -26,11 +28,15 @@ def command(
     folders: tuple[Path, ...],
     quiet: bool,
     **more: Any,  # noqa: ANN401 - the options of the views
-) -> None:
-    """Render the streams in FILES; shards of one run are joined. A folder is that of a scan or a campaign."""
+) -> int:
+    """Render the streams in FILES; shards of one run are joined. A folder is that of a scan or a campaign.
+
+    Failures do not change the exit code, they are what a report shows. A run that cannot be trusted does:
+    2, it judged nothing; 1 or 4, it left cases out, because the codec died of them or for another reason.
+    """
     if any(file.is_dir() for file in files):
         _tables(files, views_of(more))
-        return
+        return Exit.CONFORMS
     streams = _joined([stream for file in files for stream in read(file)])
     if not streams:
         raise EventError(
@@ -43,6 +49,7 @@ def command(
     if quiet or len(streams) > 1:
         console.print(summary(streams))
     write_views(streams, views_of(more), suite)
+    return worst([code for stream in streams for code in trust_codes(stream)])
 
 
 def _tables(files: tuple[Path, ...], views: Views) -> None:

@@ -1,5 +1,6 @@
 """`wireproof scan`: archives of any size, on Spark."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from rich.table import Table
 from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.files import replace_text
+from wireproof.report import companion
 from wireproof.report.visible import visible
 from wireproof.spark.shipping import Where, where_of
+from wireproof.trial.conclusion import OUTSIDE, OWN
 from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.verdicts import ROWS, gates
 
@@ -47,14 +50,14 @@ def command(
 ) -> int:
     """Read every object that PATH… name: which frames are refused, and which are understood differently.
 
-    The `.index`, `.timeindex` and `.txnindex` beside a local Kafka log are held to it: exit code 1 if one of
-    them is wrong.
+    What is damaged, and what is not read, is listed: exit code 1. The `.index`, `.timeindex` and `.txnindex`
+    beside a local Kafka log are held to it: exit code 1 if one of them is wrong.
     """
     try:
         from wireproof.spark import board, jobs, scan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
-    options = jobs.source_options(paths, more["assignments"])
+    options = _with_revision(source, jobs.source_options(paths, more["assignments"]))
     where = where_of(more)
     where.settings()
     jobs.ready(adapters)
@@ -68,7 +71,32 @@ def command(
     if more["page"]:
         replace_text(more["page"], board.html(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
-    return worst([Exit(exit_of(summary.signatures)), beside])
+    return worst([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
+
+
+def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
+    """The options with the revision that the first segment of Iggy shows, if none is given."""
+    if source != "iggy_log" or any(name.lower() == "revision" for name in options):
+        return options
+    from wireproof.spark import outcome, places, settings  # noqa: PLC0415 - Spark is an extra
+
+    asked = settings.parse(f"wireproof.{source}", options)
+    found = outcome.revision_of(places.expand(asked.paths, asked.kind.suffixes))
+    if found is None:
+        return options
+    click.echo(f"read as iggy.log/{found}, by the first segment; --set revision=… names another")
+    return {**options, "revision": found}
+
+
+def _not_sound(plan: "Plan", summary: "Summary", out: Path) -> Exit:
+    """Lines of what is damaged or was not read."""
+    from wireproof.spark import outcome  # noqa: PLC0415 - as above
+
+    places = list(dict.fromkeys(span.place for span in plan.spans))
+    found = outcome.outcome(plan.asked, places, plan.skipped, summary.files, out)
+    for line in found.lines:
+        click.echo(visible(line))
+    return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
 def _companions(plan: "Plan", out: Path) -> Exit:
@@ -76,8 +104,8 @@ def _companions(plan: "Plan", out: Path) -> Exit:
     from wireproof.spark import companions  # noqa: PLC0415 - as above
 
     found = companions.beside(list(dict.fromkeys(span.place for span in plan.spans)), out)
-    for line in (line for one in found for line in one.lines()):
-        click.echo(visible(line))
+    for line in companion.findings([one for one in found if one.findings]):
+        click.echo(line)
     wrong = sum(one.wrong for one in found)
     if found:
         logs = len({one.name.beside(".log") for one in found})
@@ -125,15 +153,27 @@ def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None
 
 
 def exit_of(signatures: list[dict[str, Any]]) -> int:
-    """As a run of cases ends: what the reference refuses of a log is no finding about a codec."""
-    return int(worst(_code(row) for row in signatures if row["kind"] not in NOT_JUDGED))
+    """Return how a job ends, as a run of cases does: what the reference refuses of a log is no finding."""
+    rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
+    silent = list(_silent(rows))
+    for name in silent:
+        click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
+    return int(worst([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
+
+
+def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the implementations about which no row says anything."""
+    for name in dict.fromkeys(row["implementation"] for row in rows):
+        kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
+        if kinds <= OUTSIDE:
+            yield name
 
 
 def _code(row: dict[str, Any]) -> Exit:
-    name = row["kind"].partition(":")[0]
+    name, _, kind = row["kind"].partition(":")
     by_gate = {"suite": Exit.SUITE, "adapter": Exit.ADAPTER}
     if (gate := ROWS[name].gate) in by_gate:
         return by_gate[gate]
     if name == "not-run":
-        return Exit.ADAPTER
+        return Exit.FAILS if kind in OWN else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

@@ -6,8 +6,8 @@ import click
 
 from wireproof.cases.case import Data, Value
 from wireproof.cases.token import keep
+from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
-from wireproof.cli.show import wanted
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.smaller import weight
 from wireproof.report.excerpt import layout_of
@@ -16,7 +16,7 @@ from wireproof.trial.engine import Engine
 
 
 @click.command("shrink")
-@click.argument("name", metavar="ID|TOKEN")
+@click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N")
 @click.argument("adapter")
 @click.option("--seconds", default=60.0, help="stop after so long, with what was found")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
@@ -34,8 +34,12 @@ def command(
     out: Path,
     folders: tuple[Path, ...],
 ) -> None:
-    """Make the case of an ID or TOKEN as small as it can be while ADAPTER fails it alike."""
-    case = wanted(suite_of(folders), name)
+    """Make the case of an ID or TOKEN as small as it can be while ADAPTER fails it alike.
+
+    DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
+    finding that the last `check` printed, and RUN.jsonl#N that of a stream.
+    """
+    case = named(suite_of(folders), name).case
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]

@@ -7,7 +7,9 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.report.visible import visible
 from wireproof.trial import verify
+from wireproof.trial.conclusion import nothing_judged
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, EventError
 from wireproof.trial.exit_codes import Exit, worst
@@ -38,7 +40,7 @@ def command(
     """Follow the chain of digests in RUN, and judge a sample of its cases again on the same adapter.
 
     Exit code 0: the chain holds, the run is complete and each verdict is the same; 1: not so; 2: the run is
-    of other fixtures; 4: the adapter cannot be started.
+    of other fixtures, or judged nothing; 4: the adapter cannot be started.
     """
     streams = read(file)
     if not streams:
@@ -49,16 +51,19 @@ def command(
 
 
 def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
-    name = f"{stream.run.adapter} {stream.run.version}".strip()
+    name = visible(f"{stream.run.adapter} {stream.run.version}".strip())
     found = verify.broken(stream)
     if found is not None:
-        click.echo(f"{name}: the chain breaks: {found.text}")
+        click.echo(f"{name}: the chain breaks: {visible(found.text)}")
         return Exit.FAILS
     said = "complete" if stream.complete else "incomplete"
     click.echo(
         f"{name}: {len(stream.cases)} events, {said}, the chain holds, its head is {verify.head(stream)}"
     )
     codes = [Exit.CONFORMS if stream.complete else Exit.FAILS]
+    if why := nothing_judged(stream):
+        click.echo(f"{name}: {why}")
+        codes.append(Exit.USAGE)
     if asked.sample:
         if stream.run.fixtures != suite.hash:
             raise EventError(
@@ -75,10 +80,10 @@ def _again(stream: Stream, suite: Suite, asked: Asked) -> Exit:
     spec, seed = stream.run.spec, stream.run.seed
     with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
         if engine.hello.version != stream.run.version:
-            click.echo(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}")
+            click.echo(visible(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}"))
         now: list[CaseEvent] = list(run(engine, Plan(cases, suite.by_id, families=False)))
     found = verify.differences(events, now)
     for difference in found:
-        click.echo(difference.text)
-    click.echo(f"{spec}: {len(events)} cases judged again, {len(found)} otherwise")
+        click.echo(visible(difference.text))
+    click.echo(f"{visible(spec)}: {len(events)} cases judged again, {len(found)} otherwise")
     return Exit.FAILS if found else Exit.CONFORMS

@@ -1,7 +1,6 @@
 """The files that `check` and `report` write beside the terminal's view."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -9,16 +8,7 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
-from wireproof.files import replace_bytes, replace_text
-from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge, badges, file_of
-from wireproof.report.html import Page, html
-from wireproof.report.junit import junit
-from wireproof.report.markdown import markdown
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.lookup import Lookups
 from wireproof.trial.streams import Stream
-from wireproof.wire.options import DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,38 +56,8 @@ def views_of(more: dict[str, Any]) -> Views:
 
 def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
     """Write the views that were asked for; with no run at all there is nothing to see."""
-    if not streams:
+    if not streams or views == Views():
         return
-    if views.junit:
-        replace_bytes(views.junit, junit(streams))
-    if views.markdown:
-        replace_text(views.markdown, markdown(streams))
-    if views.html:
-        page = Page(_title(streams), Lookups(suite).case, suite.by_id, suite.rules)
-        replace_text(views.html, html(streams, page))
-    if views.badge:
-        replace_text(views.badge, badge(streams[0]))
-    if views.badges:
-        _write_badges(streams, views.badges, suite)
-    for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
-        click.echo(line)
+    from wireproof.cli.written import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
-
-def _write_badges(streams: Sequence[Stream], folder: Path, suite: Suite) -> None:
-    for number, stream in enumerate(streams):
-        room = folder / file_of(streams, number)
-        for name, text in badges(stream, partial(_profile, suite)):
-            replace_text(room / name, text, durable=False)
-
-
-def _profile(suite: Suite, event: CaseEvent) -> str:
-    """The profile of a fixture, which its families share; of a generated case, that of its format."""
-    case = suite.by_id.get(event.id.partition("~")[0])
-    return case.profile if case else DEFAULT.profile
-
-
-def _title(streams: Sequence[Stream]) -> str:
-    """Who was held to what."""
-    systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
-    names = ", ".join(name.capitalize() for name in systems) or "no case"
-    return f"wireproof: {len(streams)} implementations × {names}"
+    write(streams, views, suite)

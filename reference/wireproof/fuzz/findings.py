@@ -77,8 +77,12 @@ def name_of(signature: Signature) -> str:
 
 
 def is_finding(verdict: Verdict) -> bool:
-    """Whether a verdict is kept: what may gate a run, and what the format leaves open."""
-    return ROWS[verdict.name].gate not in ("never", "strict-class") or verdict.name == "info"
+    """Report whether a verdict is kept: what may gate a run, and what the format leaves open.
+
+    An undocumented refusal is kept under the type of its error.
+    """
+    gates = ROWS[verdict.name].gate not in ("never", "strict-class") and verdict.name != "undocumented"
+    return gates or verdict.name == "info"
 
 
 class Findings:

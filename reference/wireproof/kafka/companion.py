@@ -14,7 +14,8 @@ from attrs import frozen
 from wireproof.kafka.segment import Head, Segment
 
 REBUILD: Final = "delete the segment's .index while the broker is down: it builds all three anew from the log"
-"""What heals every damage of a companion while the log is whole: `LogLoader` recovers such a segment."""
+"""What repairs every index of a Kafka segment while the log is whole: where its `.index` is missing,
+`LogLoader.loadSegmentFiles` (storage/internals/log, 4.x) recovers the segment and builds all three anew."""
 
 
 @frozen

@@ -4,6 +4,7 @@ This is the hot loop of the reference: it uses the reader's primitives by their 
 does, but keeps scopes and bounds by assignment.
 """
 
+from itertools import islice
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -51,7 +52,7 @@ def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
             not returned if anything is wrong behind it: the check belongs to its reading (N11).
     """
     records: list[Record] = []
-    scope, end = reader.scope, reader.end
+    scope, end, before = reader.scope, reader.end, len(reader.remarks)
     try:
         for index in range(count):
             reader.scope = (scope, "records", index)
@@ -60,8 +61,8 @@ def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
     except Rejected as refused:
         raise named(refused, "FIELD_PAST_END").delivering(records) from None
     reader.scope = scope
-    if reader.remarks:
-        _follow_deltas(reader, shape)
+    if len(reader.remarks) > before:
+        _follow_deltas(reader, shape, before)
     if records and shape.torn is not None:
         raise shape.torn.delivering(records[:-1])
     if records and reader.pos < end:
@@ -116,12 +117,15 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
 
 
-def _follow_deltas(reader: Reader, shape: Shape) -> None:
-    """Who keeps the bits that §4 drops from a delta has another offset or timestamp too (T04, T13)."""
+def _follow_deltas(reader: Reader, shape: Shape, before: int) -> None:
+    """Who keeps the bits that §4 drops from a delta has another offset or timestamp too (T04, T13).
+
+    The first `before` remarks are of the batches before this one.
+    """
     bases = {"offsetDelta": ("offset", shape.base_offset)}
     if shape.append is None:
         bases["timestampDelta"] = ("timestamp", shape.base_timestamp)
-    for place, remark in enumerate(reader.remarks):
+    for place, remark in enumerate(islice(reader.remarks, before, None), before):
         head, _, name = remark.path.rpartition(".")
         if remark.cls == "varint-dropped-bits" and name in bases and len(remark.others) == 1:
             absolute, base = bases[name]

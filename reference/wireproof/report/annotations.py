@@ -25,7 +25,8 @@ def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -
 
 def _line(group: Group, stream: Stream) -> str:
     event = group.first
-    text = f"want {event.want}\ngot {event.got or event.text}\n{replay(event, stream.run)}"
+    facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
+    text = f"{facts}\n{replay(event, stream.run)}"
     return f"::error title={_property(f'{event.id}: {event.label}')}::{_message(text)}"
 
 

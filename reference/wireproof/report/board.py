@@ -73,6 +73,7 @@ class Board:
         about: where it all comes from.
         charts: SVG, which stands above the matrix as it is.
         unit: what a row counts.
+        notes: lines that stand below the summary.
     """
 
     columns: Sequence[Column]
@@ -80,6 +81,7 @@ class Board:
     about: str = ""
     charts: Sequence[str] = field(factory=tuple)
     unit: str = "cases"
+    notes: Sequence[str] = field(factory=tuple)
 
 
 def colour(verdict: str) -> str:

@@ -16,10 +16,29 @@ def lines(one: Checked) -> Iterator[str]:
     """All that `explain` prints of a companion."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
-    yield f"{one.size} bytes as {one.name.kind} of the segment at offset {one.name.base}{beside}"
+    system = "" if one.system == "Kafka" else f"{one.system}'s "
+    yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
     yield from _table(one.index.entries)
-    yield from map(visible, one.lines())
-    yield visible(one.verdict())
+    yield from verdicts([one])
+
+
+def verdicts(found: Sequence[Checked]) -> Iterator[str]:
+    """Findings and verdict of some companions, and at the end what to do next, once."""
+    for one in found:
+        yield from map(visible, (*one.lines(), one.verdict()))
+    yield from _advice(found)
+
+
+def findings(found: Sequence[Checked]) -> Iterator[str]:
+    """Findings of some companions, and at the end what to do next, once."""
+    for one in found:
+        yield from map(visible, one.lines())
+    yield from _advice(found)
+
+
+def _advice(found: Sequence[Checked]) -> Iterator[str]:
+    for advice in dict.fromkeys(line for one in found for line in one.advice):
+        yield f"what to do: {advice}"
 
 
 def _table(entries: Sequence[Any]) -> Iterator[str]:

@@ -37,10 +37,12 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
 
 
 def heading(event: CaseEvent) -> str:
-    """Verdict, id, kind and level, and whether security is at stake."""
+    """Return verdict, id, kind, level and profile, and whether security is at stake."""
     mark = "  security" if event.secures else ""
     kind = event.kind or event.verdict
-    return f"{event.verdict.upper():<5} {event.id:<{WIDTH - 40}} {kind:<15} {event.level}{mark}"
+    return (
+        f"{event.verdict.upper():<5} {event.id:<{WIDTH - 40}} {kind:<15} {event.level} {event.profile}{mark}"
+    )
 
 
 def replay(event: CaseEvent, run: Run) -> str:

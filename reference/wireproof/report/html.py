@@ -14,6 +14,7 @@ from wireproof.report.board import Board, Column, Page, colour
 from wireproof.report.groups import counts
 from wireproof.report.matrix import matrix
 from wireproof.report.payload import packed, script
+from wireproof.report.uncompared import uncompared
 from wireproof.report.visible import visible
 from wireproof.trial.streams import Stream
 
@@ -30,7 +31,8 @@ def _text(text: str) -> str:
 def html(streams: Sequence[Stream], page: Page | None = None) -> str:
     """The whole file, of runs of cases."""
     columns = [Column(stream.run, counts(stream), stream.complete) for stream in streams]
-    return drawn(Board(columns, matrix(streams), _about(streams)), page or Page())
+    hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared(stream.run)]
+    return drawn(Board(columns, matrix(streams), _about(streams), notes=tuple(hidden)), page or Page())
 
 
 def drawn(board: Board, page: Page) -> str:
@@ -42,6 +44,7 @@ def drawn(board: Board, page: Page) -> str:
         style=_file("matrix.css"),
         script=_file("matrix.js"),
         summary="".join(_summary(board.columns)),
+        notes="".join(f'<p class="dim">{_text(note)}</p>' for note in board.notes),
         charts="\n".join(board.charts),
         unit=_text(board.unit.removesuffix("s")),
         data=script(packed(board, page)),

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 from wireproof.report.failure import replay
 from wireproof.report.groups import speaks
+from wireproof.report.uncompared import of_format
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.events import CaseEvent
@@ -54,6 +55,10 @@ def _suite(
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
+    if hidden := of_format(stream.run, events[0].joined):
+        properties = ET.Element("properties")
+        ET.SubElement(properties, "property", name="not compared", value=visible(", ".join(hidden)))
+        suite.insert(0, properties)
     suite.set("time", _seconds(sum(event.ns for event in events)))
 
 
@@ -88,7 +93,12 @@ def _message(event: CaseEvent, overlay: Overlay) -> str:
 
 
 def _body(event: CaseEvent, stream: Stream) -> list[str]:
-    rows = (("level", event.level), ("title", event.title), ("rules", ", ".join(event.rules)))
+    rows = (
+        ("level", event.level),
+        ("profile", event.profile),
+        ("title", event.title),
+        ("rules", ", ".join(event.rules)),
+    )
     ends = (
         ("want", event.want),
         ("got", event.got),

@@ -7,8 +7,10 @@ from typing import Final
 from wireproof.report.failure import replay
 from wireproof.report.groups import Group, counts, groups
 from wireproof.report.terminal import all_fail
+from wireproof.report.uncompared import uncompared
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Overlay
+from wireproof.trial.conclusion import sentence
 from wireproof.trial.show import cut
 from wireproof.trial.streams import Stream
 
@@ -29,7 +31,7 @@ def code(text: str) -> str:
 
 def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:
     """Counts of some runs, then their findings, as many as fit."""
-    lines = ["## wireproof", "", *_table(streams)]
+    lines = ["## wireproof", "", *_table(streams), *_endings(streams)]
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
     for stream in streams:
         lines += _findings(stream, room, overlays or {})
@@ -49,6 +51,13 @@ def _table(streams: Sequence[Stream]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
+def _endings(streams: Sequence[Stream]) -> list[str]:
+    """How each run ended, and what it did not compare; before the findings, which may not all fit."""
+    lines = [f"- {escape(stream.run.adapter)}: {escape(sentence(stream))}" for stream in streams]
+    lines += [f"- {escape(line)}" for stream in streams for line in uncompared(stream.run)]
+    return ["", *lines]
+
+
 def _row(stream: Stream, columns: list[str]) -> list[str]:
     seen = counts(stream)
     cells = [str(seen.get(name, "")) for name in columns]
@@ -66,7 +75,7 @@ def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> lis
         return []
     most = room - 5
     lines = ["", f"### {escape(stream.run.adapter)}: {len(found)} findings"]
-    lines += ["| case | verdict | want | got | like it |", "| --- | --- | --- | --- | --- |"]
+    lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_finding(group) for group in found[:most]]
     left = f" {len(found) - most} more findings." if len(found) > most else ""
     return [*lines, f"Replay: {code(replay(found[0].first, stream.run))}.{left}"]
@@ -74,5 +83,6 @@ def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> lis
 
 def _finding(group: Group) -> str:
     event = group.first
-    cells = (code(event.id), escape(event.label), escape(event.want), escape(event.got or event.text))
+    told = (event.label, event.profile, event.want, event.got or event.text)
+    cells = (code(event.id), *map(escape, told))
     return f"| {' | '.join(cells)} | {len(group.others) or ''} |"

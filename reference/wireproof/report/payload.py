@@ -154,7 +154,7 @@ class Packer:
         if event.id in self._cases.numbers:
             return self._cases.numbers[event.id]
         number = self._cases.number(event.id, [])
-        first = (event.id, event.title, "", event.level, ", ".join(event.flags))
+        first = (event.id, event.title, "", f"{event.level}, {event.profile}", ", ".join(event.flags))
         rules = [self._rule(name) for name in event.rules]
         said = [*map(self._word, first), rules, *map(self._word, ("", "", event.want))]
         twin = self._twin(event.id, event.twin or event.id.partition("~")[0])
@@ -168,7 +168,7 @@ class Packer:
     def _said(self, found: Detail) -> list[Any]:
         case = found.case
         ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
-        first = (case.id, case.title, case.why, case.level, ", ".join(case.flags))
+        first = (case.id, case.title, case.why, f"{case.level}, {case.profile}", ", ".join(case.flags))
         last = (case.source.document or case.source.origin, ran, found.want)
         rules = [self._rule(name) for name in case.rules]
         return [*map(self._word, first), rules, *map(self._word, last)]

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from wireproof.report.failure import block, replay
 from wireproof.report.groups import Group, Lookup, counts, groups, nowhere, owed
+from wireproof.report.uncompared import uncompared
 from wireproof.report.visible import visible
 from wireproof.trial.baseline import Applied
 from wireproof.trial.conclusion import sentence
@@ -39,6 +40,7 @@ STYLES: Final[Mapping[str, str]] = {
 
 HEADS: Final[Mapping[str, str]] = {
     "pass-unclassified": "no class",
+    "undocumented": "undoc.",
     "unsupported": "n/a",
     "adapter-error": "adapter",
     "suite-bug": "suite",
@@ -75,10 +77,10 @@ class View:
     strict_class: bool = False
 
 
-def show(stream: Stream, console: Console, view: View | None = None) -> None:
-    """Print one run."""
+def show(stream: Stream, console: Console, view: View | None = None) -> tuple[Group, ...]:
+    """Print one run; returns the findings that were shown whole, in their order."""
     view = view or View()
-    found = groups(stream, view.applied.overlays if view.applied else None)
+    found, shown = listed(stream, view)
     for event in owed(stream, view.applied.overlays if view.applied else {}):
         head = f"security, in the baseline: {event.id} {event.label}"
         console.print(plain(head, "bold red"), soft_wrap=True)
@@ -86,16 +88,22 @@ def show(stream: Stream, console: Console, view: View | None = None) -> None:
     paragraph = all_fail(stream)
     if paragraph:
         console.print(plain(paragraph, "bold red"))
-        found = found[:1]
-    for group in found[: view.most]:
+    for group in shown:
         console.print()
         _show_block(group, stream, console, view)
-    if len(found) > view.most:
+    if len(found) > view.most and not paragraph:
         console.print(plain(f"\n… and {len(found) - view.most} more findings: see the stream"))
     console.print()
     console.print(summary([stream]))
     for line in closing(stream, view.applied, strict_class=view.strict_class):
         console.print(plain(line), soft_wrap=True)
+    return shown
+
+
+def listed(stream: Stream, view: View) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """The findings of a run, and those of them that are shown whole."""
+    found = groups(stream, view.applied.overlays if view.applied else None)
+    return found, found[:1] if all_fail(stream) else found[: view.most]
 
 
 def plain(text: str, style: str = "") -> Text:
@@ -167,7 +175,8 @@ def all_fail(stream: Stream) -> str:
 
 def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = False) -> list[str]:
     """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
-    lines = [f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}"]
+    lines = [*uncompared(stream.run)]
+    lines.append(f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines
     lines += [f"baseline: stale    {debt.id} ({debt.kind}), {debt.who}" for debt in applied.stale]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from wireproof.spark import tables
 from wireproof.spark.places import Place
-from wireproof.trial.companions import Checked, companions
+from wireproof.trial.companions import Checked, companions, of_kafka
 
 NAME: Final = "companions.parquet"
 
@@ -27,13 +27,13 @@ COMPANIONS: Final = pa.schema(
 
 
 def beside(places: Sequence[Place], out: Path) -> tuple[Checked, ...]:
-    """The companions of some logs, checked, their findings written to `out`.
+    """The companions of those logs that are Kafka's, checked, their findings written to `out`.
 
     Raises:
         CompanionError: a file is too large to be one.
     """
     local = (Path(place.path) for place in places if not place.store)
-    found = tuple(one for path in local for one in companions(path))
+    found = tuple(one for path in local if of_kafka(path) for one in companions(path))
     tables.write_table(out / NAME, list(_rows(found)), COMPANIONS)
     return found
 

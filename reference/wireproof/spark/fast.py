@@ -20,7 +20,7 @@ from wireproof.columnar.heads import EVERY, ITEM
 from wireproof.columnar.trees import trees
 from wireproof.columnar.wave import Keep
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
-from wireproof.spark.framing import FREE, KAFKA, WORK
+from wireproof.spark.framing import FREE, KAFKA, WORK, doubted
 from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
@@ -57,7 +57,7 @@ def rows(
         again += len(block) - whole if odd else 0
         if odd and at < end:
             yield from told.rest()
-            item = _one(stored, at, options)
+            item = _one(stored, at, options, end)
             at += item.length
             size = BLOCKS[0]
             yield item
@@ -137,7 +137,7 @@ def parts(stored: Stored, start: int, end: int, options: Options, way: Way[Any])
                 at = base + part.at + part.length
         again += base + len(block) - at if odd else 0
         if odd and at < end:
-            item = _one(stored, at, options)
+            item = _one(stored, at, options, end)
             at += item.length
             yield item
         size = way.block if at > begun else 4 * size
@@ -162,9 +162,10 @@ def _first_odd(found: Frames) -> int:
     return int(odd[0]) if odd.size else len(found)
 
 
-def _one(stored: Stored, at: int, options: Options) -> Item:
+def _one(stored: Stored, at: int, options: Options, end: int) -> Item:
     item = next(iter(formats.scan(KAFKA.row, stored.pieces(at), options)))
-    return Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
+    one = Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
+    return doubted(KAFKA.row, stored, one, options, end)
 
 
 def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:

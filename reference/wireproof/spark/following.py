@@ -1,19 +1,26 @@
 """Logs that grow: how far each of them may be read by now, so that every byte is read once.
 
 What is committed of a log ends at an edge that is settled: bytes which come later cannot change what lies
-before it. A torn tail is left until it is whole; garbage is left until something stands behind it.
+before it. A torn tail is left until it is whole; garbage is left until something stands behind it. What a log
+waits for is logged, once for each place.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from attrs import define, evolve, field, frozen
 
+from wireproof.cases.survey import wanted
+from wireproof.spark.columns import HEAD
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import edges
 from wireproof.spark.places import Place, expand
 from wireproof.spark.settings import Settings
 from wireproof.spark.spans import Range
 from wireproof.spark.stored import Stored
+
+LOG: Final = logging.getLogger("wireproof.spark")
 
 Committed = Mapping[str, int]
 """By `Place.shown`, the bytes of each log that were read; of a compressed object, all or none."""
@@ -39,6 +46,7 @@ class Follower:
     asked: Settings
     stop: dict[str, int] | None = None
     _looked: dict[str, tuple[int, int, int]] = field(factory=dict, init=False)
+    _waiting: set[tuple[str, int]] = field(factory=set, init=False)
 
     def freeze(self) -> None:
         """Read no further than what is there now."""
@@ -87,7 +95,10 @@ class Follower:
         stored, reached = Stored.of(place), start
         try:
             for edge in edges(self.asked.framing, stored, self.asked.options, start):
-                if not edge.settled or (share is not None and reached > start and edge.at - start > share):
+                if not edge.settled:
+                    self._waits(place, stored, reached)
+                    break
+                if share is not None and reached > start and edge.at - start > share:
                     break
                 reached = edge.at
         finally:
@@ -95,6 +106,20 @@ class Follower:
         if share is None:
             self._looked[place.shown] = (start, place.size, reached)
         return reached
+
+    def _waits(self, place: Place, stored: Stored, at: int) -> None:
+        """Log what a log waits for."""
+        if (place.shown, at) in self._waiting:
+            return
+        self._waiting.add((place.shown, at))
+        there = place.size - at
+        needs = wanted(self.asked.framing.row, stored.read(at, HEAD))
+        what = (
+            f"an entry of {needs} bytes begins there, and {there} are there"
+            if needs > there
+            else f"where the next entry begins cannot be seen in the {there} bytes that are there"
+        )
+        LOG.warning("%s waits for more bytes at %d: %s", place.shown, at, what)
 
 
 def _grown(place: Place, committed: int) -> bool:

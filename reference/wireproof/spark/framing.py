@@ -18,6 +18,8 @@ from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
 from wireproof.heka.framing import FRAMINGS, Head
 from wireproof.heka.scan import Scanner
 from wireproof.iggy import log as iggy_log
+from wireproof.iggy import resync as iggy_resync
+from wireproof.kafka import resync as kafka_resync
 from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.scan import ENTRY_MOST
 from wireproof.spark.stored import Pieces, Stored
@@ -106,7 +108,58 @@ def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
     """Nothing but the position is carried from one item to the next: kafka/scan.py, iggy/log.py."""
     start = pieces.position
     for item in formats.scan(row, pieces, options):
-        yield Edge(start + item.at + item.length, not pieces.ended)
+        one = doubted(row, pieces.stored, evolve(item, at=start + item.at), options)
+        settled = not pieces.ended or one.kind != item.kind or _certain(row, pieces.stored, one, options)
+        yield Edge(one.at + one.length, settled)
+        if one.kind != item.kind:
+            return
+
+
+def _certain(row: Format, stored: Stored, one: Item, options: Options) -> bool:
+    """Whether garbage ends where it does, although something in it looks like an entry that is cut."""
+    end = one.at + one.length
+    if row.name != "kafka.log" or one.kind != "garbage" or end >= stored.size:
+        return False
+    return kafka_resync.certain(stored.read, end, options)
+
+
+def doubted(row: Format, stored: Stored, item: Item, options: Options, end: int | None = None) -> Item:
+    """A tail, or the damaged entry that it begins with, if sound entries follow in what it claims.
+
+    The size of an entry that seems to be cut may be what is damaged: `kafka.resync`, `iggy.resync`.
+
+    Args:
+        row: of the scan.
+        stored: the object.
+        item: of the scan, at its place in the object.
+        options: of the codec.
+        end: an edge; what claims to reach over it has a damaged size.
+    """
+    over = row.name == "kafka.log" and end is not None and item.at + item.length > end
+    if item.kind == "frame" or not (over or item.kind == "tail") or row.name not in RESUMED:
+        return item
+    length = end - item.at if over and end is not None else item.length
+    stop = RESUMED[row.name](row, stored.read(item.at, length), options) if length <= TAIL_MOST else 0
+    if not stop and (not over or end == stored.size):
+        return item
+    return Item("garbage", item.at, stop or length, cls="bad-length")
+
+
+def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
+    return kafka_resync.resumed(data, len(data), options)
+
+
+def _iggy_resumed(row: Format, data: bytes, _: Options) -> int:
+    return iggy_resync.resumed(iggy_log.EDITIONS[row.revision], data, len(data), None)
+
+
+RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
+    "kafka.log": _kafka_resumed,
+    "iggy.log": _iggy_resumed,
+}
+
+TAIL_MOST: Final = ENTRY_MOST + OVERHEAD
+"""Bytes of a tail that is looked into."""
 
 
 def _by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
@@ -122,20 +175,33 @@ def _by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
 
 def _scanned(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
     """The scan reads on behind `end` as far as it must to judge what begins before it."""
-    for item in formats.scan(framing.row, stored.pieces(start), options):
-        if start + item.at >= end:
-            return
-        yield evolve(item, at=start + item.at)
+    at, again = start, 0
+    while at < end:
+        for item in formats.scan(framing.row, stored.pieces(at), options):
+            one = evolve(item, at=start + item.at)
+            if one.at >= end:
+                return
+            if again <= FREE + WORK * (one.at - start):
+                one = doubted(framing.row, stored, one, options, end)
+            at = one.at + one.length
+            yield one
+            if one.length != item.length:
+                again += item.length
+                break
+        start = at
 
 
 def _strode(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
     """Record by record: a length without bound is not waited for, as no byte of the tail is wanted."""
-    at = start
+    at, again = start, 0
     while at < end:
         size = framing.stride(stored, at, options)
         if not size:
-            yield Item("tail", at, stored.size - at)
-            return
+            tail = Item("tail", at, stored.size - at)
+            one = doubted(framing.row, stored, tail, options) if again <= FREE + WORK * (at - start) else tail
+            yield one
+            at, again = at + one.length, again + tail.length
+            continue
         yield from (
             evolve(item, at=at) for item in formats.scan(framing.row, [stored.read(at, size)], options)
         )

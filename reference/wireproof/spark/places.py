@@ -1,10 +1,12 @@
 """Paths, directories and globs, on any store that pyarrow knows, as the objects that they name.
 
 A directory stands for the objects below it whose names a system gives its logs; what begins with a dot or an
-underscore is hidden, as everywhere in Spark. An object that is named itself, or matched by a glob, is taken
-whatever it is called.
+underscore is hidden, as everywhere in Spark, but for the folders of partitions: Kafka's own topics, such as
+`__consumer_offsets-0`, begin so. An object that is named itself, or matched by a glob, is taken whatever it
+is called. What is left out is listed with the reason.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -60,8 +62,32 @@ def sized(place: Place) -> int:
     return int(info.size)
 
 
+@frozen
+class Skipped:
+    """An object that is not read, and why."""
+
+    shown: str
+    size: int
+    why: str
+
+
+HIDDEN: Final = "hidden: the name, or that of a folder, begins with a dot or an underscore"
+OTHER: Final = "not named as a log"
+AGAIN: Final = "another name of an object that is read"
+NOWHERE: Final = "a link that leads nowhere"
+EMPTY: Final = "empty"
+
+PARTITION: Final = re.compile(r"_.*-\d+(-delete|-stray|-future)?")
+"""The folder of a partition: topic and number, and what Kafka adds to it."""
+
+
 def expand(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[Place]:
-    """The objects that `paths` name, each once, sorted.
+    """The objects that `paths` name, as `listed` has them."""
+    return listed(paths, suffixes)[0]
+
+
+def listed(paths: Iterable[str], suffixes: tuple[str, ...]) -> tuple[list[Place], list[Skipped]]:
+    """The objects that `paths` name, each once, sorted, and those among them that are left out.
 
     Args:
         paths: local paths or URIs; `*` matches within a component, `**` any number of them, `[a-c]` one
@@ -71,11 +97,31 @@ def expand(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[Place]:
     Raises:
         SourceError: nothing there, or no store of this scheme.
     """
-    found = {place.shown: place for path in paths for place in _expand(path, suffixes)}
-    return [found[shown] for shown in sorted(found)]
+    found = {one.shown: one for path in paths for one in _expand(path, suffixes)}
+    places, skipped, seen = list[Place](), list[Skipped](), set[str]()
+    for shown in sorted(found, key=lambda shown: (_linked(found[shown]), shown)):
+        one = found[shown]
+        match one:
+            case Place() if (real := _real(one)) in seen:
+                skipped.append(Skipped(one.shown, one.size, f"{AGAIN}, {real}"))
+            case Place():
+                seen.add(_real(one))
+                places.append(one)
+            case _:
+                skipped.append(one)
+    return sorted(places, key=lambda place: place.shown), sorted(skipped, key=lambda one: one.shown)
 
 
-def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
+def _real(place: Place) -> str:
+    """The object behind links, where there are some."""
+    return place.shown if place.store else os.path.realpath(place.path)
+
+
+def _linked(one: Place | Skipped) -> bool:
+    return isinstance(one, Place) and not one.store and os.path.realpath(one.path) != one.path
+
+
+def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place | Skipped]:
     parts = urlsplit(path) if "://" in path else None
     signs = "*[" if parts else "*?["
     inside = parts.path if parts else str(Path(path).expanduser().absolute())
@@ -87,7 +133,7 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
         places = list(_below(store, root, parts, inside[len(base) :], suffixes))
     except (OSError, ValueError) as error:
         raise SourceError(f"{_named(path)}: {str(error).splitlines()[0]}") from None
-    if not places:
+    if not any(isinstance(one, Place) for one in places):
         raise SourceError(f"{_named(path)}: no log there; name the objects or a directory that holds some")
     yield from places
 
@@ -118,7 +164,7 @@ def _shown(parts: SplitResult | None, path: str) -> str:
 
 def _below(
     store: str, root: str, parts: SplitResult | None, pattern: str, suffixes: tuple[str, ...]
-) -> Iterator[Place]:
+) -> Iterator[Place | Skipped]:
     """The objects at `root`; or those below it that `pattern` matches, or whose directory it does."""
     files, base = filesystem(store), root.rstrip("/")
     info = files.get_file_info(base or "/")
@@ -128,29 +174,72 @@ def _below(
     if info.type == fs.FileType.NotFound:
         raise SourceError("not found")
     matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
-    for one in files.get_file_info(fs.FileSelector(base or "/", recursive=True)):
-        if one.type == fs.FileType.File and _taken(one.path[len(base) + 1 :], matches, suffixes):
-            yield Place(store, one.path, _shown(parts, one.path), one.size)
+    for inner, size in _files(store, base):
+        shown = _shown(parts, inner)
+        match _left_out(inner[len(base) + 1 :], matches, suffixes):
+            case None:
+                continue
+            case "" if size < 0:
+                yield Skipped(shown, 0, NOWHERE)
+            case "":
+                yield Place(store, inner, shown, size)
+            case why:
+                yield Skipped(shown, max(size, 0), why)
 
 
-def _taken(relative: str, matches: re.Pattern[str] | None, suffixes: tuple[str, ...]) -> bool:
+def _files(store: str, base: str) -> Iterator[tuple[str, int]]:
+    """Path and size of each file below a directory; -1 for a link that leads nowhere."""
+    if store:
+        for one in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
+            if one.type == fs.FileType.File:
+                yield one.path, int(one.size)
+    else:
+        yield from _local(base)
+
+
+def _local(base: str) -> Iterator[tuple[str, int]]:
+    """The files of a local directory; links to directories come last, and each directory is entered once."""
+    waiting, links, seen = [base or "/"], list[str](), set[str]()
+    while waiting or links:
+        here = waiting.pop() if waiting else links.pop(0)
+        if (real := os.path.realpath(here)) in seen:
+            continue
+        seen.add(real)
+        with os.scandir(here) as found:
+            for one in sorted(found, key=lambda entry: entry.name):
+                if one.is_dir():
+                    (links if one.is_symlink() else waiting).append(one.path)
+                elif one.is_file():
+                    yield one.path, one.stat().st_size
+                elif one.is_symlink():
+                    yield one.path, -1
+
+
+def _left_out(relative: str, matches: re.Pattern[str] | None, suffixes: tuple[str, ...]) -> str | None:
+    """Why an object is left out; empty if it is taken, None if nobody named it."""
     if matches is None:
-        return _is_log(relative, suffixes)
+        return _no_log(relative, suffixes)
     if matches.fullmatch(relative):
-        return True
+        return ""
     steps = relative.split("/")
     for count in range(1, len(steps)):
         if matches.fullmatch("/".join(steps[:count])):
-            return _is_log("/".join(steps[count:]), suffixes)
-    return False
+            return _no_log("/".join(steps[count:]), suffixes)
+    return None
 
 
-def _is_log(relative: str, suffixes: tuple[str, ...]) -> bool:
-    if any(step.startswith((".", "_")) for step in relative.split("/")):
-        return False
+def _no_log(relative: str, suffixes: tuple[str, ...]) -> str:
+    """Why the name below a directory is not that of a log; empty if it is."""
+    *folders, name = relative.split("/")
+    if name.startswith((".", "_")) or any(_hidden(folder) for folder in folders):
+        return HIDDEN
     path = Path(relative)
     plain = path.stem if path.suffix in COMPRESSIONS else path.name
-    return not suffixes or plain.endswith(suffixes)
+    return "" if not suffixes or plain.endswith(suffixes) else OTHER
+
+
+def _hidden(folder: str) -> bool:
+    return folder.startswith(".") or (folder.startswith("_") and not PARTITION.fullmatch(folder))
 
 
 _SIGNS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")

@@ -14,6 +14,7 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.fast_records import Records
 from wireproof.spark.framing import Framing
 from wireproof.spark.places import Place, filesystem
+from wireproof.spark.salvage import salvaged
 from wireproof.spark.spans import Span
 from wireproof.spark.stored import FAR, Stored
 from wireproof.wire.classes import RejectClass
@@ -147,13 +148,26 @@ def _unpack(place: Place, room: Any, most: int) -> tuple[int, RejectClass | None
         try:
             piece = stream.read(PIECE)
         except OSError:  # the compressed bytes are damaged or cut; what came before is read all the same
-            return size, "decompress-failed"
+            return size + _salvage(place, room, size, most), "decompress-failed"
         if not piece:
             return size, None
         room.write(piece)
         size += len(piece)
         if size > most:
             return size, "limit-exceeded"
+
+
+def _salvage(place: Place, room: Any, known: int, most: int) -> int:  # noqa: ANN401 - a file
+    """Add to `room` what comes out behind the `known` bytes; gives how many bytes that are."""
+    assert place.compression is not None, "it was unpacked"
+    size = 0
+    with filesystem(place.store).open_input_stream(place.path, compression=None) as stream:
+        for piece in salvaged(iter(lambda: stream.read(PIECE), b""), place.compression):
+            size += len(piece)
+            room.write(piece[max(known - size, -len(piece)) :] if size > known else b"")
+            if size > most:
+                break
+    return max(size - known, 0)
 
 
 @frozen

@@ -13,18 +13,22 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from attrs import frozen
+from attrs import evolve, frozen
 
 from wireproof import __version__
+from wireproof.cases.survey import MISFITS
 from wireproof.columnar.spelling import spelt
 from wireproof.files import replace
-from wireproof.spark import fast, reading, settings, spanwise, tables, vectors
+from wireproof.kafka.scan import MAGIC_AT
+from wireproof.spark import damages, fast, reading, settings, spanwise, tables, vectors
 from wireproof.spark.bench import Bench
+from wireproof.spark.columns import HEAD
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.judging import Judged, Seen, by_reference, seen
-from wireproof.spark.places import Place, expand, sized
+from wireproof.spark.places import EMPTY, Place, Skipped, listed, sized
 from wireproof.spark.settings import Settings
 from wireproof.spark.shipping import Where
 from wireproof.spark.spans import PACKED, Span, packed, split, whole
@@ -63,6 +67,7 @@ class Plan:
         name, options: of the source, as `settings.parse` takes them.
         adapters: as the registry reads them.
         spans: all of them; a span is named by its number.
+        skipped: the objects that are not read.
         most: samples of a signature.
         out: the folder, which every worker can write to under this name.
     """
@@ -73,6 +78,7 @@ class Plan:
     spans: tuple[Span, ...]
     most: int
     out: Path
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def asked(self) -> Settings:
@@ -120,10 +126,9 @@ def planned(
     """
     asked = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
     asked["version"] = __version__
-    page = spanwise.kept(
-        out, "scan", asked, lambda: {"spans": [_row(span) for span in _spans(name, options, grain)]}
-    )
-    plan = Plan(name, options, tuple(adapters), tuple(map(_span, page["spans"])), most, out)
+    page = spanwise.kept(out, "scan", asked, lambda: _page(name, options, grain))
+    spans, skipped = map(_span, page["spans"]), (Skipped(*row) for row in page["skipped"])
+    plan = Plan(name, options, tuple(adapters), tuple(spans), most, out, tuple(skipped))
     for place in {span.place for span in plan.spans}:
         if sized(place) != place.size:
             raise SourceError(
@@ -132,12 +137,16 @@ def planned(
     return plan
 
 
-def _spans(name: str, options: dict[str, str], grain: int) -> list[Span]:
+def _page(name: str, options: dict[str, str], grain: int) -> dict[str, Any]:
+    """The spans of all objects, and the objects that have none."""
     asked = settings.parse(name, options)
-    places = [place for place in expand(asked.paths, asked.kind.suffixes) if place.size]
-    if not places:
+    places, skipped = listed(asked.paths, asked.kind.suffixes)
+    full = [place for place in places if place.size]
+    if not full:
         raise SourceError("nothing to scan: every object is empty")
-    return [span for one in whole(places) for span in split(asked.framing, asked.options, one, grain)]
+    spans = [span for one in whole(full) for span in split(asked.framing, asked.options, one, grain)]
+    skipped += [Skipped(place.shown, 0, EMPTY) for place in places if not place.size]
+    return {"spans": list(map(_row, spans)), "skipped": [[one.shown, one.size, one.why] for one in skipped]}
 
 
 def _row(span: Span) -> list[Any]:
@@ -218,7 +227,7 @@ def _parts(
         return asked.framing.items(asked.framing, stored, start, end, asked.options)
     some = stored, start, end, asked.options
     if not benches:
-        return fast.rows(*some, SHOWN)
+        return fast.rows(*some, ORDERED if damages.segment(stored.shown) else SHOWN)
     spellings = [bench.spelling for bench in benches]
     return fast.items(*some, lambda run: spelt(run, spellings, asked.options))
 
@@ -230,7 +239,9 @@ def _asked(items: list[Seen], benches: list[Bench], asking: deque[list[Seen]]) -
 
 
 def _seen(asked: Settings, stored: Stored, item: Item) -> Seen:
-    data = stored.read(item.at, min(item.length, ASKED_BYTES)) if item.kind != "tail" else b""
+    """An item as it is asked; of one that is too large for that the beginning."""
+    length = item.length if item.length <= ASKED_BYTES else HEAD
+    data = stored.read(item.at, length) if item.kind != "tail" else b""
     whole_item = item.kind != "tail" and len(data) == item.length
     return seen(asked.framing, item, data, asked.options) if whole_item else Seen(item, data, None)
 
@@ -244,7 +255,8 @@ def _judged(
     for number, one in enumerate(items):
         ours = by_reference(_format(one, asked), one.item)
         theirs = [answer[number] for answer in answers]
-        given = [judged for judged in theirs if judged]
+        given = [judged for judged in theirs if judged] or _too_large(one, benches, ours)
+        _damaged(part, one, asked, stored)
         part.account(one.item.kind, 1, one.item.length)
         for judged in (ours, *given):
             part.count(judged, one.item)
@@ -273,6 +285,25 @@ def _judged(
     return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
 
 
+def _too_large(one: Seen, benches: list[Bench], ours: Judged) -> list[Judged]:
+    """The verdicts on an entry that no adapter is asked about for its size."""
+    if one.item.kind == "tail" or one.item.length <= ASKED_BYTES:
+        return []
+    cls = f"{one.item.length} bytes"
+    said = evolve(ours.signature, op="decode", kind="not-run", cls="too-large")
+    return [
+        Judged(bench.spec, "not-run", cls, "", evolve(said, implementation=bench.spec), finding=False)
+        for bench in benches
+    ]
+
+
+def _damaged(part: Part, one: Seen, asked: Settings, stored: Stored) -> None:
+    """What of an item is not sound."""
+    part.damages.item(one.item)
+    if asked.framing is KAFKA and one.item.kind == "frame" and damages.segment(stored.shown):
+        part.damages.batch(one.item, one.data)
+
+
 def _placed(part: Part, said: Sequence[Judged], item: Item, stored: Stored) -> None:
     """What all say of one item, at its place."""
     for one in said:
@@ -282,11 +313,18 @@ def _placed(part: Part, said: Sequence[Judged], item: Item, stored: Stored) -> N
 
 
 def _format(one: Seen, asked: Settings) -> str:
-    return one.case.joined if one.case else asked.framing.row.joined
+    """What an item was asked as, or would be if it were smaller."""
+    if one.case:
+        return one.case.joined
+    large = asked.framing is KAFKA and one.item.kind == "frame" and len(one.data) > MAGIC_AT
+    return BATCHES[one.data[MAGIC_AT]] if large else asked.framing.row.joined
 
 
 SHOWN: Final = ("position", "length", "kind", "fault", "remarks", "magic")
 """Columns of `columnar.HEADS` that the table shows."""
+
+ORDERED: Final = (*SHOWN, "offset", "last_offset", "leader_epoch")
+"""With those whose order in a segment is looked at."""
 
 BATCHES: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
 
@@ -294,6 +332,7 @@ BATCHES: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
 def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) -> pa.RecordBatch:
     """Rows of `SHOWN` as rows of the table: only what is refused is looked at one by one."""
     size, fault = entries.num_rows, entries.column("fault")
+    _fast_damages(entries, part)
     magic, length = (entries.column(name).to_numpy() for name in ("magic", "length"))
     good = fault.is_null().to_numpy(zero_copy_only=False)
     for number, name in enumerate(BATCHES):
@@ -317,6 +356,19 @@ def _fast(entries: pa.RecordBatch, stored: Stored, asked: Settings, part: Part) 
     return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
 
 
+def _fast_damages(entries: pa.RecordBatch, part: Part) -> None:
+    """What of rows that are accepted is not sound."""
+    remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
+    for row in remarked.select(["position", "length", "remarks"]).to_pylist():
+        for cls in sorted(MISFITS.intersection(row["remarks"])):
+            part.damages.add(row["position"], row["length"], cls)
+    if "offset" in entries.schema.names:
+        batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))
+        some = entries.filter(batch)
+        names = ("offset", "last_offset", "leader_epoch", "position", "length")
+        part.damages.ordered(*(some.column(name).to_numpy(zero_copy_only=False) for name in names))
+
+
 def _strewn(
     part: Part, one: Signature, where: "np.ndarray[Any, np.dtype[np.int64]]", weight: int, stored: Stored
 ) -> None:
@@ -331,6 +383,7 @@ def _one_refused(row: dict[str, Any], stored: Stored, asked: Settings, part: Par
     item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
     one = _seen(asked, stored, item)
     judged = by_reference(_format(one, asked), item)
+    part.damages.item(item)
     part.count(judged, item)
     part.account(item.kind, 1, item.length)
     part.sample(judged, one, stored.shown)
@@ -386,6 +439,9 @@ def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     tables.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
     tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
     tables.write_table(plan.out / "positions.parquet", _positions(plan, parts), vectors.POSITIONS)
+    tables.write_table(plan.out / "damage.parquet", _damages(plan, parts), damages.DAMAGE)
+    skipped = [{"path": one.shown, "size": one.size, "why": one.why} for one in plan.skipped]
+    tables.write_table(plan.out / "skipped.parquet", skipped, tables.SKIPPED)
     tables.write_table(plan.out / "files.parquet", files, tables.FILES)
     tables.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
     return signatures, files
@@ -394,6 +450,11 @@ def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 def _positions(plan: Plan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     shown = [span.place.shown for span in plan.spans]
     return vectors.positions(list(zip(shown, parts, strict=True)))
+
+
+def _damages(plan: Plan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    shown = [span.place.shown for span in plan.spans]
+    return damages.rows(zip(shown, (part["damages"] for part in parts), strict=True))
 
 
 def _accounts(plan: Plan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:

@@ -27,6 +27,9 @@ DRAWN: Final = 256
 DAMAGED: Final = 1000
 """One entry in so many has a fault."""
 
+STRIDE: Final = 256
+"""Offsets from one entry to the next: more than an entry has records."""
+
 TAIL: Final = 40
 """Bytes of the entry that ends the last segment, cut."""
 
@@ -99,7 +102,7 @@ def generate(
             for entry in entries(seed, number, min(segment, size - number * segment), every, plain=plain):
                 file.write(entry.at(offset))
                 ledger.add(verdict(entry), len(entry.data))
-                offset += 1
+                offset += STRIDE
             if number == numbers[-1] and entry.whole:
                 file.write(entry.at(offset)[:TAIL])
                 ledger.add(Verdict("kafka.log/mixed", "tail", ""), TAIL)

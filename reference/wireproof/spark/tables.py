@@ -3,7 +3,8 @@
     OUT/plan.json            what was asked, and the spans; written first
     OUT/frames/<span>.parquet    one row an item, with what every implementation makes of it
     OUT/spans/<span>.json    what the other tables need of a span; written last, so that it commits the span
-    OUT/{signatures,samples,matrix,positions,files,run}.parquet    at the end, from the spans alone
+    OUT/{signatures,samples,matrix,positions,damage,files,run}.parquet    at the end, from the spans alone
+    OUT/skipped.parquet    the objects that are not read, and why
 
 Every file is written under another name and then renamed: it is there whole or not at all, and a span that is
 read again writes the same bytes.
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from attrs import asdict, astuple, define, field, frozen
 
 from wireproof.files import replace, replace_text
+from wireproof.spark.damages import Damages
 from wireproof.spark.judging import Judged, Seen
 from wireproof.spark.vectors import SIGNATURE, Vectors, named
 from wireproof.trial.signature import Signature
@@ -68,10 +70,14 @@ FILES: Final = pa.schema(
             (name, pa.int64())
             for name in ("frames", "frame_bytes", "garbage", "garbage_bytes", "tails", "tail_bytes")
         ),
+        ("damaged", pa.int64()),
         ("fault", pa.string()),
     ]
 )
 """The account: frame, garbage and tail bytes are `read`, which of what is not packed is `size`."""
+
+SKIPPED: Final = pa.schema([("path", pa.string()), ("size", pa.int64()), ("why", pa.string())])
+"""The objects that are not read."""
 
 RUN: Final = pa.schema(
     [
@@ -125,6 +131,7 @@ class Part:
         kinds: items and bytes by kind.
         samples: by signature.
         vectors: what the implementations say together, and where.
+        damages: what is not sound, place by place.
         fault: what became of the compression around the object.
     """
 
@@ -136,6 +143,7 @@ class Part:
     )
     samples: dict[Signature, list[Sample]] = field(factory=dict)
     vectors: Vectors = field(factory=Vectors)
+    damages: Damages = field(factory=Damages)
     fault: str | None = None
 
     def count(self, judged: Judged, item: Item, number: int = 1, weight: int | None = None) -> None:
@@ -165,6 +173,7 @@ class Part:
             "kinds": self.kinds,
             "samples": [asdict(one) for key in sorted(self.samples) for one in self.samples[key]],
             "fault": self.fault,
+            "damages": self.damages.dump(),
             **self.vectors.dump(),
         }
 
@@ -221,6 +230,7 @@ def files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[di
             row[f"{kind}s" if kind != "garbage" else kind] += number
             row[f"{kind}_bytes"] += weight
             row["read"] += weight
+        row["damaged"] += part["damages"]["count"]
         row["fault"] = row["fault"] or part["fault"]
     for path, row in sorted(rows.items()):
         assert packed[path] or row["read"] == row["size"], f"{path}: {row['read']} of {row['size']} bytes"

@@ -273,8 +273,33 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
 def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "") -> str:
     """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
     owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
-    debts = (Debt(event.id, event.label, event.cls, reason, owner, expires, issue) for event in owed)
-    return "\n".join(_block(debt) for debt in sorted(debts, key=lambda debt: debt.id))
+    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(owed))
+    return "\n".join(_block(Debt(*name, reason, owner, expires, issue)) for name in sorted(names))
+
+
+def _folded(owed: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+    """Yield each failure with the id or the pattern that stands for it.
+
+    The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
+    family in no other way, else of the whole topic.
+    """
+    alike: dict[tuple[str, ...], set[str]] = {}
+    kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for event in owed:
+        parent, family = _parts(event)
+        alike.setdefault((event.suite, family, event.label, event.cls), set()).add(parent)
+        kinds.setdefault((parent, family), set()).add((event.label, event.cls))
+    for event in owed:
+        parent, family = _parts(event)
+        one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
+        fixture = parent if one else f"{event.suite}/*"
+        yield event, f"{fixture}~{family}:*" if family else event.id
+
+
+def _parts(event: CaseEvent) -> tuple[str, str]:
+    """Split an id into that of its fixture and its family, which a golden case does not have."""
+    parent, _, derived = event.id.partition("~")
+    return parent, derived.partition(":")[0]
 
 
 def _block(debt: Debt) -> str:

@@ -4,6 +4,7 @@ from typing import Final
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Case
+from wireproof.trial.plan import in_profile
 from wireproof.wire.observe import Wanted, tree_of
 
 EXACT: Final = frozenset({"reference", "columnar"})
@@ -20,14 +21,14 @@ def excluded(hello: Hello, case: Case) -> str:
 
     An adapter that claims nothing at all leaves nothing out: it has yet to be probed.
     """
-    if not hello.revisions:
-        return ""
     claim = claim_of(hello, case)
+    if not hello.revisions:
+        return "" if in_profile(case, None) else f"claims no profile {case.profile}"
     if claim is None:
         return f"claims no {case.joined}"
     if claim.ops is not None and case.op not in claim.ops:
         return f"claims no {case.op} of {case.joined}"
-    if case.op != "encode" and claim.profiles is not None and case.profile not in claim.profiles:
+    if not in_profile(case, claim):
         return f"claims no profile {case.profile}"
     return next((f"claims no {atom}" for atom in case.needs if not _has(claim, atom)), "")
 

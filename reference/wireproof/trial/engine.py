@@ -117,7 +117,7 @@ class Engine:
 
     hello: Hello
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the settings of a run, each by its name
         self,
         spec: str,
         *,
@@ -127,6 +127,7 @@ class Engine:
         hello_seconds: float = HELLO_SECONDS,
         memory: int | None = MEMORY,
         digest: bool = False,
+        check_claims: bool = True,
     ) -> None:
         """Remember what to start.
 
@@ -139,6 +140,7 @@ class Engine:
             hello_seconds: the wait for the hello.
             memory: bytes, as `registry.open_adapter` has it.
             digest: ask for digests in place of values.
+            check_claims: refuse a hello that claims what does not exist; `probe` gives advice instead.
         """
         self._spec = spec
         self._in_process = in_process
@@ -147,6 +149,7 @@ class Engine:
         self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
         self._memory = memory
         self._answer: Literal["value", "digest"] = "digest" if digest else "value"
+        self._check_claims = check_claims
         self._controller: Controller | None = None
         self._blocks: deque[_Block] = deque()
         self._queue: deque[_Asked] = deque()
@@ -187,10 +190,11 @@ class Engine:
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
         """The same without regard to the claims: nothing is held back, nothing lifted. For `probe`."""
-        unclaimed = evolve(self.hello, revisions={})
-        return ((ran.case, ran.outcome) for ran in self._run(cases, unclaimed, Ran))
+        return ((ran.case, ran.outcome) for ran in self._run(cases, None, Ran))
 
-    def _run(self, cases: Iterable[Case], hello: Hello, keep: Keep, size: int | None = None) -> Iterator[Any]:
+    def _run(
+        self, cases: Iterable[Case], hello: Hello | None, keep: Keep, size: int | None = None
+    ) -> Iterator[Any]:
         for block in blocks(cases, min(size or self._size, self._size)):
             self._put(block, hello, keep)
             yield from self._taken(self._blocks.popleft())
@@ -224,6 +228,7 @@ class Engine:
             in_process=self._in_process,
             hello_seconds=self._hello_seconds,
             memory=self._memory,
+            check=self._check_claims,
         )
 
     def _running(self) -> Controller:
@@ -244,11 +249,11 @@ class Engine:
 
     # --- a block ---
 
-    def _put(self, cases: list[Case], hello: Hello, keep: Keep) -> None:
+    def _put(self, cases: list[Case], hello: Hello | None, keep: Keep) -> None:
         """Queue a block, and send of it what there is room for."""
         block = _Block(cases, keep)
         for place in self._draw.order(len(cases)):
-            case = planned(cases[place], hello)
+            case = planned(cases[place], hello) if hello else cases[place]
             if not isinstance(case, Case):
                 block.settle(place, cases[place], case, 0)
                 continue

@@ -16,6 +16,8 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Op
+from wireproof.cases.observable import not_compared
+from wireproof.formats import FORMATS
 from wireproof.trial.signature import Signature, without_indices
 from wireproof.trial.verdicts import Name, Verdict
 from wireproof.wire.rejected import At
@@ -45,6 +47,7 @@ class Run:
         level: the level that the run holds the adapter to.
         filters: the patterns of a selection; empty for the whole plan.
         shard: `2/8`, or empty.
+        not_compared: by format and revision, the patterns of the fields that the adapter does not show.
         started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
     """
 
@@ -60,6 +63,7 @@ class Run:
     level: Level = "must"
     filters: tuple[str, ...] = ()
     shard: str = ""
+    not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
     started: str = ""
     schema: int = SCHEMA
 
@@ -74,6 +78,7 @@ class CaseEvent:
         ns: nanoseconds from request to answer.
         token: replays the case; empty where its id does.
         title, rules, twin, flags: of the case, for those who have only the stream.
+        profile: of the case: what an adapter is that must do this, a `reader` or a producer's broker.
         cluster: of an exchange, which of those who read the same bytes understood them so: 1 is the most
             adapters; 0 where all did.
         before: the digest of the event before it.
@@ -99,6 +104,7 @@ class CaseEvent:
     rules: tuple[str, ...] = ()
     twin: str = ""
     flags: tuple[str, ...] = ()
+    profile: str = "reader"
     cluster: int = 0
     before: str = field(default="", eq=False)
 
@@ -163,13 +169,19 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
         case.rules,
         case.twin or "",
         case.flags,
+        case.profile,
     )
 
 
 def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
     """The manifest of a run of the adapter that said `hello`."""
     tree = _CONVERTER.unstructure(hello)
-    return Run(adapter=hello.name, version=hello.version, hello=tree, **fields)
+    hidden = {
+        joined: left_out
+        for joined, claim in hello.revisions.items()
+        if joined in FORMATS and (left_out := not_compared(FORMATS[joined], claim.observes))
+    }
+    return Run(adapter=hello.name, version=hello.version, hello=tree, not_compared=hidden, **fields)
 
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:

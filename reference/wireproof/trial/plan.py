@@ -28,6 +28,9 @@ BLOCK: Final = 512
 SLOW_BLOCK: Final = 32
 """The same for an adapter that says it is slow, so that its results show while it runs."""
 
+READER: Final = (DEFAULT.profile,)
+"""What an adapter is that claims no profile."""
+
 SLOW_SHARE: Final = 16
 """Of the derived cases, a slow adapter gets one in so many."""
 
@@ -68,7 +71,7 @@ class Draw:
 def planned(case: Case, hello: Hello) -> Case | Unsupported:
     """The case as it is asked of this adapter, or why it is not."""
     if not hello.revisions:
-        return case
+        return case if in_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
     if (unknown := lifting(case, hello)) is not None:
         case = lift(case, FORMATS[case.joined], unknown)
     claim = hello.revisions.get(case.joined)
@@ -116,7 +119,7 @@ def lacking(case: Case, claim: Claim) -> str:
 
     An encoder is asked for the same bytes in every profile, which only says how they are looked at.
     """
-    if case.op != "encode" and claim.profiles is not None and case.profile not in claim.profiles:
+    if not in_profile(case, claim):
         return f"profile:{case.profile}"
     claimed = {"codec": claim.codecs, "feature": claim.features}
     for atom in case.needs:
@@ -125,6 +128,12 @@ def lacking(case: Case, claim: Claim) -> str:
         if names is not None and name not in names:
             return atom
     return ""
+
+
+def in_profile(case: Case, claim: Claim | None) -> bool:
+    """Report whether a case is of a profile that is claimed; who claims none is a reader."""
+    claimed = claim.profiles if claim is not None else None
+    return case.op == "encode" or case.profile in (READER if claimed is None else claimed)
 
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:

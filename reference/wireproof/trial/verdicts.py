@@ -143,7 +143,7 @@ class Verdict:
         An open place may be refused, but whoever refuses the twin shows nothing by refusing its neighbour; an
         `info` bears a class only where the adapter refused.
         """
-        return self.passing and not (self.name == "info" and self.cls)
+        return self.passing and self.name != "undocumented" and not (self.name == "info" and self.cls)
 
 
 def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:

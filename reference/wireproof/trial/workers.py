@@ -22,6 +22,8 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from attrs import define, frozen
 
+from wireproof.adapters.worker import end_with_parent
+
 END_SECONDS: Final = 8.0
 """For a worker to close its adapter once it is asked to end; then it is killed."""
 
@@ -169,6 +171,7 @@ class _Body:
 
     def run(self) -> None:
         """Do tasks while there are any, then idle work until all are done."""
+        end_with_parent()  # however it ends: a case that hangs may take its time
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, whom a terminal interrupts too, ends this
         signal.signal(signal.SIGTERM, _leave)
         with contextlib.suppress(BrokenPipeError):  # the parent is gone

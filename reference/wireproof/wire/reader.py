@@ -262,7 +262,7 @@ Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table 
 class TracingReader(Reader):
     """A reader that keeps a `Span` of every field, shared with the readers of inner regions."""
 
-    __slots__ = ("spans",)
+    __slots__ = ("_places", "spans")
 
     tracing: ClassVar[bool] = True
 
@@ -270,24 +270,27 @@ class TracingReader(Reader):
         """Open a window as `Reader` does; `spans` is the list to add to."""
         super().__init__(data, **window)
         self.spans: list[Span] = [] if spans is None else spans
+        self._places = {(span.space, span.path): index for index, span in enumerate(self.spans)}
+
+    def _keep(self, span: Span) -> None:
+        """Add a span; the last one of a path in a space is found again at once."""
+        self._places[span.space, span.path] = len(self.spans)
+        self.spans.append(span)
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
         child = super()._child(data, pos, end, space, short)
-        child.spans = self.spans
+        child.spans, child._places = self.spans, self._places  # noqa: SLF001 - of the same class
         return child
 
     def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
         """Attach what the field says to the last span of that path."""
-        path = self.path(name)
-        for index in range(len(self.spans) - 1, -1, -1):
-            span = self.spans[index]
-            if span.path == path and span.space == self.space:
-                self.spans[index] = evolve(span, cover=Cover(kind, start, end, bias))
-                return
+        index = self._places.get((self.space, self.path(name)))
+        if index is not None:
+            self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
         """Add a span that the codec describes itself."""
-        self.spans.append(Span(self.path(name), self.space, start, end, kind, value))
+        self._keep(Span(self.path(name), self.space, start, end, kind, value))
 
     def taken(self, start: int) -> None:
         """The bytes just taken lie under a length if the field before is named so: `keyLength` of `key`."""
@@ -306,7 +309,7 @@ def _traced(kind: str) -> Callable[..., Any]:
     def read(self: TracingReader, name: str, *args: Any) -> Any:  # noqa: ANN401 - wraps every primitive
         start = self.pos
         value = plain(self, name, *args)
-        self.spans.append(Span(self.path(name), self.space, start, self.pos, label, value))
+        self._keep(Span(self.path(name), self.space, start, self.pos, label, value))
         if kind == "take":
             self.taken(start)
         return value

@@ -20,8 +20,12 @@ _COMMAND: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return `text` with every such sign spelled out in hex, as Python spells it."""
-    return _UNFIT.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text)
+    """Return `text`, whole, with every such sign spelled out in hex, as Python spells it."""
+    return _harmless(_UNFIT.sub(lambda sign: f"\\x{ord(sign[0]):02x}", text))
+
+
+def _harmless(text: str) -> str:
+    return _COMMAND.sub(lambda sign: f"\\x{ord(sign[0][0]):02x}{sign[0][1]}", text)
 
 
 def one_line(text: str, most: int) -> str:
@@ -29,6 +33,6 @@ def one_line(text: str, most: int) -> str:
     line = " ".join(text[: 4 * most].split())
     if not line.isprintable():
         line = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in line)
-    line = _COMMAND.sub(lambda sign: f"\\x{ord(sign[0][0]):02x}{sign[0][1]}", line)
+    line = _harmless(line)
     cut = len(line) > most or len(text) > 4 * most
     return f"{line[: most - 1]}…" if cut else line

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get
 
 import cattrs
 from attrs import NOTHING, Attribute, fields, has
+from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from wireproof.wire.rejected import Rejected
@@ -64,6 +65,30 @@ def _boolean(value: object, _: type) -> bool:
     return value
 
 
+def _is_tuple(kind: Any) -> bool:  # noqa: ANN401 - a type
+    return get_origin(kind) is tuple
+
+
+def _tuple(tree: object, kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
+    """Structure a list up to its first wrong element: cattrs gathers them all, and takes a text as a list."""
+    if not isinstance(tree, list | tuple):
+        raise ValueError("want a list")  # noqa: TRY004 - cattrs gathers ValueErrors
+    kinds = get_args(kind)
+    if kinds[-1] is Ellipsis:
+        kinds = kinds[:1] * len(tree)
+    if len(kinds) != len(tree):
+        raise ValueError(f"want {len(kinds)} values, got {len(tree)}")
+    hooks = {inner: _CONVERTER.get_structure_hook(inner) for inner in dict.fromkeys(kinds)}
+    parts: list[Any] = []
+    for index, (part, inner) in enumerate(zip(tree, kinds, strict=True)):
+        try:
+            parts.append(hooks[inner](part, inner))
+        except Exception as error:  # noqa: BLE001 - as cattrs does: it tells what is wrong where
+            error.add_note(IterableValidationNote(f"at {index}", index, inner))
+            raise IterableValidationError("a list", [error], kind) from None
+    return tuple(parts)
+
+
 def _bytes_or_list(kind: Any) -> bool:  # noqa: ANN401 - a type
     """Whether it is bytes or a tuple, which JSON tells apart: a text or an array."""
     args = get_args(kind)
@@ -74,7 +99,7 @@ def _bytes_or_list(kind: Any) -> bool:  # noqa: ANN401 - a type
 def _octets_or_list(tree: object, kind: Any) -> Any:  # noqa: ANN401 - a type, and a value of it
     if isinstance(tree, str):
         return _octets(tree, bytes)
-    return _CONVERTER.structure(tree, next(arg for arg in get_args(kind) if get_origin(arg) is tuple))
+    return _tuple(tree, next(arg for arg in get_args(kind) if get_origin(arg) is tuple))
 
 
 def _names(cls: type) -> dict[str, Any]:
@@ -86,6 +111,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(bytes, _octets)
     converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook_func(_is_tuple, _tuple)
     converter.register_structure_hook_func(_bytes_or_list, _octets_or_list)
     converter.register_unstructure_hook(int, str)
     converter.register_unstructure_hook(bool, lambda value: value)

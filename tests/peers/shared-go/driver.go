@@ -79,10 +79,10 @@ func (d *Driver) answer(r *Request) (head map[string]any, blob []byte) {
 		return d.hello(), nil
 	}
 	log := new(Log)
-	defer func() { // a panic of the library is its answer: nothing that it documents
+	defer func() { // a panic of the library would have ended any other caller
 		if fault := recover(); fault != nil {
-			head, blob = d.refused(r, log, fmt.Errorf("panic: %v", fault)), nil
-			head["untyped"] = true
+			text := cut(fmt.Sprintf("panic: %v", fault))
+			head, blob = map[string]any{"id": r.ID, "outcome": "crashed", "text": text}, nil
 		}
 	}()
 	var err error
@@ -104,10 +104,7 @@ func (d *Driver) answer(r *Request) (head map[string]any, blob []byte) {
 }
 
 func (d *Driver) refused(r *Request, log *Log, err error) map[string]any {
-	text, unsupported, class := err.Error(), Unsupported(""), "other"
-	if len(text) > 300 {
-		text = text[:300]
-	}
+	text, unsupported, class := cut(err.Error()), Unsupported(""), "other"
 	if errors.As(err, &unsupported) {
 		return map[string]any{"id": r.ID, "outcome": "unsupported", "text": text}
 	}
@@ -121,6 +118,13 @@ func (d *Driver) refused(r *Request, log *Log, err error) map[string]any {
 		head["before"] = log.value(r)
 	}
 	return head
+}
+
+func cut(text string) string {
+	if len(text) > 300 {
+		return text[:300]
+	}
+	return text
 }
 
 func (d *Driver) hello() map[string]any {

@@ -139,7 +139,7 @@ function facts(rows) {
 function aboutCase(one) {
   const rules = one.rules.map(([id, text, source, practice]) => make("p", {}, make("code", {}, id), ` ${text} `,
     make("span", { className: "dim" }, source), practice ? make("p", { className: "dim" }, `In practice: ${practice}`) : ""));
-  const rows = [["title", one.title], ["why", one.why], ["want", one.want], ["rule", ...rules], ["level", one.level],
+  const rows = [["title", one.title], ["why", one.why], ["want", one.want], ["rule", ...rules], ["level and profile", one.level],
     ["flags", one.flags], ["source", one.source], ["ran on", one.ran]];
   return facts(rows);
 }

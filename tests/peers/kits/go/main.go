@@ -101,9 +101,9 @@ func answer(r request, blob []byte) (said object, data []byte) {
 		hello := object{"protocol": 1, "name": name, "version": version, "revisions": claims, "errors": exact, "window": 64}
 		return object{"hello": hello}, nil
 	}
-	defer func() { // a panic is nothing that a codec documents: say so
+	defer func() { // a panic would have ended any other caller: a crash
 		if fault := recover(); fault != nil {
-			said = object{"id": r.ID, "outcome": "refused", "class": "other", "text": fmt.Sprint(fault), "untyped": true}
+			said = object{"id": r.ID, "outcome": "crashed", "text": fmt.Sprint("panic: ", fault)}
 		}
 	}()
 	said = object{"id": r.ID, "outcome": "accepted"}

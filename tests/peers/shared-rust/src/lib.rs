@@ -1,8 +1,8 @@
 //! What the drivers of Rust libraries share: the loop over requests and the words of an answer.
 //!
 //! A frame is a u32 big-endian header length, a JSON header and the raw bytes that its "blob" announces,
-//! on stdin and stdout. A panic of the library is caught: it is an answer, a refusal that the library
-//! does not document.
+//! on stdin and stdout. A panic of the library is caught and answered as a crash: it would have ended any
+//! other caller.
 
 mod frames;
 mod heap;
@@ -51,7 +51,6 @@ pub struct Refusal {
     before: Value,
     class: Option<&'static str>,
     path: String,
-    untyped: bool,
     unasked: bool,
 }
 
@@ -77,11 +76,6 @@ impl Refusal {
         Refusal { before, ..self }
     }
 
-    fn panic() -> Self {
-        let text = PANIC.lock().map(|text| text.clone()).unwrap_or_default();
-        Refusal { text, untyped: true, ..Refusal::default() }
-    }
-
     fn json(self, id: &Value, classes: &[(&str, &'static str)]) -> Value {
         if self.unasked {
             return json!({"id": id, "outcome": "unsupported", "text": self.text});
@@ -89,7 +83,7 @@ impl Refusal {
         let found = classes.iter().find(|(part, _)| self.text.contains(part)).map(|(_, class)| *class);
         let text: String = self.text.trim_end().chars().take(LONGEST).collect();
         json!({"id": id, "outcome": "refused", "class": self.class.or(found).unwrap_or("other"), "path": self.path,
-               "text": text, "before": self.before, "untyped": self.untyped})
+               "text": text, "before": self.before})
     }
 }
 
@@ -115,7 +109,10 @@ pub fn serve(
         }
         let id = head["id"].take();
         let request = asked(head, blob);
-        let done = catch_unwind(AssertUnwindSafe(|| answer(&request))).unwrap_or_else(|_| Err(Refusal::panic()));
+        let Ok(done) = catch_unwind(AssertUnwindSafe(|| answer(&request))) else {
+            stream.send(json!({"id": id, "outcome": "crashed", "text": panic_text()}), None)?;
+            continue;
+        };
         match done {
             Ok(Answer::Value(value, consumed)) => {
                 let reply = json!({"id": id, "outcome": "accepted", "value": value, "consumed": consumed});
@@ -127,6 +124,11 @@ pub fn serve(
         }
     }
     Ok(())
+}
+
+fn panic_text() -> String {
+    let text = PANIC.lock().map(|text| text.clone()).unwrap_or_default();
+    text.chars().take(LONGEST).collect()
 }
 
 fn asked(mut head: Value, blob: Vec<u8>) -> Request {

@@ -104,8 +104,8 @@ fn answer(head: &Value, blob: &[u8]) -> (Value, Option<Vec<u8>>) {
             (json!({"id": id, "outcome": "refused", "class": class, "at": at, "text": text}), None)
         }
         Ok(Err(No::Unsupported(text))) => (json!({"id": id, "outcome": "unsupported", "text": text}), None),
-        // a panic is nothing that a codec documents: say so
-        Err(_) => (json!({"id": id, "outcome": "refused", "class": "other", "text": "panic", "untyped": true}), None),
+        // a panic would have ended any other caller: a crash
+        Err(_) => (json!({"id": id, "outcome": "crashed", "text": "panic"}), None),
     }
 }
 

@@ -1,0 +1,49 @@
+"""What bytes of no known format look like, by how they begin: a word for the message, and no more."""
+
+from typing import Final
+
+BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"\x02\x21\x4c\x18", "lz4 of the legacy framing"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\xff\x06\x00\x00sNaPpY", "framed snappy"),
+    (b"\x82SNAPPY\x00", "snappy of snappy-java"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\xca\xfe\xba\xbe", "a Java class"),
+    (b"\x7fELF", "an ELF program"),
+    (b"PAR1", "Parquet"),
+    (b"Obj\x01", "an Avro file"),
+    (b"ORC", "ORC"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"%PDF-", "PDF"),
+    (b"\x89PNG\r\n", "PNG"),
+)
+
+PACKED: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
+"""What is to be unpacked first."""
+
+TEXT: Final = 4096
+"""Bytes that are looked at for text."""
+
+
+def looks_like(data: bytes) -> str:
+    """Return what the bytes look like; empty for bytes that look like nothing known."""
+    if not data.strip(b"\0"):
+        return "zeros" if data else "an empty file"
+    begun = next((word for start, word in BEGINNINGS if data.startswith(start)), "")
+    return begun or (("JSON" if data.lstrip()[:1] in (b"{", b"[") else "text") if _text(data) else "")
+
+
+def _text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8 without control characters other than white space."""
+    try:
+        text = data[:TEXT].decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(data[:TEXT]) - 3 or len(data) <= TEXT:
+            return False
+        text = data[: error.start].decode("utf-8")
+    return all(sign.isprintable() or sign.isspace() for sign in text)

@@ -1,0 +1,253 @@
+"""A whole log looked at: how much of it is sound, where it is damaged, and how, and where it is cut.
+
+A scan accounts for every byte of a stream. A survey goes through the same items and doubts, where an entry is
+refused or cut, the size that it claims; it also compares the order of the entries, which no checksum covers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from attrs import evolve, field, frozen
+
+from wireproof import formats
+from wireproof.formats import Format
+from wireproof.iggy import log as iggy_log
+from wireproof.iggy import resync as iggy_resync
+from wireproof.kafka import resync as kafka_resync
+from wireproof.kafka.scan import MAGIC_AT
+from wireproof.kafka.values import Message, RecordBatch
+from wireproof.wire.items import Item
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.rejected import At, Rejected
+
+LOGS: Final = ("kafka.log", "iggy.log", "heka.stream")
+"""Formats of many entries, which have a scan."""
+
+PIECE: Final = 1 << 16
+FREE: Final = 256 * 1024 * 1024
+WORK: Final = 4
+"""Bytes that may be looked at again, in all, and for each byte that was passed."""
+
+MISFITS: Final = frozenset(
+    {"wrapper-crc", "iggy-payload-checksum", "iggy-message-checksum", "iggy-batch-checksum",
+     "iggy-batch-count", "iggy-request-checksum"}
+)  # fmt: skip
+"""Remarks on a checksum or a count that is not right: a reader may pass over it, the bytes are damaged."""
+
+
+@frozen
+class Damage:
+    """A place of a log that is not sound.
+
+    Attributes:
+        at, end: its bytes.
+        number: the entries in front of it.
+        cls: the class of refusals, or of the remark.
+        where, path, text: the first byte that is wrong, the field there, and a line for a person.
+    """
+
+    at: int
+    end: int
+    number: int
+    cls: str
+    where: At
+    path: str
+    text: str
+
+
+@frozen
+class Survey:
+    """What there is in a log.
+
+    Attributes:
+        size: bytes of the file.
+        entries, sound: the whole entries that are accepted, and their bytes.
+        proven: bytes of those that hold a checksum of something.
+        damages: in order.
+        tail: bytes at the end that are the beginning of an entry.
+        wanted: bytes that this entry needs, as far as that is known.
+        remarks: those of the sound entries.
+    """
+
+    size: int
+    entries: int = 0
+    sound: int = 0
+    proven: int = 0
+    damages: tuple[Damage, ...] = field(default=())
+    tail: int = 0
+    wanted: int = 0
+    remarks: Counter[str] = field(factory=Counter)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every byte belongs to a sound entry."""
+        return not self.damages and not self.tail
+
+
+def survey(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
+    """Look at all the bytes of a log; `row` is one of a format in `LOGS`."""
+    return _survey(row, data, options, items(row, data, options))
+
+
+def glance(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
+    """Look at all the bytes of what may be a log, and believe every size."""
+    return _survey(row, data, options, formats.scan(row, _pieces(data, 0), options))
+
+
+def _survey(row: Format, data: bytes, options: Options, found: Iterator[Item]) -> Survey:
+    sound, proven, remarks = [0, 0], 0, Counter[str]()
+    damages: list[Damage] = []
+    order = _Order()
+    tail = 0
+    for item in found:
+        match item.kind:
+            case "frame":
+                sound[0] += 1
+                sound[1] += item.length
+                proven += item.length * _proven(item.value)
+                remarks.update(remark.cls for remark in item.remarks)
+                damages += _misfits(item, sound[0] + len(damages) - 1)
+                damages += order.after(item, sound[0] + len(damages) - 1)
+            case "garbage":
+                _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
+            case "tail":
+                tail = item.length
+    needs = wanted(row, data[len(data) - tail :]) if tail else 0
+    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
+
+
+def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
+    """Whether something stands in an entry; of nothing every checksum is right, in bytes of zeros too."""
+    parts = getattr(value, "messages", None)
+    if parts is None:
+        return bool(getattr(value, "payload", True))
+    return bool(parts) and all(_proven(part) for part in parts)
+
+
+# --- items ---
+
+Resumed = Callable[[bytes, int, Any], int]
+
+
+def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
+    """The items of a scan, each damaged one no longer than the damage."""
+    at, spent, last = 0, 0, None
+    while at < len(data):
+        begun = at
+        for found in formats.scan(row, _pieces(data, begun), options):
+            item = evolve(found, at=begun + found.at)
+            at = item.at + item.length
+            stop = 0
+            if item.kind != "frame" and spent <= FREE + WORK * item.at:
+                spent += item.length + kafka_resync.NEXT
+                stop = _resumed(row, data, item, options, last)
+            last = item.value if item.kind == "frame" else last
+            if stop:
+                at = item.at + stop
+                yield Item("garbage", item.at, stop, cls="bad-length")
+                break
+            yield item
+
+
+def _pieces(data: bytes, at: int) -> Iterator[bytes]:
+    return (data[place : place + PIECE] for place in range(at, len(data), PIECE))
+
+
+def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) -> int:  # noqa: ANN401 - a value
+    """How many bytes of a damaged item are damaged; 0 for all of them."""
+    match row.name:
+        case "kafka.log":
+            here = data[item.at : item.at + item.length + kafka_resync.NEXT]
+            return kafka_resync.resumed(here, item.length, options)
+        case "iggy.log":
+            here = data[item.at : item.at + item.length + iggy_resync.NEXT]
+            before = -1 if last is None else iggy_resync.last_offset(last)
+            return iggy_resync.resumed(iggy_log.EDITIONS[row.revision], here, item.length, before)
+    return 0
+
+
+# --- damage ---
+
+
+def _damage(row: Format, data: bytes, item: Item, options: Options, number: int) -> Damage:
+    """What is wrong with garbage: the refusal of its first entry."""
+    cls, end = item.cls or "other", item.at + item.length
+    try:
+        formats.decode(row, data[item.at : end], options)
+    except Rejected as refused:
+        path = refused.path.replace("[0]", f"[{number}]", 1)
+        where = moved(refused.at, item.at) if refused.at is not None else item.at
+        return Damage(item.at, end, number, refused.cls, where, path, refused.text)
+    text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
+    return Damage(item.at, end, number, cls, item.at, "", text)
+
+
+def _add(damages: list[Damage], one: Damage) -> None:
+    """Add a place; bytes right behind a damaged entry that begin no entry belong to it."""
+    if damages and damages[-1].end == one.at and one.cls in ("bad-length", "bad-magic", "bad-separator"):
+        damages[-1] = evolve(damages[-1], end=one.end)
+    else:
+        damages.append(one)
+
+
+def _misfits(item: Item, number: int) -> Iterator[Damage]:
+    for remark in item.remarks:
+        if remark.cls in MISFITS:
+            text = "what is stored does not fit the bytes"
+            yield Damage(
+                item.at,
+                item.at + item.length,
+                number,
+                remark.cls,
+                moved(remark.at, item.at),
+                remark.path,
+                text,
+            )
+
+
+def moved(at: At, base: int) -> At:
+    """The position `at` of bytes that begin at `base` of others."""
+    place, _, inner = str(at).partition(">")
+    if not place.lstrip("-").isdecimal():
+        return at
+    return f"{int(place) + base}>{inner}" if inner else int(place) + base
+
+
+class _Order:
+    """The offsets and leader epochs of a Kafka log, which rise: kafka.md §1.5; no checksum covers them."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        self.epoch = -1
+
+    def after(self, item: Item, number: int) -> Iterator[Damage]:
+        """What of the next entry does not come after those before it."""
+        end = item.at + item.length
+        match item.value:
+            case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
+                if epoch < self.epoch or epoch < -1:
+                    text = f"epoch {epoch} behind {self.epoch}: one of the two is damaged"
+                    path = f"batches[{number}].partitionLeaderEpoch"
+                    yield Damage(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
+                self.epoch = epoch
+                last = first + delta
+            case Message(offset=last, messages=inner):
+                first = inner[0].offset if inner else last
+            case _:
+                return
+        if self.last is not None and first <= self.last:
+            text = f"offset {first} behind {self.last}: one of the two is damaged"
+            path = f"batches[{number}].baseOffset"
+            yield Damage(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
+        self.last = last
+
+
+def wanted(row: Format, tail: bytes) -> int:
+    """Return the bytes that the entry needs which is cut; 0 where its head is cut too."""
+    if row.name == "kafka.log" and len(tail) > MAGIC_AT:
+        return int.from_bytes(tail[8:12], "big", signed=True) + 12
+    if row.name == "iggy.log":
+        size, known = iggy_log.EDITIONS[row.revision].record.extent(tail)
+        return size if known else 0
+    return 0
