@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite, load
 from wireproof.cases.lint import lint
 
@@ -57,6 +58,14 @@ def only(root: Path, monkeypatch: Any) -> Suite:
     """The suite of one shelf and nothing else."""
     monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: root)
     return load()
+
+
+def formats(root: Path, monkeypatch: Any, *names: str) -> None:
+    """The package's fixtures of some formats and no others: to lint the rest of them takes seconds."""
+    package = fixtures.folder()
+    for name in names:
+        (root / name).symlink_to(package / name)
+    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: root)
 
 
 def problems(root: Path, monkeypatch: Any) -> list[str]:

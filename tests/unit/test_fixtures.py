@@ -12,6 +12,7 @@ from goldens import load
 from jsonschema import Draft202012Validator
 
 import wireproof
+from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixtures import FixtureError, case_of, folder, read
 from wireproof.cases.page import page_of, row_of, write
@@ -193,13 +194,13 @@ def test_a_file_that_is_no_page_of_cases_is_one_line(tmp_path: Path, text: str) 
 def test_an_id_that_does_not_belong_to_its_file_is_not_loaded(tmp_path: Path, name: str) -> None:
     _page(tmp_path, {**ROW, "id": name})
     with pytest.raises(FixtureError, match=r"its id does not fit its file, toy\.frame/v1/basic"):
-        load([tmp_path])
+        fixtures.load(own=tmp_path)
 
 
 def test_a_file_that_has_another_revision_than_its_place_is_not_loaded(tmp_path: Path) -> None:
     _page(tmp_path, ROW, revision="v2")
     with pytest.raises(FixtureError, match=r"its file says toy\.frame/v2 and lies under toy\.frame/v1"):
-        load([tmp_path])
+        fixtures.load(own=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "..", "", "A.rule", "a rule"])
@@ -207,7 +208,7 @@ def test_the_id_of_a_rule_is_one_plain_component(tmp_path: Path, name: str) -> N
     _page(tmp_path, ROW)
     (tmp_path / "toy.frame" / "rules.toml").write_text(shelves.RULE.replace("shelf.number", name))
     with pytest.raises(FixtureError, match=r"rules\.toml: .*an id"):
-        load([tmp_path])
+        fixtures.load(own=tmp_path)
 
 
 def _page(root: Path, *rows: dict[str, Any], revision: str = "v1") -> Path:
@@ -224,7 +225,7 @@ def test_an_id_in_two_folders_is_an_error_that_names_both(tmp_path: Path) -> Non
     page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW, ROW]}
     place.write_text(json.dumps(page), encoding="utf-8")
     with pytest.raises(FixtureError, match=r"toy\.frame/v1/basic/good stands in"):
-        load([tmp_path])
+        fixtures.load(own=tmp_path)
 
 
 def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> None:
@@ -239,13 +240,13 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
     assert [case.id for case in both.cases] == sorted(case.id for case in both.cases)
 
 
-def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
     path = shelves.write(tmp_path, shelves.GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
     )
     with pytest.raises(FixtureError, match="the key expect stands twice"):
-        shelves.only(tmp_path, monkeypatch)
+        fixtures.load(own=tmp_path)
 
 
 def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(

@@ -1,5 +1,6 @@
 """Every mutant dies by a golden case, and not by one that is only blocked: design, section 7."""
 
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -52,30 +53,34 @@ def request(case: Case) -> Request:
             return evolve(asked, chunks=chunks)
 
 
-def verdicts(made: type[ReferenceCodec], cases: dict[str, Case]) -> dict[str, Verdict]:
+def judged(made: type[ReferenceCodec], cases: dict[str, Case]) -> Iterator[tuple[str, Verdict]]:
+    """The verdicts one after the other, each case behind its twin."""
     caller = Caller(made())
     found: dict[str, Verdict] = {}
     for case in sorted(cases.values(), key=lambda case: case.twin is not None):
         twin = found.get(case.twin or "")
         found[case.id] = judge(case, caller.answer(request(case)), hello=caller.hello, twin=twin)
-    return found
+        yield case.id, found[case.id]
 
 
-def killers(made: type[ReferenceCodec]) -> list[str]:
-    """The cases that it fails by itself; where the reference fails too, the judge says `suite-bug`."""
-    found = verdicts(made, golden())
-    return [
-        name
-        for name, verdict in found.items()
-        if gates(verdict.name, golden()[name].level) and verdict.name != "blocked"
-    ]
+def verdicts(made: type[ReferenceCodec], cases: dict[str, Case]) -> dict[str, Verdict]:
+    return dict(judged(made, cases))
+
+
+def dies(made: type[ReferenceCodec]) -> bool:
+    """Whether it fails a case by itself; where the reference fails too, the judge says `suite-bug`."""
+    return any(
+        gates(verdict.name, golden()[name].level) and verdict.name != "blocked"
+        for name, verdict in judged(made, golden())
+    )
 
 
 @pytest.mark.parametrize("name", [*common.MUTANTS, *KAFKA])
 def test_a_mutant_dies_by_a_golden_case(name: str) -> None:
-    assert killers({**common.MUTANTS, **kafka.MUTANTS}[name])
+    assert dies({**common.MUTANTS, **kafka.MUTANTS}[name])
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("name", RESOURCE)
 def test_a_mutant_that_takes_memory_dies_of_it_or_of_the_time_it_costs(name: str) -> None:
     cases = [case for case in golden().values() if case.limits.rss_mb is not None]

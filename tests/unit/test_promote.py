@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import shelves
 from attrs import evolve
 from click.testing import CliRunner
 from goldens import load
@@ -27,6 +28,12 @@ from wireproof.wire.options import Options
 def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three fresh processes take seconds; `test_three_fresh_processes_confirm` starts them."""
     monkeypatch.setattr(promoting, "CONFIRMATIONS", 0)
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    load()
+    shelves.formats(tmp_path_factory.mktemp("few"), monkeypatch, "kafka.batch")
 
 
 def _found(data: bytes, joined: str = "kafka.batch/v2") -> Case:

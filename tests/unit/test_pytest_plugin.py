@@ -3,12 +3,17 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 import wireproof
+import wireproof.pytest_items  # before the first run here, which forgets what it was the first to import
+import wireproof.trial.show
+
+pytest_plugins = "pytester"
 
 PACKAGE = str(Path(wireproof.__file__).parents[1])
 ONE = "kafka.batch/v2/crc/zero"
@@ -26,7 +31,24 @@ def test_what_is_imported():
 """
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Pytest in an empty folder, in this process: to start one costs more than to run what is asked."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeini("[pytest]\n")
+
+    def run(*words: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(
+            "-p", "wireproof.pytest_plugin", "-p", "no:cacheprovider", "-v", *words
+        )
+
+    return run
+
+
+def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").touch()
     return subprocess.run(
         [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:cacheprovider", "-v", *words],
@@ -35,62 +57,62 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_one_item_a_case_named_as_the_case(tmp_path: Path) -> None:
-    done = run(tmp_path, "--codec", "reference", "--codec-run", CASES)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{ONE} PASSED" in done.stdout
-    assert "8 passed" in done.stdout
+def test_one_item_a_case_named_as_the_case(run: Run) -> None:
+    done = run("--codec", "reference", "--codec-run", CASES)
+    assert done.ret == 0, str(done.stdout) + str(done.stderr)
+    assert f"{ONE} PASSED" in str(done.stdout)
+    assert "8 passed" in str(done.stdout)
 
 
-def test_the_items_stand_beside_the_tests_of_the_project(tmp_path: Path) -> None:
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_own.py").write_text(OWN, encoding="utf-8")
-    done = run(tmp_path, "tests", "--codec", "reference", "--codec-run", CASES)
-    assert "test_of_my_own PASSED" in done.stdout
-    assert "9 passed" in done.stdout
-    chosen = run(tmp_path, "tests", "--codec", "reference", "--codec-run", CASES, "-k", "zero")
-    assert "1 passed, 8 deselected" in chosen.stdout
+def test_the_items_stand_beside_the_tests_of_the_project(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.mkdir("tests")
+    (pytester.path / "tests" / "test_own.py").write_text(OWN, encoding="utf-8")
+    done = run("tests", "--codec", "reference", "--codec-run", CASES)
+    assert "test_of_my_own PASSED" in str(done.stdout)
+    assert "9 passed" in str(done.stdout)
+    chosen = run("tests", "--codec", "reference", "--codec-run", CASES, "-k", "zero")
+    assert "1 passed, 8 deselected" in str(chosen.stdout)
 
 
-def test_a_failing_case_shows_its_block_and_no_traceback(tmp_path: Path) -> None:
-    done = run(tmp_path, "--codec", "mutant:crc-skip", "--codec-run", CASES)
-    assert done.returncode == 1
-    assert f"{ONE} FAILED" in done.stdout
-    assert "want    refuse crc-mismatch at 17" in done.stdout
-    assert f"replay  wireproof replay {ONE} mutant:crc-skip" in done.stdout
-    assert "runtest" not in done.stdout
-    assert "Traceback" not in done.stdout
+def test_a_failing_case_shows_its_block_and_no_traceback(run: Run) -> None:
+    done = run("--codec", "mutant:crc-skip", "--codec-run", CASES)
+    assert done.ret == 1
+    assert f"{ONE} FAILED" in str(done.stdout)
+    assert "want    refuse crc-mismatch at 17" in str(done.stdout)
+    assert f"replay  wireproof replay {ONE} mutant:crc-skip" in str(done.stdout)
+    assert "runtest" not in str(done.stdout)
+    assert "Traceback" not in str(done.stdout)
 
 
-def test_what_is_not_claimed_is_skipped_with_the_reason(tmp_path: Path) -> None:
+def test_what_is_not_claimed_is_skipped_with_the_reason(run: Run) -> None:
     both = ("--codec-run", "kafka.batch/v2/zstd/*", "--codec-run", CASES)
-    done = run(tmp_path, "--codec", "kio", *both, "-rs")
-    assert "SKIPPED" in done.stdout
-    assert "PASSED" in done.stdout
-    assert "claims no codec:zstd" in done.stdout
+    done = run("--codec", "kio", *both, "-rs")
+    assert "SKIPPED" in str(done.stdout)
+    assert "PASSED" in str(done.stdout)
+    assert "claims no codec:zstd" in str(done.stdout)
 
 
-def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(tmp_path: Path) -> None:
-    done = run(tmp_path, "--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/plain")
-    assert done.returncode == 1
-    assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in done.stdout
+def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(run: Run) -> None:
+    done = run("--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/plain")
+    assert done.ret == 1
+    assert "kio: no case was judged: 1 unsupported: claims no codec:zstd" in str(done.stdout)
 
 
-def test_several_adapters_are_told_apart_in_the_ids(tmp_path: Path) -> None:
-    done = run(tmp_path, "--codec", "reference", "--codec", "mutant:crc-skip", "--codec-run", ONE)
-    assert f"reference:{ONE} PASSED" in done.stdout
-    assert f"mutant:crc-skip:{ONE} FAILED" in done.stdout
+def test_several_adapters_are_told_apart_in_the_ids(run: Run) -> None:
+    done = run("--codec", "reference", "--codec", "mutant:crc-skip", "--codec-run", ONE)
+    assert f"reference:{ONE} PASSED" in str(done.stdout)
+    assert f"mutant:crc-skip:{ONE} FAILED" in str(done.stdout)
 
 
-def test_known_failures_pass_by_their_baseline(tmp_path: Path) -> None:
+def test_known_failures_pass_by_their_baseline(run: Run, tmp_path: Path) -> None:
     debts = tmp_path / "debts.toml"
     debts.write_text(
         f'[[debt]]\nid = "{ONE}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
         'reason = "a test"\nowner = "me"\nexpires = 2999-01-01\n',
         encoding="utf-8",
     )
-    done = run(tmp_path, "--codec", "mutant:crc-skip", "--codec-run", ONE, "--codec-baseline", str(debts))
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    done = run("--codec", "mutant:crc-skip", "--codec-run", ONE, "--codec-baseline", str(debts))
+    assert "1 passed" in str(done.stdout), str(done.stdout) + str(done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -103,18 +125,16 @@ def test_known_failures_pass_by_their_baseline(tmp_path: Path) -> None:
         (("--codec", "reference", "--codec-baseline", "/no/such/file"), "/no/such/file"),
     ],
 )
-def test_nothing_to_run_is_a_usage_error_of_one_line(
-    tmp_path: Path, words: tuple[str, ...], said: str
-) -> None:
-    done = run(tmp_path, *words)
-    assert done.returncode == 4  # pytest's own code for usage
-    (line,) = [line for line in done.stderr.splitlines() if "wireproof" in line]
+def test_nothing_to_run_is_a_usage_error_of_one_line(run: Run, words: tuple[str, ...], said: str) -> None:
+    done = run(*words)
+    assert done.ret == 4  # pytest's own code for usage
+    (line,) = [line for line in done.errlines if "wireproof" in line]
     assert said in line
-    assert "Traceback" not in done.stdout + done.stderr
-    assert "INTERNALERROR" not in done.stdout
+    assert "Traceback" not in str(done.stdout) + str(done.stderr)
+    assert "INTERNALERROR" not in str(done.stdout)
 
 
 def test_nothing_is_imported_until_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "test_imports.py").write_text(IMPORTED, encoding="utf-8")
-    done = run(tmp_path, "-p", "no:hypothesispytest", "-p", "no:benchmark")
+    done = started(tmp_path, "-p", "no:hypothesispytest", "-p", "no:benchmark")
     assert "1 passed" in done.stdout, done.stdout

@@ -207,6 +207,7 @@ class Troubled(Reference):
 """
 
 
+@pytest.mark.sweeps
 def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

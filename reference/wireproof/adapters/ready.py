@@ -4,7 +4,8 @@ Design, section 4: an entry is command, interpreter, environment and `prepare`; 
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -99,12 +100,20 @@ def _of_module(name: str) -> str:
     """The version of the package that a module stands in; several packages may share its first name."""
     from importlib import metadata  # noqa: PLC0415 - its import is slow, and most commands look at no version
 
-    names = metadata.packages_distributions().get(name.partition(".")[0], [])
+    names = _packages().get(name.partition(".")[0], [])
     owners = [one for one in names if len(names) == 1 or _holds(metadata.distribution(one), name)]
     try:
         return metadata.version(owners[0]) if owners else ""
     except metadata.PackageNotFoundError:
         return ""
+
+
+@cache
+def _packages() -> Mapping[str, list[str]]:
+    """The packages of each module that is installed: to look through them all takes half a second."""
+    from importlib import metadata  # noqa: PLC0415 - as above
+
+    return metadata.packages_distributions()
 
 
 def _holds(package: "Distribution", name: str) -> bool:
