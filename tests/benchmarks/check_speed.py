@@ -1,7 +1,7 @@
 """`check` of several adapters, one by one and side by side: `python tests/benchmarks/check_speed.py`.
 
-The two ways run in turn, in processes of their own, and write streams that must not differ. Given the Python of
-another checkout, `python tests/benchmarks/check_speed.py /path/to/python`, that one runs in place of the first.
+The two ways run in turn, in processes of their own, and write streams that must not differ. Given the Python
+of another checkout, as in `python tests/benchmarks/check_speed.py /path/to/python`, it is the first way.
 """
 
 import json
