@@ -9,6 +9,7 @@ import pytest
 import shelves
 from commands import Command
 
+from wireproof.files import locked
 from wireproof.trial.exit_codes import Exit
 
 DEEP = "[" * 5000 + "]" * 5000
@@ -47,14 +48,19 @@ def test_a_baseline_that_cannot_be_read_is_one_line(
 @pytest.mark.parametrize("make", [_device, _not_text, _deep, _pipe, _folder], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("name", ["rules.toml", "0.0.30/shelf.json", "0.0.30/shelf.long.bin"])
 def test_fixtures_that_cannot_be_read_are_one_line(
-    tmp_path: Path, wireproof: Command, name: str, make: Callable[[Path], None]
+    tmp_path: Path,
+    wireproof: Command,
+    name: str,
+    make: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path)  # and no others, to be quick
     long = {**shelves.GOOD, "input": {"file": "shelf.long.bin", "sha256": "0" * 64}}
     shelves.write(tmp_path, long)
     path = tmp_path / "iggy.identifier" / name
     path.unlink(missing_ok=True)
     make(path)
-    done = wireproof("cases", "--fixtures", tmp_path)
+    done = wireproof("cases")
     assert done.code == Exit.SUITE
     assert path.name in done.one_line()
 
@@ -69,6 +75,29 @@ def test_a_token_file_without_end_is_one_line(
     assert "not a regular file" in done.one_line()
 
 
+@pytest.mark.parametrize("make", [_device, _not_text, _pipe, _folder], ids=lambda make: make.__name__)
+def test_a_file_of_patterns_that_cannot_be_read_is_one_line(
+    tmp_path: Path, wireproof: Command, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "patterns")
+    done = wireproof("check", "reference", "--run", f"@{tmp_path}/patterns")
+    assert done.code == Exit.USAGE
+    assert f"{tmp_path}/patterns: " in done.one_line()
+
+
+def test_a_stream_that_another_run_writes_is_left_to_it(tmp_path: Path, wireproof: Command) -> None:
+    with locked(tmp_path / "run.jsonl") as out:
+        out.write("the other's\n")
+        done = wireproof("check", "reference", *ONLY, "--out", tmp_path / "run.jsonl")
+        assert done.code == Exit.USAGE
+        assert "run.jsonl: another run is writing it: wait" in done.one_line()
+        assert (tmp_path / "run.jsonl").read_text() == "the other's\n"
+    assert wireproof("check", "reference", *ONLY, "--out", tmp_path / "run.jsonl").code == Exit.CONFORMS
+
+
+ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
+
+
 def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> None:
     done = wireproof("report", "/dev/zero")
     assert done.code == Exit.USAGE
@@ -77,8 +106,9 @@ def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> Non
 
 @pytest.mark.parametrize("verb", [("docs",), ("export",)], ids=lambda verb: verb[0])
 def test_no_id_leads_a_verb_out_of_its_folder(
-    tmp_path: Path, wireproof: Command, verb: tuple[str, ...]
+    tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path / "none")  # to be quick
     evil = {**shelves.GOOD, "id": f"{shelves.PLACE}/../../../../../OUTSIDE/x"}
     shelves.write(tmp_path / "fixtures", evil)
     done = wireproof(*verb, "--out", tmp_path / "a/b/c/out", "--fixtures", tmp_path / "fixtures")
@@ -91,6 +121,6 @@ def test_a_token_that_is_no_whole_case_is_one_line_for_each_verb_that_takes_one(
     tmp_path: Path, wireproof: Command
 ) -> None:
     (tmp_path / "token").write_text(json.dumps(DEEP))
-    for verb in (("replay", "reference"), ("shrink", "reference"), ("promote",), ("show",)):
+    for verb in (("replay", "reference"), ("shrink", "reference"), ("show",)):
         done = wireproof(verb[0], f"@{tmp_path}/token", *verb[1:])
         assert (done.code, "a token begins with wp1:" in done.one_line()) == (Exit.USAGE, True)

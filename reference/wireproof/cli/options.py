@@ -3,14 +3,18 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, folder, load
 from wireproof.cases.ids import completions
-from wireproof.cases.patterns import renamed, select
+from wireproof.cases.patterns import PatternError, renamed, select
+from wireproof.files import read_text
+
+MOST_PATTERNS: Final = 4 * 1024 * 1024
+"""Bytes of a file of patterns."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,6 +97,13 @@ def _words(patterns: Sequence[str]) -> list[str]:
         if not pattern.startswith("@"):
             words.append(pattern)
             continue
-        lines = Path(pattern[1:]).read_text(encoding="utf-8").splitlines()
-        words += [word for line in lines if (word := line.partition("#")[0].strip())]
+        words += [word for line in _lines(Path(pattern[1:])) if (word := line.partition("#")[0].strip())]
     return words
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file of patterns; raises `PatternError`."""
+    try:
+        return read_text(path, MOST_PATTERNS).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PatternError(f"{path}: {error}") from None
