@@ -100,7 +100,8 @@ def side_by_side(
             here, there = context.Pipe(duplex=False)
             body = _Body(there, count, following, finished, work, idle)
             process = context.Process(target=body.run, daemon=True)
-            process.start()
+            with _held_back():
+                process.start()
             there.close()
             crew.append(_Worker(process, here))
         yield from _messages(crew, count, finished)
@@ -174,6 +175,7 @@ class _Body:
         end_with_parent()  # however it ends: a case that hangs may take its time
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, whom a terminal interrupts too, ends this
         signal.signal(signal.SIGTERM, _leave)
+        _mask(signal.SIG_UNBLOCK)
         with contextlib.suppress(BrokenPipeError):  # the parent is gone
             while (number := self._next()) < self.count:
                 self._do(number)
@@ -219,6 +221,21 @@ def _sendable(error: Exception) -> Exception:
     except Exception:  # noqa: BLE001 - whatever an error's class does when it is copied
         return RuntimeError("".join(traceback.format_exception(error)))
     return same
+
+
+@contextlib.contextmanager
+def _held_back() -> Iterator[None]:
+    """Keep SIGTERM back from a worker that starts, which has the parent's handler until it has its own."""
+    _mask(signal.SIG_BLOCK)
+    try:
+        yield
+    finally:
+        _mask(signal.SIG_UNBLOCK)
+
+
+def _mask(how: int) -> None:
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(how, {signal.SIGTERM})
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
