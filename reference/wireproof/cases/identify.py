@@ -21,6 +21,9 @@ from wireproof.wire.options import DEFAULT, Options
 PLAUSIBLE: Final = 1 << 24
 """Bytes of an entry that nobody wonders at."""
 
+NOTHING: Final = ("zeros", "an empty file")
+"""What is nobody's, whatever the name."""
+
 FEW: Final = 4096
 """Bytes; the rest of a segment whose first entry is damaged has more."""
 
@@ -139,10 +142,17 @@ def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, n
     return sorted(found, key=lambda fit: fit.rank, reverse=True)
 
 
+def foreign(data: bytes, name: str = "") -> bool:
+    """Whether the bytes begin as those of something else, and the file is not named as a log."""
+    like = looks_like(data)
+    named = any(_named(row, name) for row in LOGS)
+    return like in NOTHING or (like not in ("", "JSON") and not named)
+
+
 def known(fit: Fit, data: bytes) -> bool:
     """Whether there is a reason to read the bytes as the best fit's row."""
     like = looks_like(data)
-    if like in ("zeros", "an empty file"):
+    if like in NOTHING:
         return False
     return fit.sure > 2 or (fit.sure > 0 and like in ("", "JSON"))
 
@@ -160,7 +170,7 @@ def _surveys(
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.joined].proven] if some else logs
-    doubted = [row for row in doubted if not found[row.joined].whole]
+    doubted = [row for row in doubted if not found[row.joined].whole and row.name != "heka.stream"]
     if not (some or rows or len(data) > FEW or any(_named(row.name, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):

@@ -3,11 +3,12 @@
 from typing import Final
 
 BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
-    (b"\x1f\x8b", "gzip"),
+    (b"\x1f\x8b\x08", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x04\x22\x4d\x18", "lz4"),
     (b"\x02\x21\x4c\x18", "lz4 of the legacy framing"),
-    (b"BZh", "bzip2"),
+    (b"BZh9", "bzip2"),
+    (b"BZh1", "bzip2"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"\xff\x06\x00\x00sNaPpY", "framed snappy"),
     (b"\x82SNAPPY\x00", "snappy of snappy-java"),

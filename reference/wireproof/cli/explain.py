@@ -8,7 +8,7 @@ import click
 
 from wireproof import formats
 from wireproof.cases.fixtures import of_format
-from wireproof.cases.identify import Fit, fits, known
+from wireproof.cases.identify import Fit, fits, foreign, known
 from wireproof.cases.looks import PACKED, looks_like
 from wireproof.cases.nearest import nearest
 from wireproof.cases.survey import MISFITS
@@ -83,7 +83,10 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     data = bytes_of(source)
     if not data:
         raise click.UsageError(f"{source} is empty: there is nothing to explain")
-    best, *others = fits(data, rows_of(name), name=Path(source).name if len(source) <= LONGEST_PATH else "")
+    file = Path(source).name if len(source) <= LONGEST_PATH else ""
+    if name is None and foreign(data, file):
+        raise click.UsageError(_unknown(source, data))
+    best, *others = fits(data, rows_of(name), name=file)
     if name is None and not known(best, data):
         raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")

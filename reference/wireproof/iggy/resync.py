@@ -20,7 +20,7 @@ OFFSET_AT: Final[dict[type[Any], int]] = {Log30: 0, Log40: 0, Log27: 0, Log70: 2
 NEAR: Final = 1 << 24
 """Offsets that may be missing between two records."""
 
-CANDIDATES: Final = 1 << 18
+CANDIDATES: Final = 1 << 16
 """Places that are looked at: among bytes of zeros, every one may be the beginning of a record."""
 
 LENGTHS: Final = 64

@@ -62,6 +62,9 @@ func entryOf(reader protocol.RecordReader, frame []byte) (any, error) {
 		message.Attributes = attributesOf(frame)
 		return &message, err
 	}
+	if len(frame) == 0 {
+		return nil, errors.New("no entry of its size is in the log")
+	}
 	wrapper := peer.Message{Messages: []peer.Message{}}
 	if plain, err := readSet(peer.Plain(frame)); err == nil && plain.Records != nil {
 		if outer, err := recordsOf(plain.Records); err == nil && len(outer) == 1 {

@@ -81,8 +81,11 @@ func (d *Driver) answer(r *Request) (head map[string]any, blob []byte) {
 	log := new(Log)
 	defer func() { // a panic of the library would have ended any other caller
 		if fault := recover(); fault != nil {
-			text := cut(fmt.Sprintf("panic: %v", fault))
-			head, blob = map[string]any{"id": r.ID, "outcome": "crashed", "text": text}, nil
+			outcome, text := "crashed", cut(fmt.Sprintf("panic: %v", fault))
+			if own() {
+				outcome = "faulty"
+			}
+			head, blob = map[string]any{"id": r.ID, "outcome": outcome, "text": text}, nil
 		}
 	}()
 	var err error
@@ -118,6 +121,25 @@ func (d *Driver) refused(r *Request, log *Log, err error) map[string]any {
 		head["before"] = log.value(r)
 	}
 	return head
+}
+
+// own tells whether the panic that is recovered came from a driver: from it, or from what it called of Go's
+// own packages. The path of a library begins with the name of a host.
+func own() bool {
+	calls := make([]uintptr, 64)
+	frames := runtime.CallersFrames(calls[:runtime.Callers(0, calls)])
+	for panicked := false; ; {
+		frame, more := frames.Next()
+		first, _, inFolder := strings.Cut(frame.Function, "/")
+		switch {
+		case frame.Function == "runtime.gopanic":
+			panicked = true
+		case panicked && (strings.HasPrefix(frame.Function, "main.") || strings.HasPrefix(frame.Function, "wireproof/peer/")):
+			return true
+		case panicked && inFolder && strings.Contains(first, "."), !more:
+			return false
+		}
+	}
 }
 
 func cut(text string) string {
