@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from commands import Command
 from goldens import load
+from machine import needs
 from shelves import GOOD, PLACE, RULE, write
 
 from wireproof.cases.derived import derived
@@ -347,6 +348,7 @@ def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: 
         assert "fail:wrong-accept" in bad.out
 
 
+@needs("[peers]")
 def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Command) -> None:
     done = wireproof("replay", "iggy.identifier/0.0.30/identifier/numeric", "kio")
     assert done.code == 2
@@ -440,6 +442,7 @@ def test_the_probe_of_the_reference_finds_nothing(wireproof: Command) -> None:
     assert "must be refused" not in done.out
 
 
+@needs("[peers]")
 def test_the_probe_of_kio_shows_the_codec_bits_that_it_ignores(wireproof: Command) -> None:
     done = wireproof("adapters", "probe", "kio")
     wrongly = [line for line in done.out.splitlines() if line.startswith("accepted and must be refused: ")]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from commands import Command
 from goldens import load
+from machine import needs
 
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
@@ -136,6 +137,7 @@ PLANTED = [
 
 
 @pytest.mark.parametrize("name", PLANTED)
+@needs("[fuzz]")
 def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
     killed = killed_by_fuzz(name, 60.0)
     assert parse(killed.by)
@@ -198,6 +200,7 @@ def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path
     (("nobody",), "unknown adapter nobody"), (("reference", "--format", "kafka.bach"), "no format is called"),
     (("protobuf-upb", "--format", "kafka.log"), "protobuf-upb claims none of kafka.log/mixed"),
 ])  # fmt: skip
+@needs("[fuzz]")
 def test_a_wrong_word_is_one_line(
     wireproof: Command, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 from attrs import evolve
 from goldens import load
+from machine import needs
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.errors import AdapterStartError
@@ -284,6 +285,7 @@ def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> 
         assert os.access(path, os.X_OK)
 
 
+@needs("[fuzz]")
 def test_a_target_is_run_by_libfuzzer_s_own_flags(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(TARGETS / "iggy_identifier.py"), "-runs=200"],

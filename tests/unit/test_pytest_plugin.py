@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from machine import needs
 
 import wireproof
 import wireproof.pytest_items  # before the first run here, which forgets what it was the first to import
@@ -84,6 +85,7 @@ def test_a_failing_case_shows_its_block_and_no_traceback(run: Run) -> None:
     assert "Traceback" not in str(done.stdout)
 
 
+@needs("[peers]")
 def test_what_is_not_claimed_is_skipped_with_the_reason(run: Run) -> None:
     both = ("--codec-run", "kafka.batch/v2/zstd/*", "--codec-run", CASES)
     done = run("--codec", "kio", *both, "-rs")
@@ -92,6 +94,7 @@ def test_what_is_not_claimed_is_skipped_with_the_reason(run: Run) -> None:
     assert "claims no codec:zstd" in str(done.stdout)
 
 
+@needs("[peers]")
 def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(run: Run) -> None:
     done = run("--codec", "kio", "--codec-run", "kafka.batch/v2/zstd/plain")
     assert done.ret == 1

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from machine import needs
 
 from wireproof.adapters import build, registry
 from wireproof.adapters.build import built
@@ -80,6 +81,7 @@ def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
     assert all(entry.requires for entry in TABLE if entry.extra)
 
 
+@needs("[peers]")
 def test_the_version_of_a_package_shows_without_a_start() -> None:
     stands = {entry.name: ready(entry) for entry in TABLE}
     assert stands["kafka-python"].version.startswith("3.")
@@ -121,6 +123,7 @@ def test_prepare_names_what_is_missing_and_all_leaves_it_out(
     assert "ZeroDivisionError" in broken.one_line()
 
 
+@needs("[peers]")
 def test_prepare_wants_names_or_all(wireproof: Command) -> None:
     assert wireproof("adapters", "prepare").code == 2
     assert wireproof("adapters", "prepare", "--all", "kio").code == 2
