@@ -10,7 +10,7 @@ from moto.server import ThreadedMotoServer
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.framing import KAFKA, edges
-from wireproof.spark.places import Place, expand
+from wireproof.spark.places import HIDDEN, Place, expand, listed
 from wireproof.spark.spans import split
 from wireproof.spark.stored import FAR, Stored
 from wireproof.wire.options import DEFAULT
@@ -48,6 +48,18 @@ SEGMENTS = ["a-0/00000000000000000000.log", "a-0/00000000000000000007.log.gz"]
 def test_a_directory_stands_for_the_segments_below_it(tree: Path) -> None:
     assert found(tree, "a-0") == SEGMENTS
     assert found(tree, "") == [*SEGMENTS, "b-1/00000000000000000000.log", "b-1/deep/er/5.log"]
+
+
+def test_folders_of_partitions_are_not_hidden_whatever_their_topics_are_called(tree: Path) -> None:
+    names = ("__consumer_offsets-12", "_schemas-0", "__x-0.3fa2-delete")
+    for name in (*names, "_temporary-", "_0", ".x-0"):
+        (tree / "all" / name).mkdir(parents=True)
+        (tree / "all" / name / "0.log").write_bytes(b"x")
+    assert found(tree, "all") == sorted(f"all/{name}/0.log" for name in names)
+    skipped = listed([str(tree / "all")], (".log",))[1]
+    assert {Path(one.shown).parent.name: one.why for one in skipped} == dict.fromkeys(
+        (".x-0", "_0", "_temporary-"), HIDDEN
+    )
 
 
 def test_a_star_stays_within_a_component_and_two_do_not(tree: Path) -> None:

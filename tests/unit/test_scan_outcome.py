@@ -199,3 +199,11 @@ def test_order_is_looked_at_across_the_spans_of_an_object(tmp_path: Path, grain:
     assert [(row["position"], row["class"]) for row in table(tmp_path, "damage")] == [
         (12 * ENTRY, "offsets-not-monotonic")
     ]
+
+
+@pytest.mark.parametrize("folder", ["closed", "compacted", "legacy"])
+def test_a_brokers_segment_with_its_indexes_raises_no_alarm(scanned: Command, folder: str) -> None:
+    done = scanned(Path(__file__).parent / "segments" / folder)
+    assert done.code == 0
+    assert "wrong: " not in done.out
+    assert ", 0 findings that mislead a reader" in done.out

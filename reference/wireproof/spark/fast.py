@@ -163,9 +163,10 @@ def _first_odd(found: Frames) -> int:
 
 
 def _one(stored: Stored, at: int, options: Options, end: int) -> Item:
-    item = next(iter(formats.scan(KAFKA.row, stored.pieces(at), options)))
+    pieces = stored.pieces(at)
+    item = next(iter(formats.scan(KAFKA.row, pieces, options)))
     one = Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
-    return doubted(KAFKA.row, stored, one, options, end)
+    return doubted(KAFKA.row, pieces, one, options, end)
 
 
 def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:

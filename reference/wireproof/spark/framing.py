@@ -108,29 +108,30 @@ def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
     """Nothing but the position is carried from one item to the next: kafka/scan.py, iggy/log.py."""
     start = pieces.position
     for item in formats.scan(row, pieces, options):
-        one = doubted(row, pieces.stored, evolve(item, at=start + item.at), options)
-        settled = not pieces.ended or one.kind != item.kind or _certain(row, pieces.stored, one, options)
+        one = doubted(row, pieces, evolve(item, at=start + item.at), options)
+        settled = not pieces.ended or one.kind != item.kind or _certain(row, pieces, one, options)
+        pieces.forget(one.at + one.length)
         yield Edge(one.at + one.length, settled)
         if one.kind != item.kind:
             return
 
 
-def _certain(row: Format, stored: Stored, one: Item, options: Options) -> bool:
+def _certain(row: Format, pieces: Pieces, one: Item, options: Options) -> bool:
     """Whether garbage ends where it does, although something in it looks like an entry that is cut."""
     end = one.at + one.length
-    if row.name != "kafka.log" or one.kind != "garbage" or end >= stored.size:
+    if row.name != "kafka.log" or one.kind != "garbage" or end >= pieces.stored.size:
         return False
-    return kafka_resync.certain(stored.read, end, options)
+    return kafka_resync.certain(pieces.read, end, options)
 
 
-def doubted(row: Format, stored: Stored, item: Item, options: Options, end: int | None = None) -> Item:
+def doubted(row: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
     """A tail, or the damaged entry that it begins with, if sound entries follow in what it claims.
 
     The size of an entry that seems to be cut may be what is damaged: `kafka.resync`, `iggy.resync`.
 
     Args:
         row: of the scan.
-        stored: the object.
+        pieces: of the object, which the scan read.
         item: of the scan, at its place in the object.
         options: of the codec.
         end: an edge; what claims to reach over it has a damaged size.
@@ -139,8 +140,8 @@ def doubted(row: Format, stored: Stored, item: Item, options: Options, end: int 
     if item.kind == "frame" or not (over or item.kind == "tail") or row.name not in RESUMED:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = RESUMED[row.name](row, stored.read(item.at, length), options) if length <= TAIL_MOST else 0
-    if not stop and (not over or end == stored.size):
+    stop = RESUMED[row.name](row, pieces.read(item.at, length), options) if length <= TAIL_MOST else 0
+    if not stop and (not over or end == pieces.stored.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")
 
@@ -177,13 +178,15 @@ def _scanned(framing: Framing, stored: Stored, start: int, end: int, options: Op
     """The scan reads on behind `end` as far as it must to judge what begins before it."""
     at, again = start, 0
     while at < end:
-        for item in formats.scan(framing.row, stored.pieces(at), options):
+        pieces = stored.pieces(at)
+        for item in formats.scan(framing.row, pieces, options):
             one = evolve(item, at=start + item.at)
             if one.at >= end:
                 return
             if again <= FREE + WORK * (one.at - start):
-                one = doubted(framing.row, stored, one, options, end)
+                one = doubted(framing.row, pieces, one, options, end)
             at = one.at + one.length
+            pieces.forget(at)
             yield one
             if one.length != item.length:
                 again += item.length
@@ -198,7 +201,11 @@ def _strode(framing: Framing, stored: Stored, start: int, end: int, options: Opt
         size = framing.stride(stored, at, options)
         if not size:
             tail = Item("tail", at, stored.size - at)
-            one = doubted(framing.row, stored, tail, options) if again <= FREE + WORK * (at - start) else tail
+            one = (
+                doubted(framing.row, stored.pieces(at), tail, options)
+                if again <= FREE + WORK * (at - start)
+                else tail
+            )
             yield one
             at, again = at + one.length, again + tail.length
             continue

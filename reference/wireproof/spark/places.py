@@ -77,7 +77,7 @@ AGAIN: Final = "another name of an object that is read"
 NOWHERE: Final = "a link that leads nowhere"
 EMPTY: Final = "empty"
 
-PARTITION: Final = re.compile(r"_.*-\d+(-delete|-stray|-future)?")
+PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
 """The folder of a partition: topic and number, and what Kafka adds to it."""
 
 

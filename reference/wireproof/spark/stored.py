@@ -135,7 +135,7 @@ def _roomy(wanted: int) -> bytearray:
 
 @define
 class Pieces(Iterator[bytes]):
-    """The bytes of an object from a position on.
+    """The bytes of an object from a position on; those given last are kept, and need not be read again.
 
     Attributes:
         position: the first byte that has not been given yet.
@@ -145,6 +145,7 @@ class Pieces(Iterator[bytes]):
     stored: Stored
     position: int
     ended: bool = field(default=False, init=False)
+    _kept: bytearray = field(factory=bytearray, init=False)
     _length: int = field(default=PIECES[0], init=False)
 
     def __next__(self) -> bytes:
@@ -154,5 +155,18 @@ class Pieces(Iterator[bytes]):
             self.ended = True
             raise StopIteration
         self.position += len(piece)
+        self._kept += piece
         self._length = min(2 * self._length, PIECES[1])
         return piece
+
+    def read(self, position: int, length: int) -> bytes:
+        """As `Stored.read`, from the bytes that are kept if they are those."""
+        inside = position - (self.position - len(self._kept))
+        end = min(position + length, self.stored.size)
+        if inside < 0 or end > self.position:
+            return self.stored.read(position, length)
+        return bytes(self._kept[inside : inside + end - position])
+
+    def forget(self, position: int) -> None:
+        """Keep nothing before a position."""
+        del self._kept[: max(position - (self.position - len(self._kept)), 0)]
