@@ -15,17 +15,23 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-TOGETHER: Final = (
-    "tests/spark/",  # a session: two of them would be two virtual machines on the same cores
-    "tests/unit/test_page.py",  # a page in a browser
-    "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found",  # compilers
-    "tests/unit/test_kaitai.py::test_a_compiled_layout",  # another one
-    "tests/unit/test_mutate_spelling.py",  # respellings, which are made once
-    "tests/unit/test_rust_peers.py",  # drivers that are built once
-    "tests/unit/test_go_peers.py",
-    "tests/unit/test_node_peers.py",
-    "tests/unit/test_heka_peers.py",
-)
+TOGETHER: Final = {
+    "tests/spark/": "spark",  # a session: two of them would be two virtual machines on the same cores
+    "tests/properties/test_columnar": "kernels",  # which each worker compiles
+    "tests/unit/test_columnar": "kernels",
+    "tests/unit/test_log_rows.py": "kernels",
+    "tests/unit/test_page.py": "page",  # a page in a browser
+    "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found": "kits",  # compilers
+    "tests/unit/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
+    "tests/unit/test_mutate_spelling.py": "spelling",  # respellings, which are made once
+    "tests/unit/test_redact.py": "redact",  # tables of a scan, likewise
+    "tests/unit/test_board.py": "board",
+    "tests/unit/test_rust_peers.py": "rust",  # drivers that are built once
+    "tests/unit/test_go_peers.py": "go",
+    "tests/unit/test_node_peers.py": "node",
+    "tests/unit/test_heka_peers.py": "heka",
+}
+"""The tests that go to one worker, by the beginning of their ids, and a name for them."""
 
 LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 """Of a worker or of a run on its own, by marker."""
@@ -103,7 +109,7 @@ class Together(LoadScopeScheduling):
     """One test after the other goes to whoever is free, and these to one worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid)
+        return next((name for begin, name in TOGETHER.items() if nodeid.startswith(begin)), nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)

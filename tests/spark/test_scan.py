@@ -72,6 +72,7 @@ def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
         scan.run(plan, None, lambda *_: None)
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("source", ["kafka_log", "iggy_log"])
 def test_thirty_bit_errors_are_each_named(

@@ -193,14 +193,15 @@ def dies_at_hello() -> None:
 
 
 def backwards() -> None:
-    """Answers a whole window in reverse order."""
+    """Answers a whole window in reverse order, and what follows at once."""
     waiting = []
+    window = 8
     while True:
         waiting.append(read())
-        if len(waiting) == 8:
+        if len(waiting) >= window:
             for head, data in reversed(waiting):
                 answer(head, data)
-            waiting = []
+            waiting, window = [], 1
 
 
 def fails_to_start(log: str, *numbers: str) -> None:

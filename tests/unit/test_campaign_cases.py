@@ -136,6 +136,7 @@ def test_a_group_keeps_count_first_and_the_smallest_each_question_once() -> None
 # --- tables ---
 
 
+@pytest.mark.campaigns
 def test_one_two_and_five_tasks_give_the_same_bytes(tmp_path: Path) -> None:
     one, two, five = (done_in(planned(tmp_path / str(tasks)), tasks) for tasks in (1, 2, 5))
     assert digests(one) == digests(two) == digests(five)
@@ -143,12 +144,14 @@ def test_one_two_and_five_tasks_give_the_same_bytes(tmp_path: Path) -> None:
     assert len(list((one.out / "spans").iterdir())) == 5
 
 
+@pytest.mark.campaigns
 def test_what_an_adapter_was_asked_in_another_span_does_not_show(tmp_path: Path) -> None:
     one, five = (done_in(planned(tmp_path / str(n), adapters=("py:hanging:Tires",)), n) for n in (1, 5))
     assert any(row["kind"] == "fail:wrong-reject" for row in table(one, "signatures"))
     assert digests(one) == digests(five)
 
 
+@pytest.mark.campaigns
 def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     plan = done_in(planned(tmp_path / "out"), 1)
     found = {row["finding"]: row for row in table(plan, "signatures")}
@@ -165,6 +168,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
             assert found[row["finding"]]["first"] <= row["number"]
 
 
+@pytest.mark.campaigns
 def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     wanted = digests(done_in(planned(tmp_path / "whole", 45), 1))
     cut = planned(tmp_path / "cut", 45)
@@ -182,7 +186,7 @@ def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(
         "from wireproof.adapters.reference import Reference\n"
         "class Mortal:\n"
         "    name, version = 'mortal', '1'\n"
-        "    revisions = {'kafka.batch/v2': {'ops': ['decode']}}\n"
+        "    revisions = {'kafka.batch/v2': {'ops': ['decode'], 'profiles': ['reader', 'produce']}}\n"
         "    def decode(self, request):\n"
         "        if len(request.data) % 16 == 5: os.kill(os.getpid(), 11)\n"
         "        return Reference().decode(request)\n",

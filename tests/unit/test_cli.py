@@ -52,7 +52,7 @@ BAD = (
     (("check", "reference", "--run", "@/no/such/file"), 2, "/no/such/file"),
     (("check", "reference", "--fixtures", "/no/such/dir"), 2, "/no/such/dir"),
     (("check", "reference", "--run", SMALL, "--skip", SMALL), 2, "no case was judged"),
-    (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", "99"), 2, "8 cases were judged, fewer than the 99"),
+    (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", "99"), 2, "8 cases were judged"),
     (("check", "reference", "--run", SMALL, "--out", "/no/such/dir/x"), 2, "/no/such/dir/x"),
     (("cases", "nosuch/**"), 2, "no case matches nosuch/**"),
     (("show", "kafka.batch/v2/crc/zerro"), 2, "nearest: kafka.batch/v2/crc/zero"),

@@ -29,6 +29,7 @@ def test_sound_bytes_are_known() -> None:
     assert shares(Accept) > 0.95
 
 
+@pytest.mark.sweeps
 def test_damaged_bytes_are_mostly_known() -> None:
     assert shares(Reject) > 0.9
 

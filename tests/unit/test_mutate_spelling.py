@@ -160,7 +160,10 @@ def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     bare = Inputs(batch, (), ()).unanswered(b"")
     reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
     assert [way.profile for way in claimed(ways, bare, reader)] == ["reader"]
-    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim()})) == ways
+    every = Claim(profiles=("reader", "produce"))
+    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
+    nothing = Hello("x", "1", revisions={batch.joined: Claim()})
+    assert [way.profile for way in claimed(ways, bare, nothing)] == ["reader"], "who claims none is a reader"
     assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))})) == ()
 
 

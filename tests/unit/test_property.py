@@ -169,7 +169,8 @@ def test_hypothesis_missing_is_an_error_of_one_line(
 ) -> None:
     drawn.pool.cache_clear()
     monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.samples", None)
-    done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**")
+    done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
+                     "--jobs", 1)  # fmt: skip
     assert done.code == 2
     assert "pip install 'wireproof[test]'" in done.one_line()
 

@@ -50,6 +50,7 @@ def rows(heading: str) -> list[list[str]]:
 ENDS = {
     "level": "at its level", "should": "with `--level should", "strict-class": "with `--strict-class",
     "adapter": "always, with 4", "suite": "always, with 5", "never": "never",
+    "cause": "by its cause",
 }  # fmt: skip
 
 

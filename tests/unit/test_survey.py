@@ -46,6 +46,7 @@ def test_a_bit_error_anywhere_in_an_iggy_segment_is_named_and_costs_one_record(
     assert (found.entries, found.tail) == (59, 0)
 
 
+@pytest.mark.sweeps
 def test_explain_names_sixty_bit_errors_with_exit_code_1(tmp_path: Path, wireproof: Command) -> None:
     damaged = [("kafka.log/mixed", at, data) for at, data in damaged_logs.thirty_kafka()]
     damaged += [(f"iggy.log/{revision}", at, data) for at, revision, data in damaged_logs.thirty_iggy()]

@@ -22,7 +22,7 @@ from wireproof.files import read_bytes, replace_bytes, replace_text
 from wireproof.fuzz.tally import Tally, totals
 from wireproof.parsing import json_of
 from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import ROWS, Verdict
+from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 APART: Final = frozenset({"info", "untyped"})
 """What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
@@ -81,7 +81,7 @@ def is_finding(verdict: Verdict) -> bool:
 
     An undocumented refusal is kept under the type of its error.
     """
-    gates = ROWS[verdict.name].gate not in ("never", "strict-class") and verdict.name != "undocumented"
+    gates = ROWS[verdict.name].gate not in (*SILENT, "strict-class") and verdict.name != "undocumented"
     return gates or verdict.name == "info"
 
 

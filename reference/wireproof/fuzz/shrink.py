@@ -18,7 +18,7 @@ from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import ROWS, Verdict
+from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 BATCH: Final = 16
 """Candidates asked at once; one at a time where each may cost a process."""
@@ -65,7 +65,7 @@ class Shrinker:
         self._row = FORMATS[case.joined]
         self.best = evolve(case, twin=None, expect=expectation(case))
         self.verdict, self.signature = next(self._judged([self.best]))
-        if ROWS[self.verdict.name].gate == "never":
+        if ROWS[self.verdict.name].gate in SILENT:
             raise NothingToShrinkError(
                 f"{case.id} is {self.verdict.label} on {engine.hello.name}, no failure"
             )

@@ -17,7 +17,7 @@ from wireproof.trial.laws import Held
 from wireproof.trial.platform import manifest
 from wireproof.trial.streams import Stream
 from wireproof.trial.understanding import Split
-from wireproof.trial.verdicts import ROWS, Verdict, gates
+from wireproof.trial.verdicts import ROWS, SILENT, Verdict, gates
 
 Token = Callable[[Case], str]
 """The word that replays a case."""
@@ -139,4 +139,4 @@ def _law(held: Held, token: Token) -> CaseEvent:
 
 def worth(case: Case, verdict: Verdict, token: Token) -> str:
     """The token of what is worth replaying."""
-    return "" if ROWS[verdict.name].gate == "never" else token(case)
+    return "" if ROWS[verdict.name].gate in SILENT else token(case)

@@ -20,7 +20,7 @@ from wireproof.trial.events import CaseEvent, case_event
 from wireproof.trial.families import Families
 from wireproof.trial.judge import judge
 from wireproof.trial.plan import Sample, planned
-from wireproof.trial.verdicts import ROWS, Verdict
+from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 GOLDEN_BLOCK: Final = 64
 """Golden cases that are shuffled among themselves: few, so that a run broken off early keeps verdicts."""
@@ -171,5 +171,5 @@ def _named(case: Case) -> Case:
 
 def _token(case: Case, verdict: Verdict) -> str:
     """What is worth replaying carries itself, if it is short; its id makes a longer one again."""
-    word = "" if ROWS[verdict.name].gate == "never" else dump(case)
+    word = "" if ROWS[verdict.name].gate in SILENT else dump(case)
     return "" if word.startswith("@") else word

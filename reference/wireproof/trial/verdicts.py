@@ -26,13 +26,16 @@ Name = Literal[
     "not-run",
 ]
 
-Gate = Literal["level", "should", "strict-class", "adapter", "suite", "never"]
+Gate = Literal["level", "should", "strict-class", "adapter", "suite", "cause", "never"]
 """When a verdict ends a run with a code of its own.
 
 `level`: at the levels that the run holds the adapter to. `should`: likewise, but only in a run at level
 `should`. `strict-class`: as `level`, if the run asks for classes. `adapter`, `suite`: always, with
-exit codes 4 and 5.
+exit codes 4 and 5. `cause`: by why a case was left out, see `conclusion`.
 """
+
+SILENT: Final = frozenset({"cause", "never"})
+"""The gates of verdicts that are no finding about a codec."""
 
 
 @frozen
@@ -84,7 +87,7 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     Row("adapter-error", (), "adapter", "the adapter broke its contract"),
     Row("suite-bug", (), "suite", "the reference disagrees with the fixture"),
-    Row("not-run", get_args(Cause), "never", "was not asked; the run is incomplete"),
+    Row("not-run", get_args(Cause), "cause", "was not asked; the run is incomplete"),
 )
 
 ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
