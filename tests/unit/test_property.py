@@ -7,6 +7,7 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -14,7 +15,8 @@ from commands import Command
 from goldens import load
 
 import wireproof as package
-from wireproof.cases.case import Data
+from wireproof.cases.case import Case, Data, Value
+from wireproof.cases.needs import CODECS
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property as property_run
@@ -196,3 +198,20 @@ def _installed() -> bool:
     from importlib.metadata import entry_points  # noqa: PLC0415 - asked once
 
     return any(point.name == "wireproof" for point in entry_points(group="pytest11"))
+
+
+def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
+    """An empty batch names a codec with which nothing is packed."""
+    row = FORMATS["kafka.batch/v2"]
+    cases = [case for case in drawn.property_cases(row, "encode", 200, 3) if isinstance(case.input, Value)]
+    named = [(case, int(_attributes(case)) & 7) for case in cases if _attributes(case)]
+    assert {number for _, number in named} > {0, 1, 2}
+    for case, number in named:
+        if number in CODECS:
+            assert f"codec:{CODECS[number]}" in case.needs
+
+
+def _attributes(case: Case) -> str:
+    assert isinstance(case.input, Value)
+    value: Any = case.input.value
+    return str(value.get("attributes", "")) if str(value.get("attributes", "")).isdecimal() else ""

@@ -1,5 +1,6 @@
 """What a codec must be able to do for a case, by the fields of its bytes: the atoms of `needs`. Pure."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,6 +10,7 @@ from wireproof.formats import FORMATS, Format, Layout
 from wireproof.kafka import arithmetic
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.trace import Span
+from wireproof.wire.values import DECIMAL, Json
 
 FLAGS: Final = (
     (arithmetic.APPEND_TIME, "feature:log-append-time"),
@@ -17,6 +19,9 @@ FLAGS: Final = (
     (arithmetic.HORIZON, "feature:delete-horizon"),
 )
 """Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
+
+CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+"""The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
 
 DELIVERED: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
 """Asked for what a consumer hands on, nobody shows a control batch: kafka.md §1.9."""
@@ -59,7 +64,7 @@ def _of_spans(seen: Layout) -> Iterator[str]:
 def _of_span(span: Span, name: str) -> Iterator[str]:
     match name, span.value:
         case "attributes", int(flags) if not span.space:
-            yield from (atom for bit, atom in FLAGS if flags & bit)
+            yield from _of_flags(flags)
         case "recordsCount", 0:
             yield "feature:empty-batch"
         case "producerId", int(number) if number != -1:
@@ -68,6 +73,24 @@ def _of_span(span: Span, name: str) -> Iterator[str]:
             yield "feature:message-id"
         case "kind", int() | str() as kind if "partitioning" in span.path and kind in KINDS:
             yield KINDS[kind]
+
+
+def _of_flags(flags: int) -> Iterator[str]:
+    """Yield what attribute bits ask for: a batch may name its codec and have no byte that is packed."""
+    yield from (atom for bit, atom in FLAGS if flags & bit)
+    if codec := CODECS.get(flags & arithmetic.CODEC):
+        yield f"codec:{codec}"
+
+
+def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
+    """Return the capability atoms of `row` that the attribute bits of a value in JSON form ask for."""
+    entries = [value]
+    if isinstance(value, dict):
+        entries += [entry for part in value.values() if isinstance(part, list) for entry in part]
+    flags = (entry.get("attributes") for entry in entries if isinstance(entry, dict))
+    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL, text))
+    found = {atom for number in numbers for atom in _of_flags(number)}
+    return tuple(atom for atom in row.atoms if atom in found)
 
 
 def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:

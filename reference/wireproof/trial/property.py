@@ -12,10 +12,10 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
-from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source
+from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
 from wireproof.cases.derived import OPEN
 from wireproof.cases.examples import Example, examples
-from wireproof.cases.needs import atoms_of
+from wireproof.cases.needs import atoms_of, atoms_of_value
 from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.formats import FORMATS, Format
 from wireproof.trial.engine import Engine, Ran
@@ -112,6 +112,8 @@ def _needs(row: Format, example: Example, data: bytes) -> tuple[str, ...]:
     shown = {*atoms_of(row, own, example.options), *atoms_of(row, data, example.options)}
     if isinstance(example.input, Chunks):
         shown.add("feature:partial-tail")
+    if isinstance(example.input, Value):
+        shown.update(atoms_of_value(row, example.input.value))
     return tuple(atom for atom in row.atoms if atom in shown)
 
 
