@@ -133,6 +133,10 @@ def squares(number: int) -> Iterator[Any]:
     yield number * number
 
 
+def first_dies(number: int) -> Iterator[Any]:
+    return squares(3 if number == 0 else 1)
+
+
 def ends(messages: list[tuple[int, Any]], number: int) -> list[Any]:
     return [message for task, message in messages if task == number]
 
@@ -155,10 +159,7 @@ def test_an_error_ends_its_task_alone_and_keeps_its_traceback() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_process_that_dies_ends_its_task_and_the_others_are_done_or_named(workers: int) -> None:
-    def work(number: int) -> Iterator[Any]:
-        return squares(3 if number == 0 else 1)
-
-    messages = list(side_by_side(3, workers, work))
+    messages = list(side_by_side(3, workers, first_dies))
     assert isinstance(ends(messages, 0)[-1].error, WorkerDiedError)
     last = [ends(messages, number)[-1] for number in (1, 2)]
     assert all(isinstance(message, Ended) for message in last)

@@ -384,9 +384,14 @@ class Process:
             raise Broken(over, "memory")
 
     def mark_memory(self, most: int | None) -> None:
-        """See `Controller`."""
+        """See `Controller`.
+
+        What the process frees while the peak is set back belongs to the case before: the larger size counts.
+        """
+        before = proctree.resident(self._child.pid) or 0
         proctree.reset_peak(self._child.pid)
-        self._marked, self._most = proctree.resident(self._child.pid), most
+        after = proctree.resident(self._child.pid)
+        self._marked, self._most = None if after is None else max(before, after), most
 
     def over_memory(self) -> Exhausted | None:
         """See `Controller`."""
