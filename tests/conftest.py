@@ -20,6 +20,9 @@ TOGETHER: Final = {
     "tests/properties/test_columnar": "kernels",  # which each worker compiles
     "tests/unit/test_columnar": "kernels",
     "tests/unit/test_log_rows.py": "kernels",
+    "tests/unit/test_spelling.py": "kernels",
+    "tests/unit/test_trees.py": "kernels",
+    "tests/unit/test_scan_tables.py": "kernels",
     "tests/unit/test_page.py": "page",  # a page in a browser
     "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found": "kits",  # compilers
     "tests/unit/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one

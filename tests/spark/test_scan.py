@@ -50,6 +50,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
     assert scan.run(plan, None, lambda *_: None).spans == 0, "nothing is left to do"
 
 
+@pytest.mark.spark
 def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
     plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out")

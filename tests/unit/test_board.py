@@ -62,6 +62,7 @@ def table(out: Path, name: str) -> list[dict[str, Any]]:
 # --- the tables ---
 
 
+@pytest.mark.sweeps
 def test_a_vector_is_what_reference_and_adapters_say_of_one_item(scanned: Path) -> None:
     found = {tuple(one["kind"] for one in row["answers"]): row for row in table(scanned, "matrix")}
     assert {key: row["count"] for key, row in found.items()} == {
@@ -76,6 +77,7 @@ def test_a_vector_is_what_reference_and_adapters_say_of_one_item(scanned: Path) 
     assert found["frame", "pass:canonical"]["position"] == 0
 
 
+@pytest.mark.sweeps
 def test_places_count_every_item_once_for_each_implementation(scanned: Path) -> None:
     rows = table(scanned, "positions")
     for name, answers in (("reference", 503), (ADAPTER, 501)):
@@ -108,6 +110,7 @@ def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
 # --- the page ---
 
 
+@pytest.mark.sweeps
 def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Path) -> None:
     page = board.html(scanned)
     text = shown(page)
@@ -128,6 +131,7 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
     assert "fail:wrong-accept" in rows(page)[0][1], "what is worth looking at comes first"
 
 
+@pytest.mark.sweeps
 def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) -> None:
     text = shown(board.html(campaigned))
     assert "75 cases of seed 10: kafka.batch/v1, kafka.batch/v2" in text
@@ -137,6 +141,7 @@ def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) 
     assert total == 75
 
 
+@pytest.mark.sweeps
 def test_report_prints_the_tables_of_a_folder_and_writes_the_page(
     wireproof: Command, scanned: Path, campaigned: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +153,7 @@ def test_report_prints_the_tables_of_a_folder_and_writes_the_page(
         assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.sweeps
 def test_what_report_cannot_do_with_a_folder_is_one_line(
     wireproof: Command, scanned: Path, tmp_path: Path
 ) -> None:
@@ -175,6 +181,7 @@ def test_bars_have_the_heights_of_their_values_and_a_lane_its_own_scale() -> Non
     assert "a &amp; b" in drawn
 
 
+@pytest.mark.sweeps
 def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: Path) -> None:
     began = (scanned / "plan.json").stat().st_mtime
     files = sorted((scanned / "spans").glob("*.json"))
@@ -190,6 +197,7 @@ def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: 
     assert list(charts.speed(scanned)) == [], "a folder that was copied bears no times"
 
 
+@pytest.mark.sweeps
 def test_throughput_of_a_task_stands_over_the_bytes_that_it_read(scanned: Path) -> None:
     files = sorted((scanned / "spans").glob("*.json"))
     for number, file in enumerate(files, 1):

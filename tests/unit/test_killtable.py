@@ -141,6 +141,7 @@ def test_several_workers_give_every_cell_once() -> None:
     assert found == {name: f"{name}/case" for name in names}
 
 
+@pytest.mark.sweeps
 def test_a_mutant_that_ends_its_worker_is_dead_and_the_others_keep_their_cells() -> None:
     names = [
         "mutant:heka-packed-only",
@@ -204,6 +205,7 @@ def test_the_page_shows_who_lives_and_escapes_what_it_is_given(suite: Suite) -> 
 # --- the verb ---
 
 
+@pytest.mark.sweeps
 def test_kill_writes_a_table_and_goes_on_with_it(wireproof: Command, tmp_path: Path) -> None:
     ask = ("kill", "heka-packed-only", "--table", "golden,derived", "--out", str(tmp_path), "--in-process")
     first = wireproof(*ask)

@@ -75,6 +75,7 @@ def dies(made: type[ReferenceCodec]) -> bool:
     )
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("name", [*common.MUTANTS, *KAFKA])
 def test_a_mutant_dies_by_a_golden_case(name: str) -> None:
     assert dies({**common.MUTANTS, **kafka.MUTANTS}[name])

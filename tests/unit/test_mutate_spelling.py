@@ -38,6 +38,7 @@ def spellings() -> list[formats.Layout]:
     return [formats.layout(MESSAGE, data) for data in made]
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("number", [6, 7, 8])
 def test_numbers_stand_unpacked_and_packed_and_in_two_chunks(number: int) -> None:
     wires = {

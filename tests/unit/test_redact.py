@@ -142,6 +142,7 @@ def test_an_adapter_that_looks_past_the_fault_must_still_do_so() -> None:
         assert judge(ran.case, ran.outcome, hello=engine.hello).label == "fail:wrong-accept"
 
 
+@pytest.mark.sweeps
 def test_no_fixture_that_is_redacted_shows_something_else() -> None:
     proven, refused = 0, list[str]()
     for case in load().cases:
@@ -193,6 +194,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plan.out
 
 
+@pytest.mark.sweeps
 def test_a_sample_of_a_scan_becomes_a_fixture_without_its_payload(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:
@@ -207,6 +209,7 @@ def test_a_sample_of_a_scan_becomes_a_fixture_without_its_payload(
     assert SECRET not in gzip.decompress(data_of(found)[61:])
 
 
+@pytest.mark.sweeps
 def test_without_redact_the_bytes_are_those_of_the_sample(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:
@@ -222,6 +225,7 @@ def test_without_redact_the_bytes_are_those_of_the_sample(
     assert data_of(case) == batch(1, crc=7)
 
 
+@pytest.mark.sweeps
 def test_bytes_that_are_no_entry_become_a_scan(wireproof: Command, tables: Path, tmp_path: Path) -> None:
     done = wireproof("promote", f"{tables}#bad-length", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 0, done.err
@@ -230,6 +234,7 @@ def test_bytes_that_are_no_entry_become_a_scan(wireproof: Command, tables: Path,
     assert (case.op, case.joined) == ("scan", "kafka.log/mixed")
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize(
     ("word", "text"),
     [
@@ -247,6 +252,7 @@ def test_a_name_that_means_no_finding_or_many_lists_them(
     assert "mutant:crc-skip · kafka.batch/v2 · decode · fail:wrong-accept" in done.one_line()
 
 
+@pytest.mark.sweeps
 def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     wireproof: Command, tables: Path, tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ FAULTS = {
 """The verdict on the case that meets the fault, and the exit code of the run."""
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_costs_its_own_case_and_nothing_else(fault: str, run: Any) -> None:
     verdict, code = FAULTS[fault]
@@ -135,6 +136,7 @@ GREETINGS = ("hello-dies", "hello-noise", "hello-error", "hello-endless", "proto
 NAMES = ("name-10-mb", "name-empty", "claims-long", "claims-escapes")
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("fault", [*GREETINGS, *NAMES])
 def test_a_hello_that_cannot_be_used_is_one_line_and_exit_code_4(fault: str, run: Any) -> None:
     ran = run(fault)
@@ -183,6 +185,7 @@ def test_an_adapter_that_always_prints_behind_its_answers_is_never_green(run: An
     _nothing_leaks(ran)
 
 
+@pytest.mark.sweeps
 @pytest.mark.parametrize("fault", ["long-path", "odd-text", "long-field", "name-long", "name-escapes"])
 def test_what_check_wrote_every_other_verb_can_read(fault: str, run: Any, wireproof: Command) -> None:
     run(fault)
