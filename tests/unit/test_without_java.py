@@ -12,7 +12,7 @@ SPARK = Path(__file__).parents[1] / "spark"
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED [3]"), ("true", 1, "ERROR")])
+@pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED"), ("true", 1, "ERROR")])
 def test_spark_tests_without_java_are_skipped_with_a_line_and_fail_in_ci(
     tmp_path: Path, ci: str, code: int, word: str
 ) -> None:
@@ -26,5 +26,8 @@ def test_spark_tests_without_java_are_skipped_with_a_line_and_fail_in_ci(
     assert done.returncode == code, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith(word)]
     assert all("no java: install Java 17 (apt-get install" in line for line in lines)
-    assert len(lines) == (3 if ci else 1), "what is skipped is told in one line"
+    if ci:
+        assert len(lines) >= 3, "each of them fails"
+    else:
+        assert len(lines) == 1, "what is skipped is told in one line"
     assert "passed" not in done.stdout
