@@ -1,6 +1,7 @@
 """Fixtures of pytest that several tests share."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,14 @@ def _load(folders: Any = ()) -> Suite:
 def fixtures_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command loads what the commands before it loaded."""
     monkeypatch.setattr("wireproof.cli.options.load", _load)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What a shell starts in its background ignores interrupts, and hands that down to its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -14,7 +14,10 @@ import pytest
 from commands import Command
 from test_scripted_adapters import CASES, PROGRAM, marked
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has a supervisor")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has a supervisor"),
+    pytest.mark.usefixtures("interruptible"),
+]
 
 SECONDS = 20.0
 """For anything to happen."""

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,15 +30,7 @@ def run(*words: str, **environment: str) -> str:
 # --- an interrupt ---
 
 
-@pytest.fixture
-def _interruptible() -> Iterator[None]:
-    """What a shell starts in its background ignores interrupts, and hands that down to its children."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
     with subprocess.Popen(
