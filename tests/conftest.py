@@ -5,6 +5,7 @@ that says why (`support/lanes.py`): `pytestmark = pytest.mark.sweeps`, or a line
 A test that starts a program of another language has `@needs("node")` too (`support/machine.py`).
 """
 
+import os
 from collections import Counter
 from collections.abc import Generator, Iterable
 from typing import Any, Final
@@ -113,6 +114,12 @@ class Together(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return next((name for begin, name in TOGETHER.items() if nodeid.startswith(begin)), nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are cores: one test in six waits, for a process or a time limit."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -236,6 +236,7 @@ def test_what_is_asked_is_what_the_adapters_claim() -> None:
 # --- the verb ---
 
 
+@pytest.mark.campaigns
 def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
     formats = [f"--format={joined}" for joined in KAFKA]
     for adapter, code in (("mutant:crc-skip", 1), ("reference", 0)):

@@ -25,6 +25,7 @@ def shares(kind: type) -> float:
     return sum(own) / len(own)
 
 
+@pytest.mark.sweeps
 def test_sound_bytes_are_known() -> None:
     assert shares(Accept) > 0.95
 

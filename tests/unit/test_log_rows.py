@@ -167,6 +167,7 @@ def slowly(path: Path, table: Table = kafka_columns.FRAMES) -> list[dict[str, An
 EVERYTHING = tuple(one.name for one in kafka_columns.FRAMES.columns)
 
 
+@pytest.mark.sweeps
 def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Path) -> None:
     kafka = [case for case in logs.of_fixtures() if case[1] is KAFKA and case[2].options == DEFAULT]
     data = [log for *_, log in kafka if log]

@@ -36,6 +36,7 @@ def tried(*changes: tuple[str, str, str]) -> list[tuple[str, str]]:
     return [(by, why) for by, why in map(json.loads, done.stdout.splitlines())]
 
 
+@pytest.mark.sweeps
 def test_planted_faults_are_noticed_and_equal_codecs_live() -> None:
     wrong_sum, wrong_table, endless, hungry, unborn, equal, equal_table = tried(
         ("wire.checksums", "return zlib.crc32(data, start)", "return zlib.crc32(data, start) ^ 1"),

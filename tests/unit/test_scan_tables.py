@@ -119,6 +119,7 @@ def test_spans_of_other_sizes_give_the_same_tables(tmp_path: Path) -> None:
         assert table(one, name) == table(many, name)
 
 
+@pytest.mark.sweeps
 def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(tmp_path: Path) -> None:
     flipped = bytearray(GOOD[1])
     flipped[500] ^= 1

@@ -83,7 +83,7 @@ def command(
     codes: list[Exit] = []
     streams: list[Stream] = []
     printed: list[tuple[str, Group]] = []
-    for judged in _judged(adapters, asked, jobs or cores(), console, out):
+    for judged in _judged(adapters, asked, jobs or (1 if asked.in_process else cores()), console, out):
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
             codes.append(exit_of(judged.error) or Exit.ADAPTER)
