@@ -9,6 +9,7 @@ MUTATION = Path(__file__).parents[1] / "mutation"
 
 SCRIPT = """
 import json, sys
+import pytest
 import mutation_import, mutation_judge
 from mutation_sites import path_of
 from mutation_trial import Ground
