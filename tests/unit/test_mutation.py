@@ -5,11 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 MUTATION = Path(__file__).parents[1] / "mutation"
 
 SCRIPT = """
 import json, sys
-import pytest
 import mutation_import, mutation_judge
 from mutation_sites import path_of
 from mutation_trial import Ground
