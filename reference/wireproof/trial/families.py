@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 import zstandard
-from attrs import define, field, frozen
+from attrs import define, field, fields, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
@@ -31,6 +32,9 @@ POLL_SECONDS: Final = 0.002
 
 BLOCK: Final = 64
 """Cases of a family that are written and read back at a time, so that a large family is never held whole."""
+
+_ROW: Final = attrgetter(*(a.name for a in fields(Case)))
+"""A case as a tuple, which is written and read in a third of the time of the object."""
 
 LEVEL: Final = 1
 """The compression level of zstd: members of a family repeat each other, and level 1 finds that already."""
@@ -131,7 +135,8 @@ class FamilyStore(Families):
             return None
         try:
             members = list(one.made())
-            self._write(self._path(one), [members[at : at + BLOCK] for at in range(0, len(members), BLOCK)])
+            rows = [_ROW(member) for member in members]
+            self._write(self._path(one), [rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)])
         except BaseException:
             claim.unlink()
             raise
@@ -149,7 +154,7 @@ class FamilyStore(Families):
 
     def _read(self, one: Wanted) -> Iterator[Case]:
         for block in _blocks(self._path(one)):
-            yield from block
+            yield from (Case(*row) for row in block)
 
     @staticmethod
     def _write(path: Path, blocks: Iterable[object]) -> None:
