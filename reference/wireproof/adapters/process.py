@@ -384,10 +384,7 @@ class Process:
             raise Broken(over, "memory")
 
     def mark_memory(self, most: int | None) -> None:
-        """See `Controller`.
-
-        What the process frees while the peak is set back belongs to the case before: the larger size counts.
-        """
+        """See `Controller`. What is freed while the peak is set back belongs to the case before."""
         before = proctree.resident(self._child.pid) or 0
         proctree.reset_peak(self._child.pid)
         after = proctree.resident(self._child.pid)

@@ -298,10 +298,7 @@ class Engine:
                 self._queue.extendleft(reversed(self._after(suspects, end)))
 
     def _after(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
-        """Find who is guilty of an end; gives those to be asked again.
-
-        Where the adapter does not start again, the end stays with the first suspect that is not cleared.
-        """
+        """Return those to be asked again; without a new start the end stays with the first one not cleared."""
         try:
             return suspects if self._broken_behind(end) else self._blame(suspects, end)
         except AdapterStartError:
@@ -473,10 +470,7 @@ class Engine:
 
     @staticmethod
     def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:
-        """No answer in time: of a case over its memory it is not said that it took too much time.
-
-        Which of the two limits ends it first would be the machine's affair.
-        """
+        """Return how a case without an answer ended: memory comes first, for which one does is chance."""
         if over is not None:
             return _End(over, "memory")
         return _End(TimedOut(asked.ms, controller.progress()), "timeout")
