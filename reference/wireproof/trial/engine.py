@@ -298,7 +298,7 @@ class Engine:
                 self._queue.extendleft(reversed(self._after(suspects, end)))
 
     def _after(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
-        """Return those to be asked again; without a new start the end stays with the first one not cleared."""
+        """Return those to ask again; without a new start the end stays with the first not cleared."""
         try:
             return suspects if self._broken_behind(end) else self._blame(suspects, end)
         except AdapterStartError:
