@@ -27,7 +27,15 @@ from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.families import Families, FamilyStore
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.streams import Stream
-from wireproof.trial.workers import Ended, WorkerDiedError, cores, no_work, one_by_one, side_by_side
+from wireproof.trial.workers import (
+    Ended,
+    WorkerDiedError,
+    collect_rarely,
+    cores,
+    no_work,
+    one_by_one,
+    side_by_side,
+)
 
 
 @click.command("check")
@@ -80,6 +88,7 @@ def command(
     asked = _asked(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
     console = Console()
+    collect_rarely()
     codes: list[Exit] = []
     streams: list[Stream] = []
     printed: list[tuple[str, Group]] = []
