@@ -14,9 +14,10 @@ AWAY: Final = 20.0
 
 
 class Patience:
-    """Watches one process: the processor time that it uses, and the wall-clock time if it uses none.
+    """Watches one process, with a limit on processor time and a longer one on wall-clock time.
 
-    Wall-clock time alone would blame inputs for other load on the machine.
+    A process that waits uses no processor time. Wall-clock time alone would blame inputs for other load on
+    the machine.
     """
 
     def __init__(self, process: int, hang_seconds: float) -> None:
