@@ -76,7 +76,7 @@ class Ended:
 
     Attributes:
         findings: of this run and of earlier ones.
-        troubles: one line for each reason why a worker could not go on.
+        worker_errors: one line for each reason why a worker could not go on.
         corpora: the minimised corpora, by the id of their format.
     """
 
