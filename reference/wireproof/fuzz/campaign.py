@@ -134,13 +134,21 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[Worke
     """Return the configuration of each worker. All have every format, and they begin at different ones."""
     return [
         WorkerConfig(
-            campaign.adapter, (*format_ids[first:], *format_ids[:first]), str(campaign.root), f"w{number}",
-            campaign.minutes * 60, campaign.seed + 100_000 * number, campaign.max_size, campaign.fixtures,
-            stop_at_first=campaign.first, minimal_seeds=campaign.bare, held_out=campaign.held,
+            campaign.adapter,
+            (*format_ids[first:], *format_ids[:first]),
+            str(campaign.root),
+            f"w{number}",
+            campaign.minutes * 60,
+            campaign.seed + 100_000 * number,
+            campaign.max_size,
+            campaign.fixtures,
+            stop_at_first=campaign.first,
+            minimal_seeds=campaign.bare,
+            held_out=campaign.held,
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]
-    ]  # fmt: skip
+    ]
 
 
 def _run_workers(configs: list[WorkerConfig], tick: Callable[[], None]) -> Iterator[str]:

@@ -70,7 +70,8 @@ class WorkerContext:
         self.hello = self._hello()
         self.shared_input = Cell(config.work_directory.worker(config.worker) / "input", config.max_size)
         instrument(modules_of((FORMATS[format_id] for format_id in config.formats), entry))
-        aside()  # after `instrument`, so that the copy is not instrumented; before the first fork
+        # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
+        aside()
 
     def _hello(self) -> Hello:
         if self.caller is not None:

@@ -1,4 +1,4 @@
-"""From the bytes of a fuzzer to cases. The bytes make every choice, so the bytes alone replay a case."""
+"""Build cases from the bytes of a fuzzer. The bytes make every choice, so the bytes alone replay a case."""
 
 import hashlib
 import zlib

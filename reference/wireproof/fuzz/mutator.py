@@ -1,6 +1,6 @@
 """The mutations that libFuzzer uses: edits that know the format, then a fix-up of lengths and checksums.
 
-One input in `OWN` is mutated by libFuzzer itself, which has the dictionary and remembers what the code has
+One input in several is mutated by libFuzzer itself, which has the dictionary and remembers what the code has
 compared. Without the fix-up, no such input would get past a checksum.
 """
 

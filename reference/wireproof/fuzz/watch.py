@@ -72,8 +72,10 @@ class Watch:
                 self._reproduce(reason, state)
             if failed_starts >= STILLBORN:
                 self._session.config.work_directory.check_space()
-                adapter = self._session.config.adapter
-                raise AdapterStartError(f"{adapter}: {reason or 'it ended'}: {self._last_output()}")
+                raise AdapterStartError(
+                    f"{self._session.config.adapter}: {failed_starts} fuzzing processes ended "
+                    f"before their first input: {reason or 'no error'}: {self._last_output()}"
+                )
         self._report(force=True)
 
     def may_stop(self) -> bool:
