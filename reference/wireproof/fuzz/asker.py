@@ -104,7 +104,7 @@ class Away:
         for ran in self._engine.run(batch):
             stopped = stopped or isinstance(ran.outcome, NotRun)
             yield ran.case, ran.outcome
-        if stopped:  # The adapter died too often for one engine; a campaign goes on with a new one.
+        if stopped:  # The adapter died too often for one engine; a campaign continues with a new one.
             self.close()
             self._engine = Engine(self._spec).__enter__()
 

@@ -1,7 +1,7 @@
 """A campaign: fuzz every format that an adapter claims, for some minutes, with one or more workers.
 
-Each worker is a process of its own. A worker that cannot go on gives the reason in one line, and the others
-go on.
+Each worker is a process of its own. If one cannot continue, it gives the reason in one line, and the others
+continue.
 """
 
 import importlib.util
@@ -76,7 +76,7 @@ class Ended:
 
     Attributes:
         findings: of this run and of earlier ones.
-        worker_errors: one line for each reason why a worker could not go on.
+        worker_errors: one line for each reason why a worker could not continue.
         corpora: the minimised corpora, by the id of their format.
     """
 

@@ -185,7 +185,7 @@ def _read(path: Path) -> Finding:
         page: Any = json_of(read_bytes(path, LARGEST))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
-        raise FindingError(f"{path} is not a finding: {error}; remove the file to go on") from None
+        raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None
 
 
 def read(folder: Path) -> list[Finding]:

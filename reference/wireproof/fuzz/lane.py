@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run_turn(supervisor: Watch, format_id: str) -> bool:
-    """Run one turn of a format; returns False, and prints the reason, if it cannot go on."""
+    """Run one turn of a format; returns False, and prints the reason, if it cannot continue."""
     try:
         supervisor.run()
     except AdapterError as error:

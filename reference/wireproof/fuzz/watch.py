@@ -100,7 +100,7 @@ class Watch:
             return process
         try:
             self._session.fuzz(number, self._until, supervisor)
-        except BaseException:  # noqa: BLE001 - whatever it is, the process must not go on as a second supervisor
+        except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second supervisor
             traceback.print_exc()
         finally:
             os._exit(BUG)
