@@ -25,7 +25,7 @@ def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> li
     rows = []
     for place, first, last in one.ranges(start, end):
         stored = Stored.of(place)
-        items = logs.items(one.asked.framing, stored, first, last)
+        items = logs.items(one.source.framing, stored, first, last)
         rows += [(Path(place.display_name).stem, item.at // 71, item.kind) for item in items]
     return rows
 

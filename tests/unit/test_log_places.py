@@ -57,7 +57,7 @@ def test_folders_of_partitions_are_not_hidden_whatever_their_topics_are_called(t
         (tree / "all" / name / "0.log").write_bytes(b"x")
     assert found(tree, "all") == sorted(f"all/{name}/0.log" for name in names)
     skipped = listed([str(tree / "all")], (".log",))[1]
-    assert {Path(one.display_name).parent.name: one.why for one in skipped} == dict.fromkeys(
+    assert {Path(one.display_name).parent.name: one.reason for one in skipped} == dict.fromkeys(
         (".x-0", "_0", "_temporary-"), HIDDEN
     )
 
@@ -89,7 +89,7 @@ def test_an_object_that_is_named_is_taken_whatever_it_is_called_and_once(tree: P
     ("path", "text"),
     [
         ("nothing", "not found"),
-        ("a-0/*.nope", "no log there"),
+        ("a-0/*.nope", "no log found"),
         ("_temporary", None),
     ],
 )
