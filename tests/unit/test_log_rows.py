@@ -21,7 +21,7 @@ from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
 from wireproof.spark.reading import Wanted
 from wireproof.spark.spans import plan, whole
-from wireproof.spark.verdict_rows import SHOWN
+from wireproof.spark.verdict_rows import FRAME_COLUMNS
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT
 
@@ -182,7 +182,7 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
 def as_scanned(data: bytes) -> list[dict[str, Any]]:
     """The rows that a scan makes of entries, and the items between them."""
     found: list[dict[str, Any]] = []
-    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, SHOWN):
+    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, FRAME_COLUMNS):
         if isinstance(part, Item):
             row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
             found.append(row)

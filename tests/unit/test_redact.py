@@ -22,7 +22,7 @@ from wireproof.cases.mutate.parsed import read
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
 from wireproof.fuzz.redaction import redacted
-from wireproof.spark import jobs
+from wireproof.spark import job_files, jobs
 from wireproof.spark import tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
@@ -267,7 +267,7 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     table = pq.read_table(tables / "samples.parquet").to_pylist()
     rows = [row for row in table if row["implementation"] == "mutant:crc-skip"]
     rows = [{**row, "implementation": "mutant:crc-range-from-magic"} for row in rows]
-    tables_of_scan.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
+    job_files.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
     done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 2
     assert "does not show it any more" in done.one_line()

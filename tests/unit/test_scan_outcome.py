@@ -110,7 +110,7 @@ def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
 def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(
     scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.spark.verdict_rows.ASKED_BYTES", 1000)
+    monkeypatch.setattr("wireproof.spark.verdict_rows.MAX_ASKED_BYTES", 1000)
     large = logs.batch(bytes(5000), 50)
     write(tmp_path / "in" / "a.log", LOG + large)
     done = scanned(tmp_path / "in", "--adapter", "reference")

@@ -224,8 +224,8 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
         ("py:troubled_scan:Troubled", "reference"),
     )
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
-    monkeypatch.setattr(scan_span, "AHEAD", 0)
-    monkeypatch.setattr(scan_span, "ASKED", 1)
+    monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
+    monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
     monkeypatch.setattr(scan_span, "spelt", lambda run, *_: trees(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)

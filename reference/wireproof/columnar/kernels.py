@@ -58,7 +58,7 @@ SLOT: Final = np.dtype(
 """A record: absolute offset and timestamp, timestampDelta as stored, positions of key, value and first
 header, lengths of key and value (-1 is null), and the number of headers.
 
-Positions count through the buffer and on through the arena behind it. A row fills one cache line.
+Positions count through the buffer and on through the arena after it. A row fills one cache line.
 """
 
 U = np.uint64

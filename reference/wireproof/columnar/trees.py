@@ -64,7 +64,7 @@ class Told:
 
 @frozen
 class _Space:
-    """The bytes that slots refer to, in hex: those of the entries, and behind the buffer the arena."""
+    """The bytes that slots refer to, in hex: those of the entries, and after the buffer the arena."""
 
     base: int
     size: int

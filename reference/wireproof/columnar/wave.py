@@ -170,7 +170,7 @@ def _read_plain(entries: Entries, entry_headers: Array, wanted: Array, clean: Ar
 
 
 def _clean_slots(slots: Array, counts: Array, clean: Array, inner: Array, base: int) -> Array:
-    """Return the slots of clean entries; move the positions of decompressed ones behind the buffer."""
+    """Return the slots of clean entries; shift the positions of decompressed ones past the buffer."""
     inner = np.repeat(inner, counts)
     for name in ("key_at", "value_at", "headers_at"):
         slots[name][inner] += np.uint64(base)

@@ -64,7 +64,7 @@ class Bench:
         self._stack.__exit__(kind, error, trace)
 
     @property
-    def spelling(self) -> Spelling:
+    def canonical_form(self) -> Spelling:
         """The canonical form of Kafka entries as the adapter shows them."""
         return spelling(self._engine.hello)
 
@@ -94,8 +94,8 @@ class Bench:
     def collect(self) -> list[Judged | None]:
         """Return the verdicts on the items of the earliest `submit`; None for an item without a case."""
         items = self._pending.popleft()
-        asked = [item for item in items if item]
-        judged = iter(self._verdicts(asked, self._engine.take() if asked else []))
+        with_case = [item for item in items if item]
+        judged = iter(self._verdicts(with_case, self._engine.take() if with_case else []))
         return [next(judged) if item else None for item in items]
 
     def judge(self, cases: Sequence[Case]) -> list[Judged]:

@@ -28,7 +28,7 @@ from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import spanwise, tables, vectors
+from wireproof.spark import job_files, spanwise, vectors
 from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
 from wireproof.spark.merging import Gathered, Shown, gathered
@@ -109,7 +109,9 @@ class Plan:
     def run_span(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
         groups, combined = judged(self, self.numbers(number))
-        tables.save(spanwise.committed(self.out, number), {"groups": groups.dump(), **combined.dump()})
+        job_files.save_json(
+            spanwise.committed(self.out, number), {"groups": groups.dump(), **combined.dump()}
+        )
 
 
 # --- the plan ---
@@ -213,7 +215,7 @@ def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the committed spans; return `signatures` and `samples`."""
     spanwise.tidy(plan.out)
     merged = Gathered(plan.most)
-    parts = [tables.load(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
+    parts = [job_files.load_json(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
     for part in parts:
         merged.merge(gathered(part["groups"], plan.most))
     groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
@@ -226,12 +228,12 @@ def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for signature, group in groups
         for row in _samples(plan, group.smallest)
     ]
-    tables.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
-    tables.write_table(plan.out / "samples.parquet", samples, SAMPLE)
-    tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
+    job_files.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
+    job_files.write_table(plan.out / "samples.parquet", samples, SAMPLE)
+    job_files.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
     places = vectors.positions([("", part) for part in parts])
-    tables.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
-    tables.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
+    job_files.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
+    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
     return signatures, samples
 
 

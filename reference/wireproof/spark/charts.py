@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from wireproof.report.chart import Chart, Lane, svg
 from wireproof.report.matrix import QUIET
-from wireproof.spark import spanwise, tables
+from wireproof.spark import job_files, spanwise
 
 Table = Sequence[dict[str, Any]]
 
@@ -44,7 +44,7 @@ def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
 
 def weights(folder: Path) -> tuple[list[int], str]:
     """Return the size of each span, from the plan of the job, and its unit."""
-    page = tables.load(folder / "plan.json")
+    page = job_files.load_json(folder / "plan.json")
     if "spans" in page:
         return [end - start for *_, start, end in page["spans"]], "MiB"
     cases, grain = page["asked"]["cases"], page["asked"]["grain"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.spark import tables
+from wireproof.spark import job_files
 from wireproof.spark.places import Place
 from wireproof.trial.companions import Checked, companions, of_kafka
 
@@ -34,7 +34,7 @@ def beside(places: Sequence[Place], out: Path) -> tuple[Checked, ...]:
     """
     local = (Path(place.path) for place in places if not place.store)
     results = tuple(checked for path in local if of_kafka(path) for checked in companions(path))
-    tables.write_table(out / NAME, list(_rows(results)), COMPANIONS)
+    job_files.write_table(out / NAME, list(_rows(results)), COMPANIONS)
     return results
 
 

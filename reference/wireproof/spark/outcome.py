@@ -106,7 +106,7 @@ def _skipped(skipped: Sequence[Skipped]) -> Iterator[str]:
         yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
 
 
-# --- objects in which no entry stands ---
+# --- objects without a valid entry ---
 
 
 def _unread(source: Settings, places: Sequence[Place], files: list[dict[str, Any]]) -> Iterator[str]:

@@ -98,18 +98,18 @@ def listed(paths: Iterable[str], suffixes: tuple[str, ...]) -> tuple[list[Place]
     Raises:
         SourceError: nothing found, or no store of this scheme.
     """
-    found = {one.display_name: one for path in paths for one in _expand(path, suffixes)}
+    found = {each.display_name: each for path in paths for each in _expand(path, suffixes)}
     places, skipped, seen = list[Place](), list[Skipped](), set[str]()
     for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
-        one = found[name]
-        match one:
-            case Place() if (real := _real_path(one)) in seen:
-                skipped.append(Skipped(one.display_name, one.size, f"{AGAIN}, {real}"))
+        each = found[name]
+        match each:
+            case Place() if (real := _real_path(each)) in seen:
+                skipped.append(Skipped(each.display_name, each.size, f"{AGAIN}, {real}"))
             case Place():
-                seen.add(_real_path(one))
-                places.append(one)
+                seen.add(_real_path(each))
+                places.append(each)
             case _:
-                skipped.append(one)
+                skipped.append(each)
     by_name = attrgetter("display_name")
     return sorted(places, key=by_name), sorted(skipped, key=by_name)
 
@@ -119,8 +119,8 @@ def _real_path(place: Place) -> str:
     return place.display_name if place.store else os.path.realpath(place.path)
 
 
-def _is_link(one: Place | Skipped) -> bool:
-    return isinstance(one, Place) and not one.store and os.path.realpath(one.path) != one.path
+def _is_link(each: Place | Skipped) -> bool:
+    return isinstance(each, Place) and not each.store and os.path.realpath(each.path) != each.path
 
 
 def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place | Skipped]:
@@ -135,7 +135,7 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place | Skipped]:
         places = list(_below(store, root, parts, inside[len(base) :], suffixes))
     except (OSError, ValueError) as error:
         raise SourceError(f"{_without_credentials(path)}: {str(error).splitlines()[0]}") from None
-    if not any(isinstance(one, Place) for one in places):
+    if not any(isinstance(each, Place) for each in places):
         raise SourceError(
             f"{_without_credentials(path)}: no log found; name objects, or a directory that contains logs"
         )

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case, Chunks, Source
 from wireproof.cases.needs import needs_of
 from wireproof.cases.token import parse
-from wireproof.spark import settings, tables, vectors
+from wireproof.spark import job_files, settings, vectors
 from wireproof.spark.errors import SourceError
 from wireproof.spark.judging import REFERENCE, seen
 from wireproof.trial.reference import expectation
@@ -76,7 +76,7 @@ def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
 
 def _of_scan(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of the item, or the scan of its bytes if they are not an entry."""
-    inputs = tables.load(folder / "plan.json")["asked"]
+    inputs = job_files.load_json(folder / "plan.json")["asked"]
     source = settings.parse(inputs["source"], inputs["options"])
     item = Item("garbage", 0, row["length"], cls=row["class"] or None)
     case = seen(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None

@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from wireproof import __version__
-from wireproof.spark import damages, spanwise, tables, vectors
+from wireproof.spark import damages, job_files, spanwise, tables, vectors
 from wireproof.spark.scan_plan import ScanPlan
 
 
 def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
     spanwise.tidy(plan.out)
-    parts = [tables.load(plan.commit_file(number)) for number in range(len(plan.spans))]
+    parts = [job_files.load_json(plan.commit_file(number)) for number in range(len(plan.spans))]
     signatures, files = tables.signatures(parts), list(tables.files(_files(plan, parts)))
-    tables.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)
-    tables.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
-    tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
-    tables.write_table(plan.out / "positions.parquet", _positions(plan, parts), vectors.POSITIONS)
-    tables.write_table(plan.out / "damage.parquet", _damage(plan, parts), damages.DAMAGE)
+    job_files.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)
+    job_files.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
+    job_files.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
+    job_files.write_table(plan.out / "positions.parquet", _positions(plan, parts), vectors.POSITIONS)
+    job_files.write_table(plan.out / "damage.parquet", _damage(plan, parts), damages.DAMAGE)
     skipped = [{"path": each.display_name, "size": each.size, "why": each.reason} for each in plan.skipped]
-    tables.write_table(plan.out / "skipped.parquet", skipped, tables.SKIPPED)
-    tables.write_table(plan.out / "files.parquet", files, tables.FILES)
-    tables.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
+    job_files.write_table(plan.out / "skipped.parquet", skipped, tables.SKIPPED)
+    job_files.write_table(plan.out / "files.parquet", files, tables.FILES)
+    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
     return signatures, files
 
 

@@ -13,7 +13,7 @@ from wireproof.spark.places import EMPTY, Place, Skipped, listed, sized
 from wireproof.spark.settings import Settings
 from wireproof.spark.spans import Span, packed, split, whole
 
-GRAIN: Final = 64 * 1024 * 1024
+SPAN_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a span. An interruption loses up to that many for each core."""
 
 SAMPLES: Final = 3
@@ -75,7 +75,7 @@ def plan_scan(
     adapters: Sequence[str],
     out: Path,
     most: int = SAMPLES,
-    grain: int = GRAIN,
+    grain: int = SPAN_BYTES,
 ) -> ScanPlan:
     """Return the plan that is stored in `out`, or make a new one and store it there.
 

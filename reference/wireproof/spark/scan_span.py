@@ -12,7 +12,7 @@ from attrs import define, field
 
 from wireproof.columnar.spelling import spelt
 from wireproof.files import replace
-from wireproof.spark import damages, fast, reading, spanwise, tables
+from wireproof.spark import damages, fast, job_files, reading, spanwise
 from wireproof.spark.bench import Bench
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.judging import Seen
@@ -22,19 +22,19 @@ from wireproof.spark.spans import PACKED
 from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
 from wireproof.spark.vectors import Vectors, stretch
-from wireproof.spark.verdict_rows import ORDERED, SHOWN, VerdictRows
+from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
 from wireproof.wire.items import Item
 
-ASKED: Final = 512
+MAX_ITEMS: Final = 512
 """The greatest number of items that are sent and judged together."""
 
-HELD: Final = 1024 * 1024
+MAX_BYTES: Final = 1024 * 1024
 """Bytes of items that are collected before they are sent: their values take many times as much memory."""
 
-AHEAD: Final = 1
+GROUPS_AHEAD: Final = 1
 """Groups of items that the adapters work on while the items before them are judged."""
 
-GROUP: Final = 65536
+ROW_GROUP: Final = 65536
 """The smallest number of rows in a row group, except for the last one."""
 
 
@@ -52,7 +52,7 @@ def scan_span(plan: ScanPlan, number: int) -> None:
 
     def write(new: Path) -> None:
         with ExitStack() as stack:
-            writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=tables.COMPRESSION))
+            writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=job_files.COMPRESSION))
             opened = reading.opened(span, source.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
             benches = [stack.enter_context(Bench(spec, at)) for at, spec in enumerate(plan.adapters)]
@@ -62,7 +62,7 @@ def scan_span(plan: ScanPlan, number: int) -> None:
                 writer.write_table(table)
 
     replace(file, write, durable=False)
-    tables.save(plan.commit_file(number), part.dump())
+    job_files.save_json(plan.commit_file(number), part.dump())
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -70,7 +70,7 @@ def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(each.num_rows for each in waiting) >= GROUP:
+        if sum(each.num_rows for each in waiting) >= ROW_GROUP:
             yield pa.Table.from_batches(waiting)
             waiting = []
     if waiting:
@@ -85,8 +85,8 @@ def _parts(
         return source.framing.items(source.framing, stored, start, end, source.options)
     span = stored, start, end, source.options
     if not benches:
-        return fast.rows(*span, ORDERED if damages.segment(stored.display_name) else SHOWN)
-    forms = [bench.spelling for bench in benches]
+        return fast.rows(*span, ORDERED_COLUMNS if damages.segment(stored.display_name) else FRAME_COLUMNS)
+    forms = [bench.canonical_form for bench in benches]
     return fast.items(*span, lambda step: spelt(step, forms, source.options))
 
 
@@ -125,9 +125,9 @@ class _Pending:
         """Collect an item, and yield the rows of groups that must be judged now."""
         self.items.append(item)
         self.size += len(item.data)
-        if len(self.items) >= ASKED or self.size >= HELD:
+        if len(self.items) >= MAX_ITEMS or self.size >= MAX_BYTES:
             self._send()
-        yield from self._judge(AHEAD if self.benches else 0)
+        yield from self._judge(GROUPS_AHEAD if self.benches else 0)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Send the collected items, and yield all rows."""

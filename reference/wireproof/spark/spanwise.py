@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark import settings, tables
+from wireproof.spark import job_files, settings
 from wireproof.spark.errors import SourceError
 from wireproof.spark.shipping import Where
 
@@ -105,9 +105,9 @@ def kept(out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[s
     if not file.exists():
         if out.exists() and any(out.iterdir()):
             raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
-        tables.save(file, {"asked": inputs, **make()})
+        job_files.save_json(file, {"asked": inputs, **make()})
         file.chmod(0o600)  # URIs and options may hold credentials
-    page = tables.load(file)
+    page = job_files.load_json(file)
     if page["asked"].keys() != inputs.keys():
         raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
     if page["asked"] != inputs:

@@ -54,7 +54,7 @@ class Stored:
     Attributes:
         file: a `LocalFile`, or a file of pyarrow; both have `read_at` or `read_into`.
         display_name: the name of the object in messages.
-        size: the end, whatever was appended since.
+        size: the end of the object, even if bytes were appended since.
         window: bytes that `at` reads at once.
     """
 

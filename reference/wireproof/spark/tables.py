@@ -10,18 +10,14 @@ Every file is written under another name and then renamed, so it is complete or 
 again writes the same bytes.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import asdict, astuple, define, field, frozen
 
-from wireproof.files import replace, replace_text
 from wireproof.spark.damages import Damages
 from wireproof.spark.judging import Judged, Seen
 from wireproof.spark.vectors import SIGNATURE, Vectors, named
@@ -102,14 +98,6 @@ RUN: Final = pa.schema(
 
 SAMPLE_MOST: Final = 1024 * 1024
 """The greatest sample, in bytes; longer items are counted but not stored."""
-
-COMPRESSION: Final = "zstd"
-
-
-def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
-    """Write a small table."""
-    table = pa.Table.from_pylist(rows, schema=schema)
-    replace(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
 
 
 @frozen
@@ -248,15 +236,3 @@ def files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[di
         complete = is_compressed[path] or row["read"] == row["size"]
         assert complete, f"{path}: {row['read']} of {row['size']} bytes"
         yield row
-
-
-def load(path: Path) -> dict[str, Any]:
-    """Read a JSON file that `save_json` wrote."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
-def save(path: Path, page: dict[str, Any]) -> None:
-    """Write a JSON file, completely or not at all."""
-    text = json.dumps(page, indent=None, sort_keys=True) + "\n"
-    replace_text(path, text, durable=False)

@@ -26,16 +26,16 @@ from wireproof.spark.vectors import Sum
 from wireproof.trial.signature import Signature
 from wireproof.wire.items import Item
 
-ASKED_BYTES: Final = 8 * 1024 * 1024
+MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
 """The greatest item, in bytes, about which adapters are asked."""
 
-SHOWN: Final = ("position", "length", "kind", "fault", "remarks", "magic")
+FRAME_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic")
 """The columns of `columnar.HEADER_COLUMNS` that the table `frames` needs."""
 
-ORDERED: Final = (*SHOWN, "offset", "last_offset", "leader_epoch")
+ORDERED_COLUMNS: Final = (*FRAME_COLUMNS, "offset", "last_offset", "leader_epoch")
 """The same, with the columns whose order in a segment is checked."""
 
-BATCHES: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+BATCH_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
 """The formats of entries, by magic."""
 
 
@@ -57,7 +57,7 @@ class VerdictRows:
 
     def item_case(self, item: Item) -> Seen:
         """Make a case of an item; of an item that is too large, only the beginning is read."""
-        length = item.length if item.length <= ASKED_BYTES else HEAD
+        length = item.length if item.length <= MAX_ASKED_BYTES else HEAD
         data = self.stored.read(item.at, length) if item.kind != "tail" else b""
         if item.kind != "tail" and len(data) == item.length:
             return seen(self.source.framing, item, data, self.source.options)
@@ -116,13 +116,13 @@ class VerdictRows:
             return item_case.case.joined
         is_frame = self.source.framing is KAFKA and item_case.item.kind == "frame"
         if is_frame and len(item_case.data) > MAGIC_AT:
-            return BATCHES[item_case.data[MAGIC_AT]]
+            return BATCH_FORMATS[item_case.data[MAGIC_AT]]
         return self.source.framing.fmt.joined
 
     # --- columns ---
 
     def of_columns(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows of entries with the columns `SHOWN`; only refused ones are handled one by one."""
+        """Return the rows of entries that have `FRAME_COLUMNS`; only refused ones are handled one by one."""
         self._count_damage(entries)
         self._count_accepted(entries)
         fault = entries.column("fault")
@@ -138,8 +138,8 @@ class VerdictRows:
             none, pa.array([], tables.VERDICTS.value_type), type=tables.VERDICTS
         )
         path = pa.repeat(pa.scalar(self.stored.display_name), size)
-        fmt = pa.array(BATCHES).take(entries.column("magic"))
-        columns = [entries.column(name) for name in SHOWN[:5]]
+        fmt = pa.array(BATCH_FORMATS).take(entries.column("magic"))
+        columns = [entries.column(name) for name in FRAME_COLUMNS[:5]]
         arrays = [path, *columns[:2], fmt, *columns[2:], verdicts]
         cast = [array.cast(column.type) for array, column in zip(arrays, FRAMES, strict=True)]
         return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
@@ -149,7 +149,7 @@ class VerdictRows:
         magic, length, position = (
             entries.column(name).to_numpy() for name in ("magic", "length", "position")
         )
-        for number, name in enumerate(BATCHES):
+        for number, name in enumerate(BATCH_FORMATS):
             rows = accepted & (magic == number)
             if count := int(rows.sum()):
                 frame, weight = Item("frame", 0, 0), int(length[rows].sum())
@@ -191,7 +191,7 @@ class VerdictRows:
 def _too_large(item_case: Seen, benches: list[Bench], ours: Judged) -> list[Judged]:
     """Return the verdicts on an item that is too large to ask the adapters about it."""
     item = item_case.item
-    if item.kind == "tail" or item.length <= ASKED_BYTES:
+    if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
         return []
     cls = f"{item.length} bytes"
     signature = evolve(ours.signature, op="decode", kind="not-run", cls="too-large")
