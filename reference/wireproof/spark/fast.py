@@ -34,7 +34,7 @@ CHUNKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
 MAX_WAITING: Final = 1 << 16
 """Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
 
-Rows: TypeAlias = "pa.RecordBatch | Item"
+Rows: TypeAlias = pa.RecordBatch | Item
 """Entries as rows of `columnar.HEADER_COLUMNS`, at positions in the object; or one item that is no entry."""
 
 

@@ -9,7 +9,7 @@ headers can be followed again. No position is ever guessed.
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from struct import Struct
-from typing import Final
+from typing import Final, Self
 
 from attrs import evolve, frozen
 
@@ -32,7 +32,7 @@ Stride = Callable[[Stored, int, Options], int]
 
 FREE: Final = 256 * 1024 * 1024
 WORK: Final = 4
-"""The index pass may read `FREE` bytes again, and `WORK` bytes for each byte that it has passed.
+"""The index pass may read `FREE` bytes again, and `WORK` for each byte passed.
 
 Beyond that the reference continues alone, so damage that looks like a long entry every few bytes costs no
 more.
@@ -66,7 +66,7 @@ class Framing:
     fmt: Format
     stride: Stride
     recover: Callable[[Format, Pieces, Options], Iterator[Edge]]
-    items: Callable[["Framing", Stored, int, int, Options], Iterator[Item]]
+    items: Callable[[Self, Stored, int, int, Options], Iterator[Item]]
 
 
 def edges(

@@ -25,7 +25,7 @@ PIECE: Final = 1024 * 1024
 FAST_ROWS: Final = 65536
 """Rows of a batch whose columns hold no bytes."""
 
-Part: TypeAlias = "fast.Rows | Records"
+Part: TypeAlias = fast.Rows | Records
 """A part of a span: entries as columns, records as columns, or one item."""
 
 
