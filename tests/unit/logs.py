@@ -18,7 +18,7 @@ from wireproof.wire.options import DEFAULT, Options
 
 @frozen
 class Memory:
-    """An object in memory, with the one method that `Stored` needs; it counts the bytes that are read."""
+    """An object in memory, with the one method that `Stored` needs; it counts the bytes read."""
 
     data: bytes
     lengths: list[int] = field(factory=list, eq=False)

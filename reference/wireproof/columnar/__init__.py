@@ -21,7 +21,7 @@ one line that names the extra.
 
 from wireproof.columnar.arrow import RECORDS, clean_records, records
 from wireproof.columnar.frames import FRAME, GARBAGE, KINDS, TAIL, Frames, scan
-from wireproof.columnar.heads import HEADS, heads
+from wireproof.columnar.heads import HEADS, read_header_columns
 from wireproof.columnar.heka import HekaFrames, scan_heka
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "Frames",
     "HekaFrames",
     "clean_records",
-    "heads",
+    "read_header_columns",
     "records",
     "scan",
     "scan_heka",

@@ -48,7 +48,7 @@ EVERY: Final = tuple(HEADS.names)
 REMARKS: Final = HEADS.field("remarks").type
 
 
-def heads(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
+def read_header_columns(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
     columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM else {})
     schema = pa.schema([HEADS.field(name) for name in names])

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.columnar import TAIL, Frames, heads
+from wireproof.columnar import TAIL, Frames, read_header_columns
 from wireproof.columnar import scan as fast_scan
 from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY, ITEM
@@ -80,7 +80,7 @@ class _RowCollector:
     def rows(self, chunk: memoryview, at: int, frames: Frames) -> Iterator[pa.RecordBatch]:
         """Yield the entries of a chunk that begins at `at` in the object."""
         if not ITEM.issuperset(self.names):
-            yield _moved(heads(chunk, frames, self.names), at)
+            yield _moved(read_header_columns(chunk, frames, self.names), at)
             return
         self.waiting.append((at, frames))
         self.count += len(frames)
@@ -90,7 +90,7 @@ class _RowCollector:
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that are waiting."""
         if self.waiting:
-            yield heads(b"", Frames.joined(self.waiting), self.names)
+            yield read_header_columns(b"", Frames.joined(self.waiting), self.names)
         self.waiting, self.count = [], 0
 
 

@@ -9,7 +9,7 @@ headers can be followed again. No position is ever guessed.
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from struct import Struct
-from typing import Final, Self
+from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
@@ -52,6 +52,15 @@ class Edge:
     settled: bool
 
 
+class ItemScan(Protocol):
+    """Yields the items of the scan that begin in a range."""
+
+    def __call__(
+        self, framing: "Framing", stored: Stored, start: int, end: int, options: Options, /
+    ) -> Iterator[Item]:
+        """Yield the items; the range begins at a split point."""
+
+
 @frozen
 class Framing:
     """The rules for splitting a stream of one format.
@@ -60,13 +69,13 @@ class Framing:
         fmt: the format, which has a scan.
         stride: follows headers.
         recover: yields the split points that the reference finds from a position on; the last is the end.
-        items: yields the items of the scan that begin in a range, which begins at a split point.
+        items: scans a range.
     """
 
     fmt: Format
     stride: Stride
     recover: Callable[[Format, Pieces, Options], Iterator[Edge]]
-    items: Callable[[Self, Stored, int, int, Options], Iterator[Item]]
+    items: ItemScan
 
 
 def edges(
