@@ -23,7 +23,9 @@ from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from pyspark.sql import SparkSession
 
 from wireproof import columnar
-from wireproof.spark import jobs, scan, spanwise
+from wireproof.spark import jobs, spanwise
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.segments import SEGMENT, generate
 from wireproof.spark.session import session
 
@@ -85,8 +87,8 @@ class Room:
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         options = jobs.source_options([str(folder)], [])
-        plan = scan.planned("wireproof.kafka_log", options, [], out)
-        scan.run(plan, None, lambda *_: None)
+        plan = plan_scan("wireproof.kafka_log", options, [], out)
+        run_scan(plan, None, lambda *_: None)
 
     @contextmanager
     def session(self, master: str) -> Iterator[SparkSession]:
@@ -147,8 +149,9 @@ class Nothing:
     def tasks(self, count: int) -> list[list[int]]:
         return [list(range(16))[start::count] for start in range(min(count, 16))]
 
-    def do(self, number: int) -> None:
-        """Nothing."""
+
+def do_nothing(number: int) -> None:
+    """Run no span."""
 
 
 def cores(room: Room) -> None:
@@ -160,7 +163,7 @@ def cores(room: Room) -> None:
     def idle(spark: SparkSession) -> None:
         del spark
         plan = Nothing(room.folder / "nothing")
-        cost = of_tree(lambda: spanwise.on_spark(plan, None, lambda *_: None))()
+        cost = of_tree(lambda: spanwise.on_spark(plan, do_nothing, None, lambda *_: None))()
         nothing.append(cost.seconds)
 
     pool = ProcessPoolExecutor(2, get_context("spawn"))

@@ -26,7 +26,7 @@ def digests(out: Path) -> dict[str, str]:
 def test_a_campaign_in_three_tasks_gives_the_bytes_of_one_and_goes_on_where_it_was(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     one = campaign.run(planned(tmp_path / "1"), None, lambda *now: told.append(now[:2]), tasks=1)
-    planned(tmp_path / "3").do(1)
+    planned(tmp_path / "3").run_span(1)
     three = campaign.run(planned(tmp_path / "3"), None, lambda *_: None, tasks=3)
     assert (one.cases, three.cases) == (90, 60)
     assert told[-1] == (90, 90)

@@ -15,7 +15,9 @@ from machine import needs
 from standalone import cluster
 
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, companions, jobs, scan
+from wireproof.spark import campaign, companions, jobs
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_plan import plan_scan
 
 pytestmark = [pytest.mark.cluster, needs("java")]
 
@@ -82,8 +84,8 @@ def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
     options = jobs.source_options([str(folder)], [])
-    scanned = scan.planned("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
-    scan.run(scanned, None, lambda *_: None)
+    scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
+    run_scan(scanned, None, lambda *_: None)
     companions.beside([span.place for span in scanned.spans], tmp_path / "l" / "scan")
     numbered = Numbered((FORMAT,), campaign.ops_of(jobs.ready([ADAPTER])), SEED)
     plan = campaign.planned(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")

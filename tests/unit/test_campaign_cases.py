@@ -42,7 +42,7 @@ def done_in(plan: Plan, tasks: int) -> Plan:
     reports = []
     for number in random.Random(tasks).sample(range(len(dealt)), len(dealt)):
         batch = pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])
-        reports += list(spanwise.work(plan, dealt, [batch]))
+        reports += list(spanwise.work(plan.run_span, dealt, [batch]))
     spans = sorted(span for report in reports for span in report.column(0).to_pylist())
     assert spans == sorted(span for task in dealt for span in task)
     campaign.merge(plan)
@@ -172,7 +172,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
 def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     wanted = digests(done_in(planned(tmp_path / "whole", 45), 1))
     cut = planned(tmp_path / "cut", 45)
-    cut.do(1)
+    cut.run_span(1)
     (cut.out / "spans" / ".000002.json.77").write_text("half of a fi", encoding="utf-8")
     assert spanwise.left(cut) == [0, 2]
     assert digests(done_in(planned(cut.out, 45), 2)) == wanted, "and what was half written is gone"
@@ -214,7 +214,7 @@ def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> None:
     planned(tmp_path / "out")
-    with pytest.raises(SourceError, match="holds a campaign with other cases: name another folder"):
+    with pytest.raises(SourceError, match="holds a campaign with other cases: choose another folder"):
         planned(tmp_path / "out", 7)
     (tmp_path / "scan").mkdir()
     (tmp_path / "scan" / "plan.json").write_text('{"asked": {"source": "x"}}', encoding="utf-8")

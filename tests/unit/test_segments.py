@@ -10,7 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from wireproof import formats
-from wireproof.spark import jobs, scan, segments
+from wireproof.spark import jobs, segments
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark.scan_span import scan_span
 from wireproof.spark.segments import MIB, Ledger
 
 
@@ -23,10 +26,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scanned(folder: Path, out: Path, grain: int) -> None:
-    plan = scan.planned("wireproof.kafka_log", jobs.source_options([str(folder)], []), [], out, grain=grain)
-    for number in plan.left:
-        plan.do(number)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", jobs.source_options([str(folder)], []), [], out, grain=grain)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
 
 
 def ledger(folder: Path) -> Ledger:
