@@ -21,12 +21,18 @@ from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
 
-LENGTH, CRC, ATTRIBUTES, LAST, BASE_TIME, MAX_TIME, PRODUCER, SEQUENCE, COUNT, RECORDS = (
-    8, 17, 21, 23, 27, 35, 43, 53, 57, 61,
-)  # fmt: skip
-"""Positions of header fields in the batch, in bytes: §1.1."""
+# Positions in the batch, in bytes: §1.1
+LENGTH_AT: Final = 8
+CRC_AT: Final = 17
+ATTRIBUTES_AT: Final = 21
+LAST_OFFSET_DELTA_AT: Final = 23
+BASE_TIME_AT: Final = 27
+MAX_TIME_AT: Final = 35
+PRODUCER_ID_AT: Final = 43
+RECORDS_COUNT_AT: Final = 57
+RECORDS_AT: Final = 61
 
-UNUSED: Final = ~0x7F
+UNUSED_BITS: Final = ~0x7F
 """Attribute bits 7 to 15, which have no meaning: §1.2."""
 
 
@@ -51,10 +57,10 @@ def read(reader: Reader, frame: Frame) -> RecordBatch:
     header = _header(entry)
     codec = header.batch.attributes & arithmetic.CODEC
     if codec and codec not in CODECS:  # C11, C12
-        at = header.start + ATTRIBUTES
+        at = header.start + ATTRIBUTES_AT
         raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
     if header.count < 0:  # N01, N10
-        at, text = header.start + COUNT, f"{header.count} records"
+        at, text = header.start + RECORDS_COUNT_AT, f"{header.count} records"
         raise entry.reject("negative-length", "recordsCount", text, at=at, detail="COUNT_NEGATIVE")
     remarks = Notes()
     _remark_header(entry, header, remarks)
@@ -79,7 +85,7 @@ def _header(entry: Reader) -> Header:
     computed = crc32c(entry.data[entry.pos : entry.end])
     if crc != computed:
         text = f"{crc:08x} stored, {computed:08x} computed"
-        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC, detail="CRC_MISMATCH")
+        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC_AT, detail="CRC_MISMATCH")
     batch = RecordBatch(
         base_offset,
         epoch,
@@ -145,14 +151,15 @@ def _remark_header(entry: Reader, header: Header, remarks: Notes) -> None:
     batch, start = header.batch, header.start
     attributes = batch.attributes
     append, horizon = attributes & arithmetic.APPEND_TIME, attributes & arithmetic.HORIZON
+    short = batch.last_offset_delta < max(header.count - 1, 0)
     checks = (
-        (attributes & UNUSED, "unknown-attr-bits", "attributes", ATTRIBUTES),
+        (attributes & UNUSED_BITS, "unknown-attr-bits", "attributes", ATTRIBUTES_AT),
         (batch.base_offset < 0, "offset-negative", "baseOffset", 0),
-        (batch.last_offset_delta < max(header.count - 1, 0), "last-offset-delta", "lastOffsetDelta", LAST),
-        (_has_invalid_producer(batch), "producer-fields", "producerId", PRODUCER),
-        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES),  # X03
-        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME),  # C27
-        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME),  # C26
+        (short, "last-offset-delta", "lastOffsetDelta", LAST_OFFSET_DELTA_AT),
+        (_has_invalid_producer(batch), "producer-fields", "producerId", PRODUCER_ID_AT),
+        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES_AT),  # X03
+        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME_AT),  # C27
+        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME_AT),  # C26
     )
     for applies, cls, name, offset in checks:
         if applies:
@@ -171,11 +178,11 @@ def _has_invalid_producer(batch: RecordBatch) -> bool:
 
 
 def _remark_control(entry: Reader, header: Header, remarks: Notes) -> None:
-    at = header.start + ATTRIBUTES
+    at = header.start + ATTRIBUTES_AT
     if header.batch.attributes & arithmetic.CODEC and header.count:  # K11
         remarks.add(entry, "control-compressed", "attributes", at)
     if header.count > 1:  # K09
-        remarks.add(entry, "control-record-count", "recordsCount", header.start + COUNT)
+        remarks.add(entry, "control-record-count", "recordsCount", header.start + RECORDS_COUNT_AT)
 
 
 def _remark_records(entry: Reader, header: Header, records: list[Record], remarks: Notes) -> None:
@@ -185,17 +192,17 @@ def _remark_records(entry: Reader, header: Header, records: list[Record], remark
     deltas = [record.offset_delta for record in records]
     past_last = deltas[-1] > batch.last_offset_delta >= header.count - 1
     if deltas[0] < 0 or past_last or deltas != sorted(set(deltas)):  # R26 to R30, R33
-        remarks.add(entry, "offset-delta", "records", start + RECORDS)
+        remarks.add(entry, "offset-delta", "records", start + RECORDS_AT)
     control = records[0].control
     if control and control.type < 2 and not batch.attributes & arithmetic.TRANSACTIONAL:  # K10
-        remarks.add(entry, "control-not-transactional", "attributes", start + ATTRIBUTES)
+        remarks.add(entry, "control-not-transactional", "attributes", start + ATTRIBUTES_AT)
     if batch.attributes & arithmetic.APPEND_TIME:
         return
     timestamps = [record.timestamp for record in records]
     if min(timestamps) < -1:  # R32
-        remarks.add(entry, "negative-timestamp", "records", start + RECORDS)
+        remarks.add(entry, "negative-timestamp", "records", start + RECORDS_AT)
     elif max(timestamps) != batch.max_timestamp:  # C19
-        remarks.add(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME)
+        remarks.add(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME_AT)
 
 
 # --- writing ---
@@ -244,7 +251,7 @@ def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
 def _patch_length_and_crc(writer: Writer, start: int) -> None:
     """Write batchLength and crc, which depend on the bytes after them: §1.1."""
     end = len(writer.data)
-    writer.patch("batchLength", "int32", start + LENGTH, end - start - 12)
-    writer.cover("batchLength", "length", start + LENGTH + 4, end)
-    writer.patch("crc", "uint32", start + CRC, crc32c(bytes(writer.data[start + ATTRIBUTES :])))
-    writer.cover("crc", "crc32c", start + ATTRIBUTES, end)
+    writer.patch("batchLength", "int32", start + LENGTH_AT, end - start - 12)
+    writer.cover("batchLength", "length", start + LENGTH_AT + 4, end)
+    writer.patch("crc", "uint32", start + CRC_AT, crc32c(bytes(writer.data[start + ATTRIBUTES_AT :])))
+    writer.cover("crc", "crc32c", start + ATTRIBUTES_AT, end)

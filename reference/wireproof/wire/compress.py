@@ -87,7 +87,7 @@ def _decompress(reader: Reader, name: str, codec: Codec) -> tuple[Reader, Reject
     except Rejected as rejected:
         defect = _with_detail(rejected)
     reader.region(name, codec.name, start, reader.end)
-    return reader.unpacked(out.data(), start), defect
+    return reader.inner_reader(out.data(), start), defect
 
 
 def _codec_of(reader: Reader, name: str, codec: int, *, kip57: bool) -> Codec:

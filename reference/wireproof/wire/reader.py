@@ -79,7 +79,7 @@ class Reader(Cursor):
         self.skip(name, length)
         return self._child(self.data, start, start + length, self.space, short)
 
-    def unpacked(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
+    def inner_reader(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
         """Return a reader of `data`, decompressed from the region that begins at `start` of this space."""
         return self._child(data, 0, len(data), f"{self.space}{start}>", short)
 
