@@ -69,15 +69,15 @@ def test_a_list_that_is_numbered_from_1_is_noticed(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_space_that_no_field_opens_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Reader.unpacked
+    told = Reader.inner_reader
     monkeypatch.setattr(
-        Reader, "unpacked", lambda self, data, start, **more: told(self, data, start + 1, **more)
+        Reader, "inner_reader", lambda self, data, start, **more: told(self, data, start + 1, **more)
     )
     assert any("is said to be opened at" in line for line in of("kafka.batch/v2/compression/gzip"))
 
 
 def test_a_length_that_covers_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TracingReader, "taken", lambda *_: None)
+    monkeypatch.setattr(TracingReader, "cover_by_length", lambda *_: None)
     assert any("covers nothing" in line for line in of("kafka.batch/v2/batch/one-record"))
 
 

@@ -128,7 +128,7 @@ def opened(reader: Reader, node: Node, name: str) -> Reader:
     if b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:  # RFC 4648, section 3.5
         reader.remark("iggy-base64-bits", name, at=node.start)
     reader.region(name, "base64", node.start, node.end)
-    return reader.unpacked(data, node.start + 1)
+    return reader.inner_reader(data, node.start + 1)
 
 
 def sequence(reader: Reader, node: Node, name: str) -> list[Node]:

@@ -115,7 +115,7 @@ _plain, _base = message._plain, message._base  # noqa: SLF001 - the parts that a
 
 
 def _plain_unsealed_inside(entry: Reader, head: Head) -> Message:
-    return _plain(entry, evolve(head, sealed=True) if entry.space else head)
+    return _plain(entry, evolve(head, crc_valid=True) if entry.space else head)
 
 
 class InnerCrcUnchecked(SwappedKafka):
@@ -148,7 +148,7 @@ class EncodeLegacyCrcFromAttributes(SwappedKafka):
     """Writes the CRC of a v0 or v1 message from the attributes on, as in v2, where it begins at the magic."""
 
     name = "encode-legacy-crc-from-attributes"
-    swaps = ((message, "_seal", _seal_from_attributes),)
+    swaps = ((message, "_patch_size_and_crc", _seal_from_attributes),)
 
 
 # --- logs: kafka.md, sections 1.6 and 1.9 ---

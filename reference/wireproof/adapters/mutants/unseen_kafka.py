@@ -71,7 +71,7 @@ class V0OffsetsRebased(SwappedKafka):
 
 def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> Shape:  # noqa: ANN401 - handed on
     shape = Shape(base_offset, base_timestamp, **rest)
-    return evolve(shape, append=None) if shape.bounded else shape
+    return evolve(shape, append_timestamp=None) if shape.compressed else shape
 
 
 class AppendTimeUncompressedOnly(SwappedKafka):
@@ -137,11 +137,11 @@ class AbortMarkerClosesAll(SwappedKafka):
     swaps = ((delivery, "Aborted", _ClosesAll),)
 
 
-_from = delivery._from  # noqa: SLF001 - the part that is wrong in the mutant
+_drop_earlier = delivery._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
 
 
 def _whole_wrappers(entry: Entry, offset: int | None) -> Entry | None:
-    delivered = _from(entry, offset)
+    delivered = _drop_earlier(entry, offset)
     return entry if delivered is not None and isinstance(entry, Message) else delivered
 
 
@@ -149,7 +149,7 @@ class FetchOffsetSkipsWrappers(SwappedKafka):
     """Delivers a whole wrapper of which a part lies below the fetch offset."""
 
     name = "fetch-offset-skips-wrappers"
-    swaps = ((delivery, "_from", _whole_wrappers),)
+    swaps = ((delivery, "_drop_earlier", _whole_wrappers),)
 
 
 # --- control records: kafka.md, section 1.9 ---
