@@ -148,7 +148,7 @@ def test_a_damaged_entry_is_told_with_its_place(
 def test_bytes_behind_the_last_entry_are_told(closed: Path, kind: str, size: int) -> None:
     path = closed / f"{NAME}{kind}"
     path.write_bytes(path.read_bytes() + b"\1\2\3")
-    assert wrong(closed, kind) == [f"3 bytes after the last complete entry of {size} bytes"]
+    assert wrong(closed, kind) == [f"3 bytes behind the last whole entry, which has {size}"]
 
 
 def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None:
