@@ -375,17 +375,17 @@ def _in_log(log: Log, rng: Random) -> Log:
 EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
     RecordBatch: (
         ("control batch", _as_control_batch),
-        ("at the end of the numbers", _with_overflow),
-        ("packed header", _compressed),
-        ("sequence at its end", _with_wrapping_sequence),
-        ("deltas count up", _renumbered),
+        ("overflow", _with_overflow),
+        ("compressed", _compressed),
+        ("wrapping sequence", _with_wrapping_sequence),
+        ("renumbered", _renumbered),
     ),
     Message: (("wrapper", _as_wrapper),),
     Log: (("entry", _in_log), ("transaction", _transaction)),
     HekaMessage: (
-        ("every scalar", _with_all_fields),
-        ("field of a type", _with_field),
-        ("long text", _with_long_string),
+        ("all optional fields", _with_all_fields),
+        ("added field", _with_field),
+        ("long string", _with_long_string),
     ),
     Stream: (("signed header", _with_signer), ("message", _in_frame)),
 }
