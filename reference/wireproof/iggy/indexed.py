@@ -29,12 +29,12 @@ class End:
     at: int
 
 
-def read_metadata(place: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
+def read_metadata(destination: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
     """Read the destination of a send and the count of its messages."""
     at = reader.pos
     length = reader.uint32le("metadata_length")
     start = reader.pos
-    parts = read_place(place, reader, options)
+    parts = read_place(destination, reader, options)
     count = reader.uint32le("messages_count")
     reader.cover("metadata_length", "length", start, reader.pos)
     if reader.pos - start != length:
@@ -43,11 +43,11 @@ def read_metadata(place: Place, reader: Reader, options: Options) -> tuple[dict[
     return parts, count
 
 
-def write_metadata(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+def write_metadata(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
     """Write the length, the destination and the count of the messages."""
     at = writer.pos
     writer.uint32le("metadata_length", 0)
-    write_place(place, writer, value, options)
+    write_place(destination, writer, value, options)
     writer.uint32le("messages_count", len(value.messages))
     writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
     writer.cover("metadata_length", "length", at + 4, writer.pos)

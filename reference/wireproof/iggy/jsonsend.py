@@ -33,7 +33,7 @@ from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
 from wireproof.iggy.message import SENT, Sent, check_payload
 from wireproof.iggy.partitioning import EDITIONS as PARTITIONINGS
-from wireproof.iggy.partitioning import Edition as PartitioningEdition
+from wireproof.iggy.partitioning import Edition as PartitioningRevision
 from wireproof.iggy.partitioning import Partitioning, PartitioningKind
 from wireproof.iggy.tagged import Tag
 from wireproof.wire.options import Options
@@ -117,7 +117,7 @@ class Edition:
 
     value: type[Any]
     message: type[Any]
-    partitioning: PartitioningEdition
+    partitioning: PartitioningRevision
     limits: Limits
     tlv: Tlv
     field: str

@@ -26,13 +26,13 @@ PLACE_80: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.0.3
 PLACE_90: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.9"])
 
 
-def read_place(place: Place, reader: Reader, options: Options) -> dict[str, Any]:
+def read_place(destination: Place, reader: Reader, options: Options) -> dict[str, Any]:
     """Read the stream, topic and partitioning, and return them by name."""
     parts = {
-        name: read_named(reader, name, identifier.decode, place.identifier, options)
+        name: read_named(reader, name, identifier.decode, destination.identifier, options)
         for name in ("stream", "topic")
     }
-    value = read_named(reader, "partitioning", partitioning.read, place.partitioning, options)
+    value = read_named(reader, "partitioning", partitioning.read, destination.partitioning, options)
     return {**parts, "partitioning": value}
 
 
@@ -44,12 +44,12 @@ def read_named(reader: Reader, name: str, read: Read, revision: Any, options: Op
     return value
 
 
-def write_place(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+def write_place(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
     """Write the stream, topic and partitioning of a send."""
     for name in ("stream", "topic"):
         writer.enter(name)
-        identifier.encode(place.identifier, writer, getattr(value, name), options)
+        identifier.encode(destination.identifier, writer, getattr(value, name), options)
         writer.leave()
     writer.enter("partitioning")
-    partitioning.encode(place.partitioning, writer, value.partitioning, options)
+    partitioning.encode(destination.partitioning, writer, value.partitioning, options)
     writer.leave()

@@ -67,14 +67,14 @@ class Edition:
     """A revision of the send.
 
     Attributes:
-        place: the revisions of the identifiers and the partitioning.
+        destination: the revisions of the identifiers and the partitioning.
         message: the layout of a message.
         limits: the size limits.
         value: the class of the value.
         body: the layout of the whole.
     """
 
-    place: Place
+    destination: Place
     message: Layout
     limits: Limits
     value: type[Any]
@@ -96,17 +96,17 @@ def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> N
 
 
 def _read_plain(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place = read_place(revision.place, reader, options)
+    destination = read_place(revision.destination, reader, options)
     start, messages = reader.pos, list[Any]()
     while reader.left:
         reader.enter("messages", len(messages))
         messages.append(read_message(reader, revision.message))
         reader.leave()
-    return {**place, "messages": tuple(messages), "start": start}
+    return {**destination, "messages": tuple(messages), "start": start}
 
 
 def _write_plain(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    write_place(revision.place, writer, value, options)
+    write_place(revision.destination, writer, value, options)
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
         write_message(writer, revision.message, message)
@@ -114,18 +114,18 @@ def _write_plain(revision: Edition, writer: Writer, value: Any, options: Options
 
 
 def _read_indexed(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place, count = indexed.read_metadata(revision.place, reader, options)
+    destination, count = indexed.read_metadata(revision.destination, reader, options)
     start, messages = indexed.read_messages(reader, count, revision.message)
-    return {**place, "messages": messages, "start": start}
+    return {**destination, "messages": messages, "start": start}
 
 
 def _write_indexed(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(revision.place, writer, value, options)
+    indexed.write_metadata(revision.destination, writer, value, options)
     indexed.write_messages(writer, value.messages, revision.message)
 
 
 def _read_batch(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place, count = indexed.read_metadata(revision.place, reader, options)
+    destination, count = indexed.read_metadata(revision.destination, reader, options)
     start = reader.pos
     reader.enter("batch")
     head = batch.read_head(reader, batch.SENT)
@@ -134,7 +134,7 @@ def _read_batch(revision: Edition, reader: Reader, options: Options) -> dict[str
     reader.cover("messages_count", "count", start + BATCH_HEAD, reader.pos)
     batch.check(reader, "batch", head, len(frames), batch.SENT)
     indexed.check_rest(reader, count, len(frames))
-    return {**place, "messages": tuple(map(_sent_message, frames)), "start": start}
+    return {**destination, "messages": tuple(map(_sent_message, frames)), "start": start}
 
 
 def _sent_message(message: Framed) -> Sent90:
@@ -147,7 +147,7 @@ def _sent_message(message: Framed) -> Sent90:
 
 
 def _write_batch(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(revision.place, writer, value, options)
+    indexed.write_metadata(revision.destination, writer, value, options)
     origin = min(message.origin_timestamp for message in value.messages)
     head = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=origin, message_count=0)
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]

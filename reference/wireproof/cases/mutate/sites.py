@@ -7,6 +7,13 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 
 from attrs import fields, frozen
 
+from wireproof.heka.frame import Frame
+from wireproof.heka.header import Header
+from wireproof.iggy.batch import Batch, Framed, Head
+from wireproof.iggy.frame import Request
+from wireproof.iggy.message import Polled40, Polled70, Polled90, Stored30
+from wireproof.kafka.values import Record
+
 Step: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
 
@@ -85,24 +92,24 @@ def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
 def parts_of(cls: Hashable) -> tuple[tuple[str, Kind], ...]:
     """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
-    hints, computed = get_type_hints(cls), COMPUTED.get(cls.__name__, ())
+    hints, computed = get_type_hints(cls), COMPUTED.get(cls, ())
     return tuple((a.name, kind_of(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
 
-COMPUTED: Final[dict[str, tuple[str, ...]]] = {
-    "Record": ("offset", "timestamp", "control"),
-    "Header": ("message_length",),
-    "Frame": ("signer",),
-    "Polled40": ("checksum",),
-    "Polled70": ("checksum",),
-    "Polled90": ("checksum",),
-    "Request": ("request_checksum",),
-    "Framed": ("checksum", "offset", "timestamp", "origin_timestamp"),
-    "Head": ("batch_checksum", "message_count"),
-    "Batch": ("batch_checksum",),
-    "Stored30": ("checksum",),
+COMPUTED: Final[dict[type, tuple[str, ...]]] = {
+    Record: ("offset", "timestamp", "control"),
+    Header: ("message_length",),
+    Frame: ("signer",),
+    Polled40: ("checksum",),
+    Polled70: ("checksum",),
+    Polled90: ("checksum",),
+    Request: ("request_checksum",),
+    Framed: ("checksum", "offset", "timestamp", "origin_timestamp"),
+    Head: ("batch_checksum", "message_count"),
+    Batch: ("batch_checksum",),
+    Stored30: ("checksum",),
 }
-"""Class name to fields that the encoder computes: an edit of such a field has no effect."""
+"""Class to fields that the encoder computes: an edit of such a field has no effect."""
 
 
 def sites(value: Any) -> Iterator[Site]:  # noqa: ANN401 - a value class
