@@ -109,9 +109,9 @@ _CLIENT: Final = Fixed("client", "uint128le")
 _OPERATION: Final = Fixed("operation", "uint8")
 
 _REQUEST: Final[tuple[Part, ...]] = (
-    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8), *_wide("timestamp", "request"),
-    _OPERATION, Gap("padding", 7), *_wide("session"), Fixed("user_id", "uint32le"),
-    Fixed("code", "uint32le"), Gap("reserved", 56),
+    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8),
+    *_wide("timestamp", "request"), _OPERATION, Gap("padding", 7),
+    *_wide("session"), Fixed("user_id", "uint32le"), Fixed("code", "uint32le"), Gap("reserved", 56),
 )  # fmt: skip
 _REPLY: Final[tuple[Part, ...]] = (
     Fixed("request_checksum", "uint128le"), Fixed("context", "uint128le"), _CLIENT,
@@ -119,8 +119,8 @@ _REPLY: Final[tuple[Part, ...]] = (
     Fixed("status", "uint32le"), Gap("reserved", 36),
 )  # fmt: skip
 _EVICTION: Final[tuple[Part, ...]] = (
-    _CLIENT, Fixed("server_protocol_version", "uint32le"),
-    Fixed("server_protocol_version_min", "uint32le"), Gap("reserved", 103), Fixed("reason", "uint8"),
+    _CLIENT, Fixed("server_protocol_version", "uint32le"), Fixed("server_protocol_version_min", "uint32le"),
+    Gap("reserved", 103), Fixed("reason", "uint8"),
 )  # fmt: skip
 
 

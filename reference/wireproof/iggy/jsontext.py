@@ -60,7 +60,7 @@ class Node:
         self.items: list[Node] = []
 
 
-State: TypeAlias = Callable[[Token], "State"]
+ParserState: TypeAlias = Callable[[Token], "ParserState"]
 
 
 class _Builder:
@@ -76,7 +76,7 @@ class _Builder:
         text = f"expected {expected}, got {token.kind}"
         return self.reader.reject("bad-json", "", text, at=token.start)
 
-    def value(self, token: Token) -> State:
+    def value(self, token: Token) -> ParserState:
         if token.kind in ("{", "["):
             return self.opened(token)
         if token.kind not in ("string", "number", "true", "false", "null"):
@@ -86,7 +86,7 @@ class _Builder:
             node.text = self.text_of(token)
         return self.attached(node)
 
-    def opened(self, token: Token) -> State:
+    def opened(self, token: Token) -> ParserState:
         if len(self.open) >= MOST_DEPTH:
             raise self.reader.reject("bad-nesting", "", f"more than {MOST_DEPTH} levels", at=token.start)
         node = Node("object" if token.kind == "{" else "array", token.start, token.end)
@@ -94,7 +94,7 @@ class _Builder:
         self.open.append(node)
         return self.first_name if node.kind == "object" else self.first_item
 
-    def attached(self, node: Node) -> State:
+    def attached(self, node: Node) -> ParserState:
         if not self.open:
             self.root = node
         elif self.open[-1].kind == "object":
@@ -103,24 +103,24 @@ class _Builder:
             self.open[-1].items.append(node)
         return self.after
 
-    def first_name(self, token: Token) -> State:
+    def first_name(self, token: Token) -> ParserState:
         return self.closed(token) if token.kind == "}" else self.name(token)
 
-    def first_item(self, token: Token) -> State:
+    def first_item(self, token: Token) -> ParserState:
         return self.closed(token) if token.kind == "]" else self.value(token)
 
-    def name(self, token: Token) -> State:
+    def name(self, token: Token) -> ParserState:
         if token.kind != "string":
             raise self.refuse(token, "a name")
         self.names.append(Node("string", token.start, token.end, self.text_of(token)))
         return self.colon
 
-    def colon(self, token: Token) -> State:
+    def colon(self, token: Token) -> ParserState:
         if token.kind != ":":
             raise self.refuse(token, "a colon")
         return self.value
 
-    def after(self, token: Token) -> State:
+    def after(self, token: Token) -> ParserState:
         if not self.open:
             raise self.reader.reject("trailing-data", "", "after the value", at=token.start)
         inside = self.open[-1].kind
@@ -130,7 +130,7 @@ class _Builder:
             raise self.refuse(token, f"a comma or the end of the {inside}")
         return self.name if inside == "object" else self.value
 
-    def closed(self, token: Token) -> State:
+    def closed(self, token: Token) -> ParserState:
         self.open.pop().end = token.end
         return self.after
 
@@ -157,7 +157,7 @@ def parse(reader: Reader) -> Node:
     except UnicodeDecodeError as error:
         raise reader.reject("bad-utf8", "", "not UTF-8", at=error.start) from None
     tree = _Builder(reader)
-    state: State = tree.value
+    state: ParserState = tree.value
     for token in _tokens(reader):
         if token.kind == "end":
             break

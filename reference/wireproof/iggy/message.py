@@ -324,7 +324,14 @@ def _write_sum(writer: Writer, part: Checksum, payload: bytes) -> None:
     getattr(writer, part.kind)(part.name, part.sum.of(payload) if part.over == "payload" else 0)
 
 
-def _write_block(writer: Writer, layout: Layout, message: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - above
+def _write_block(
+    writer: Writer,
+    layout: Layout,
+    message: Any,  # noqa: ANN401 - as above
+    name: str,
+    length: Length,
+    at: int,
+) -> None:
     start = writer.pos
     if name == "payload":
         writer.put(name, message.payload)

@@ -1,7 +1,7 @@
 """The trace of encoded bytes, with the queries that the mutators need.
 
-`Parsed` has the fields of the bytes, the content of compressed regions, and the ranges that lengths, counts
-and checksums cover. Refused bytes have a trace up to the refusal.
+`Parsed` has the fields of the bytes, the content of compressed regions, and the ranges that lengths,
+counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
 import re
