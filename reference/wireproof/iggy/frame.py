@@ -119,7 +119,8 @@ _REPLY: Final[tuple[Part, ...]] = (
     Fixed("status", "uint32le"), Gap("reserved", 36),
 )  # fmt: skip
 _EVICTION: Final[tuple[Part, ...]] = (
-    _CLIENT, Fixed("server_protocol_version", "uint32le"), Fixed("server_protocol_version_min", "uint32le"),
+    _CLIENT,
+    Fixed("server_protocol_version", "uint32le"), Fixed("server_protocol_version_min", "uint32le"),
     Gap("reserved", 103), Fixed("reason", "uint8"),
 )  # fmt: skip
 
