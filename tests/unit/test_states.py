@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.coverage_goals import STATES, reached, states_of
 from wireproof import formats
 from wireproof.cases.mutate import seed
-from wireproof.cases.states import STATES, reached, states_of
 from wireproof.formats import FORMATS, Format
 
 ROWS = list(FORMATS.values())

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 from goldens import load
+from layout_check import untrue
 
-from wireproof.cases.truth import untrue
 from wireproof.wire.cursor import Cursor
 from wireproof.wire.reader import Reader, TracingReader
 from wireproof.wire.rejected import Rejected

@@ -1,4 +1,4 @@
-"""The deep states of each format: what generators of inputs are measured by. Design, section 7.
+"""The deep states of each format, which a generator of inputs should reach; they measure the generators.
 
 The list was written from the rule books before any generator was tuned to it. A generator that does not
 reach a state does not test what lies behind it.
@@ -6,8 +6,8 @@ reach a state does not test what lies behind it.
 
 from typing import Final
 
-from wireproof.cases.states import heka, iggy, kafka
-from wireproof.cases.states.state import State
+from tests.coverage_goals import heka, iggy, kafka
+from tests.coverage_goals.state import State
 from wireproof.formats import Format, Layout
 
 STATES: Final[dict[str, tuple[State, ...]]] = {**kafka.STATES, **iggy.STATES, **heka.STATES}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
-from wireproof.cases.states.state import State, partly, refused, remarked, valued
+from tests.coverage_goals.state import State, partly, refused, remarked, valued
 from wireproof.heka.message import Field
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from wireproof.cases.states.state import State, partly, refused, remarked, valued
+from tests.coverage_goals.state import State, partly, refused, remarked, valued
 from wireproof.iggy.headers import HeaderMap, octets_of
 
 FIXED: Final = ("int8", "int128", "uint64", "float64")

@@ -1,7 +1,7 @@
-"""Whether a layout tells the truth about the bytes it was read from. Design, section 2, "The layout trace".
+"""A check of the trace of a decode against the bytes that were decoded.
 
-`explain`, damage and the derived families believe the trace; it is held here against the bytes, against
-checksums that no code of the codecs computes, and against the value that a fixture expects.
+`explain`, damage and the derived families rely on the trace. The check compares it with the bytes, with
+checksums that are computed apart from the codecs, and with the value that a fixture expects.
 """
 
 import re
