@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
+from tests.generators.heka_streams import generate
+from tests.generators.kafka_segments import MIB
 from wireproof.cli import account as verb
 from wireproof.heka.account import Account, Difference, account
-from wireproof.spark.segments import MIB
-from wireproof.spark.streams import generate
 from wireproof.wire.options import Resync
 
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")

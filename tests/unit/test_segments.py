@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from tests.generators import kafka_segments as segments
+from tests.generators.kafka_segments import MIB, Ledger
 from wireproof import formats
-from wireproof.spark import jobs, scan, segments
-from wireproof.spark.segments import MIB, Ledger
+from wireproof.spark import jobs, scan
 
 
 @pytest.fixture(scope="module")

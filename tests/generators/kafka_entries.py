@@ -1,8 +1,7 @@
-"""Entries for generated segments: sound ones of every revision, codec and size, and such as are damaged.
+"""Entries for generated segments: intact ones of every revision, codec and size, and damaged ones.
 
-They are packed by `struct` from the rule book's tables, not by the reference's encoder, so that what a scan
-says of them is held against something that is not the scan's own kind. What a damage is called is the rule
-book's word for it: kafka.md §1.4, §1.5, §2.1.
+They are packed with `struct` from the tables of the specification, not by the reference's encoder, so that a
+scan is checked against independent code. The names of the faults are those of kafka.md §1.4, §1.5, §2.1.
 """
 
 import zlib

@@ -1,8 +1,8 @@
-"""Generated Heka streams, with a ledger of what is in them to hold a scan to.
+"""A generator of Heka streams: `python -m tests.generators.heka_streams FOLDER`.
 
-`python -m wireproof.spark.streams FOLDER` writes them. Frames are put together from the tables of heka.md §1
-and §2, not by the reference's encoder. A stream is a function of seed and number alone. Each damaged frame is
-one whose account is certain: no 1E stands in it where a scan would look for one, and a sound frame follows.
+Frames are built from the tables of heka.md §1 and §2, not by the reference's encoder. A stream depends on the
+seed and its number alone. The result of each damaged frame is certain: it contains no byte 1E where a scan
+looks for one, and an intact frame follows. The generator writes a manifest of the expected results.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Final
 import click
 from attrs import frozen
 
-from wireproof.spark.segments import LEDGER, MIB, TAIL, Ledger, Verdict, differences, rows_of
+from tests.generators.kafka_segments import LEDGER, MIB, TAIL, Ledger, Verdict, differences, rows_of
 from wireproof.wire.writer import uvarint_bytes as varint
 
 STREAM: Final = 128 * MIB

@@ -1,7 +1,7 @@
-"""Generated Kafka segments, with a ledger of what is in them to hold a scan to.
+"""A generator of Kafka segments: `python -m tests.generators.kafka_segments FOLDER`.
 
-`python -m wireproof.spark.segments FOLDER` writes them. A segment is a function of seed and number alone. The
-ledger says of each verdict how many items it has and how many bytes; a scan must say the same.
+A segment depends on the seed and its number alone. The generator writes a manifest of the expected results:
+for each verdict, the number of items and their bytes. A scan of the segments must report the same.
 """
 
 import json
@@ -15,7 +15,7 @@ import click
 import pyarrow.parquet as pq
 from attrs import define, field, frozen
 
-from wireproof.spark.entries import Entry, damaged, sound, text
+from tests.generators.kafka_entries import Entry, damaged, sound, text
 
 MIB: Final = 1 << 20
 SEGMENT: Final = 128 * MIB
