@@ -67,7 +67,7 @@ class Room:
 
     def _made(self, name: str, size: int, segment: int) -> Path:
         folder = self.folder / name
-        if not (folder / "ledger.json").exists():
+        if not (folder / "manifest.json").exists():
             generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
         return folder
 

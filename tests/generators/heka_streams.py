@@ -15,34 +15,34 @@ from typing import Final
 import click
 from attrs import frozen
 
-from tests.generators.kafka_segments import LEDGER, MIB, TAIL, Ledger, Verdict, differences, rows_of
+from tests.generators.kafka_segments import MANIFEST, MIB, TAIL, Manifest, Verdict, differences, rows_of
 from wireproof.wire.writer import uvarint_bytes as varint
 
 STREAM: Final = 128 * MIB
-"""Bytes of a file, about."""
+"""Approximate bytes of a file."""
 
 DRAWN: Final = 256
-"""Frames of each kind that are made for a file."""
+"""Different intact frames of a file, and different damaged ones."""
 
 DAMAGED: Final = 100
-"""One frame in so many has a fault."""
+"""One frame in this number has a fault."""
 
 SHAPES: Final = ((0, 60, 4), (8, 400, 24), (30, 1_500, 40), (12, 20_000, 80))
-"""Fields of a message, bytes of its payload about, bytes of a field's value."""
+"""Fields of a message, approximate bytes of its payload, bytes of the value of a field."""
 
 FORMAT: Final = "heka.stream/0.10"
 
 
 @frozen
 class Piece:
-    """Bytes of a stream and what a conforming reader makes of them."""
+    """Bytes of a stream, and the kind and class of refusal that a conforming reader reports for them."""
 
     data: bytes
     kind: str = "frame"
     cls: str = ""
 
 
-# --- sound frames ---
+# --- intact frames ---
 
 
 def _number(tag: int, value: int) -> bytes:
@@ -54,12 +54,12 @@ def _bytes(tag: int, data: bytes) -> bytes:
 
 
 def _letters(rng: Random, count: int) -> bytes:
-    """ASCII, in which no 1E stands."""
+    """Return random ASCII text, which has no byte 1E."""
     return bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz 0123456789", k=count))
 
 
 def _field(rng: Random, size: int) -> bytes:
-    """One value of one of the five types: heka.md §1."""
+    """Return a field with a value of one of the five types: heka.md §1."""
     kind = rng.randrange(5)
     value = (
         _bytes(4, _letters(rng, size)),
@@ -72,7 +72,7 @@ def _field(rng: Random, size: int) -> bytes:
 
 
 def message(rng: Random) -> bytes:
-    """A message of any of the shapes."""
+    """Return a message of one of the shapes."""
     count, size, value = rng.choice(SHAPES)
     head = _bytes(1, rng.randbytes(16)) + _number(2, 1_428_523_950_000_000_000 + rng.getrandbits(50))
     middle = _bytes(3, b"telemetry") + _bytes(4, b"ops") + _number(5, rng.randrange(8))
@@ -81,27 +81,27 @@ def message(rng: Random) -> bytes:
 
 
 def framed(header: bytes, body: bytes) -> bytes:
-    """heka.md §2: 1E, header length, header, 1F, message."""
+    """Return a frame, heka.md §2: 1E, header length, header, 1F, message."""
     return b"\x1e" + bytes([len(header)]) + header + b"\x1f" + body
 
 
 def _whole(body: bytes) -> bytes:
-    """The frame of an unsigned message."""
+    """Return the frame of an unsigned message."""
     return framed(_number(1, len(body)), body)
 
 
-def sound(rng: Random) -> Piece:
-    """A frame, every fifth with the header of a signed one."""
+def intact_frame(rng: Random) -> Piece:
+    """Return an intact frame; one in five has the header of a signed frame."""
     body = message(rng)
     signed = _bytes(4, b"ops") + _number(5, 1) + _bytes(6, rng.randbytes(16))
     return Piece(framed(_number(1, len(body)) + (signed if not rng.randrange(5) else b""), body))
 
 
-# --- damaged ones ---
+# --- damaged frames ---
 
 
-def _calm(rng: Random) -> bytes:
-    """A message without 1E: where its frame is not taken for one, nothing in it looks like another."""
+def _without_1e(rng: Random) -> bytes:
+    """Return a message without a byte 1E, so that a scan finds no other frame inside its damaged frame."""
     while b"\x1e" in (body := message(rng)) or b"\x1e" in varint(len(body)):
         pass
     return body
@@ -114,7 +114,7 @@ def _no_separator(body: bytes) -> Piece:
 
 
 def _header(cls: str, *parts: bytes) -> Callable[[bytes], Piece]:
-    """A frame whose header is refused."""
+    """Return a function that builds a frame whose header is refused."""
     return lambda body: Piece(framed(b"".join(parts) or _number(1, len(body)) * 2, body), "garbage", cls)
 
 
@@ -132,21 +132,21 @@ DAMAGES: Final[tuple[Callable[[bytes], Piece], ...]] = (
 )
 """heka.md §2.4: loose bytes (S04), no unit separator (S09), no length (S18), length 0 (S08), too big (S24),
 two lengths (S26), a frame without its message (S17), an unknown tag (M20), no uuid (M03), a message that is
-refused and holds a whole frame (S31)."""
+refused and contains a whole frame (S31)."""
 
 
-def damaged(rng: Random) -> Piece:
-    """A frame with one of the faults."""
-    return rng.choice(DAMAGES)(_calm(rng))
+def damaged_frame(rng: Random) -> Piece:
+    """Return a frame with one of the faults."""
+    return rng.choice(DAMAGES)(_without_1e(rng))
 
 
 # --- files ---
 
 
 def pieces(seed: int, number: int, size: int, every: int) -> Iterator[Piece]:
-    """The pieces of a file of about `size` bytes, one in `every` damaged; first and last are sound."""
+    """Yield the pieces of a file of about `size` bytes, one in `every` damaged, the first and last intact."""
     rng = Random(f"stream {seed} {number}")  # noqa: S311 - test data, not secrets
-    frames, faults = ([make(rng) for _ in range(DRAWN)] for make in (sound, damaged))
+    frames, faults = ([make(rng) for _ in range(DRAWN)] for make in (intact_frame, damaged_frame))
     made, lost = 0, True
     while made < size or lost:
         lost = not lost and not rng.randrange(every)
@@ -155,37 +155,37 @@ def pieces(seed: int, number: int, size: int, every: int) -> Iterator[Piece]:
         yield piece
 
 
-def generate(folder: Path, size: int, seed: int, *, stream: int = STREAM, every: int = DAMAGED) -> Ledger:
-    """Write files of about `size` bytes together, and their ledger; the last one ends in a cut frame."""
+def generate(folder: Path, size: int, seed: int, *, stream: int = STREAM, every: int = DAMAGED) -> Manifest:
+    """Write files of about `size` bytes together, and their manifest; the last ends in a truncated frame."""
     folder.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger()
+    manifest = Manifest()
     numbers = range(-(-size // stream))
     for number in numbers:
         with (folder / f"{number:05}.heka").open("wb") as file:
             for piece in pieces(seed, number, min(stream, size - number * stream), every):
                 file.write(piece.data)
-                ledger.add(Verdict(FORMAT, piece.kind, piece.cls), len(piece.data))
+                manifest.add(Verdict(FORMAT, piece.kind, piece.cls), len(piece.data))
             if number == numbers[-1]:
                 file.write(_whole(bytes(TAIL))[:TAIL])
-                ledger.add(Verdict(FORMAT, "tail", ""), TAIL)
-    (folder / LEDGER).write_text(json.dumps({"seed": seed, "verdicts": rows_of(ledger)}, indent=2) + "\n")
-    return ledger
+                manifest.add(Verdict(FORMAT, "tail", ""), TAIL)
+    (folder / MANIFEST).write_text(json.dumps({"seed": seed, "verdicts": rows_of(manifest)}, indent=2) + "\n")
+    return manifest
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--mib", default=64, type=click.IntRange(min=1), help="how much, about")
-@click.option("--seed", default=1, help="of all that is drawn")
-@click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one in so many is damaged")
+@click.option("--mib", default=64, type=click.IntRange(min=1), help="the approximate size")
+@click.option("--seed", default=1, help="of the random generator")
+@click.option("--every", default=DAMAGED, type=click.IntRange(min=1), help="one frame in N is damaged")
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="generate nothing: hold a scan's --out to the ledger in FOLDER")  # fmt: skip
+              help="generate nothing: check a scan's --out against the manifest in FOLDER")  # fmt: skip
 def main(folder: Path, mib: int, seed: int, every: int, against: Path | None) -> None:
-    """Write Heka streams and `ledger.json` to FOLDER, or hold a scan of them to it."""
+    """Write Heka streams and `manifest.json` to FOLDER, or check a scan of them against the manifest."""
     if against is None:
         click.echo("\n".join(generate(folder, mib * MIB, seed, every=every).lines()))
         return
     wrong = differences(folder, against)
-    click.echo("\n".join(wrong) or "the scan says what the ledger says")
+    click.echo("\n".join(wrong) or "the scan agrees with the manifest")
     raise SystemExit(bool(wrong))
 
 

@@ -19,7 +19,7 @@ from wireproof.wire.compress import CODECS, KIP57
 NOW: Final = 1_700_000_000_000
 
 SHAPES: Final = ((200, 40, 8), (40, 200, 16), (12, 1_500, 16), (4, 12_000, 24), (1, 90_000, 0))
-"""What entries hold: records, bytes of a value about, bytes of a key; from tiny records to large ones."""
+"""Records of an entry, approximate bytes of a value, bytes of a key; from tiny records to large ones."""
 
 POOL: Final = 1 << 20
 WORDS: Final = b' the quick brown fox jumps over 0123456789 {"id": , "name": "}'
@@ -27,41 +27,41 @@ WORDS: Final = b' the quick brown fox jumps over 0123456789 {"id": , "name": "}'
 
 @frozen
 class Entry:
-    """An entry with what a conforming reader makes of it.
+    """An entry, and what a conforming reader reports for it.
 
     Attributes:
         data: its bytes.
-        magic: of its revision.
-        codec: of its attributes.
-        stamped: whether its offset may be changed: it may not where offsets within depend on it.
-        cls: why it is refused; empty: it is accepted.
-        whole: whether where it ends can be told; else what follows must be sound, for a reader to find it.
+        magic: the number of its revision.
+        codec: the compression codec of its attributes.
+        movable: whether its offset may be changed; not where the offsets of inner messages depend on it.
+        cls: the class of the refusal; empty if it is accepted.
+        bounded: whether a reader can determine its end; if not, an intact entry must follow.
     """
 
     data: bytes
     magic: int
     codec: int
-    stamped: bool = True
+    movable: bool = True
     cls: str = ""
-    whole: bool = True
+    bounded: bool = True
 
     def at(self, offset: int) -> bytes:
-        """The bytes with another base offset, which no checksum covers: kafka.md §1.1, §2.1."""
-        return pack(">q", offset) + self.data[8:] if self.stamped else self.data
+        """Return the bytes with another base offset, which no checksum covers: kafka.md §1.1, §2.1."""
+        return pack(">q", offset) + self.data[8:] if self.movable else self.data
 
 
-def text(rng: Random) -> bytes:
-    """What keys and values are cut from: half words, which compress, and half noise, which does not."""
+def text_pool(rng: Random) -> bytes:
+    """Return bytes from which keys and values are cut: half words, half random, which do not compress."""
     words = (
         WORDS[at:] + WORDS[:at] for at in (rng.randrange(len(WORDS)) for _ in range(POOL // 2 // len(WORDS)))
     )
     return b"".join(words) + rng.randbytes(POOL // 2)
 
 
-def sound(rng: Random, pool: bytes, *, plain: bool = False) -> Entry:
-    """An entry: eight of ten are record batches, the others old messages, single or wrapped.
+def intact_entry(rng: Random, pool: bytes, *, plain: bool = False) -> Entry:
+    """Return an intact entry: eight of ten are record batches, the others old messages, some in a wrapper.
 
-    `plain`: all are record batches, and none is packed.
+    `plain`: only record batches without compression.
     """
     magic, codec = (2, 0) if plain else _kind(rng)
     count, size, key = rng.choice(SHAPES)
@@ -74,7 +74,7 @@ def sound(rng: Random, pool: bytes, *, plain: bool = False) -> Entry:
 
 
 def _kind(rng: Random) -> tuple[int, int]:
-    """A magic, and a codec that it may have."""
+    """Return a magic, and a codec that is allowed with it."""
     magic = rng.choice((2, 2, 2, 2, 2, 2, 2, 2, 1, 0))
     return magic, rng.choice((0, 0, 0, 1, 2, 3, 4) if magic == 2 else (0, 0, 1, 2, 3))
 
@@ -89,7 +89,7 @@ def _cut(rng: Random, pool: bytes, size: int) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def _varint(number: int) -> bytes:
-    """Zigzag, of a number that is not negative: kafka.md §4."""
+    """Return the zigzag varint of a number that is not negative: kafka.md §4."""
     number *= 2
     out = bytearray()
     while number > 127:
@@ -99,7 +99,7 @@ def _varint(number: int) -> bytes:
 
 
 HEADERS: Final = _varint(1) + _varint(4) + b"span" + _varint(2) + b"ok"
-"""Of every sixteenth record, one header."""
+"""The header count and the one header of every sixteenth record."""
 
 
 def _record(at: int, key: bytes, value: bytes) -> bytes:
@@ -117,7 +117,7 @@ def _batch(parts: list[tuple[bytes, bytes]], codec: int, count: int | None = Non
 
 
 def _framed(covered: bytes, magic: int = 2) -> bytes:
-    """The bytes from the attributes on, under their length and checksum."""
+    """Return a batch: the bytes from the attributes on, behind their length and checksum."""
     return pack(">qiibI", 0, len(covered) + 9, 0, magic, google_crc32c.value(covered)) + covered
 
 
@@ -140,14 +140,14 @@ def _old(magic: int, codec: int, parts: list[tuple[bytes, bytes]]) -> Entry:
     inner = b"".join(_message(magic, at, 0, key, value) for at, (key, value) in enumerate(parts))
     packer = KIP57 if (magic, codec) == (0, 3) else CODECS[codec]  # §2.3: the old header checksum
     outer = _message(magic, len(parts) - 1, codec, None, packer.pack(inner))
-    return Entry(outer, magic, codec, stamped=False)
+    return Entry(outer, magic, codec, movable=False)
 
 
 # --- damage ---
 
 
-def damaged(rng: Random, entry: Entry) -> Entry:
-    """The entry with one fault that such an entry can have; where there is none, as it is."""
+def damaged_entry(rng: Random, entry: Entry) -> Entry:
+    """Return the entry with one of the faults that it can have; unchanged if it can have none."""
     fitting = [fault for fits, fault in FAULTS if fits(entry)]
     return rng.choice(fitting)(rng, entry) if fitting else entry
 
@@ -159,54 +159,54 @@ def _flipped(rng: Random, entry: Entry) -> Entry:
 
 
 def _counted(_: Random, entry: Entry) -> Entry:
-    """One record more is claimed than there is."""
+    """Claim one record more than there is."""
     covered = entry.data[21:]
     told = int.from_bytes(covered[36:40]) + 1
     return evolve(entry, data=_framed(covered[:36] + pack(">i", told) + covered[40:]), cls="count-mismatch")
 
 
 def _unknown(rng: Random, entry: Entry) -> Entry:
-    """A codec that there is none of."""
+    """Set a codec that does not exist."""
     return evolve(
         entry, data=_framed(b"\0" + bytes([rng.choice((5, 6, 7))]) + entry.data[23:]), cls="unknown-codec"
     )
 
 
 def _unpackable(_: Random, entry: Entry) -> Entry:
-    """A packed region whose own magic is gone."""
+    """Overwrite the magic of the compressed data."""
     return evolve(
         entry, data=_framed(entry.data[21:61] + b"\0\0\0\0" + entry.data[65:]), cls="decompress-failed"
     )
 
 
 def _wrapped(_: Random, entry: Entry) -> Entry:
-    """The same in a wrapper, whose packed messages begin behind a null key and their size: kafka.md §2.1."""
+    """Do the same in a wrapper; its compressed messages follow a null key and their size: kafka.md §2.1."""
     at = 34 if entry.magic else 26
     return evolve(entry, data=entry.data[:at] + bytes(4) + entry.data[at + 4 :], cls="decompress-failed")
 
 
 def _newer(rng: Random, entry: Entry) -> Entry:
-    """A magic that nobody knows: nothing says where the entry ends."""
+    """Set an unknown magic: the end of the entry cannot be determined."""
     data = entry.data[:16] + bytes([rng.randrange(3, 128)]) + entry.data[17:]
-    return evolve(entry, data=data, cls="bad-magic", whole=False)
+    return evolve(entry, data=data, cls="bad-magic", bounded=False)
 
 
 def _overwritten(_: Random, entry: Entry) -> Entry:
-    """Its size is gone: nothing says where it ends."""
-    return evolve(entry, data=entry.data[:8] + b"\xff" * 4 + entry.data[12:], cls="bad-length", whole=False)
+    """Overwrite the size: the end of the entry cannot be determined."""
+    return evolve(entry, data=entry.data[:8] + b"\xff" * 4 + entry.data[12:], cls="bad-length", bounded=False)
 
 
 FAULTS: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Random, Entry], Entry]], ...]] = (
-    (lambda entry: entry.stamped, _flipped),
-    (lambda entry: entry.stamped, _newer),
-    (lambda entry: entry.stamped, _overwritten),
+    (lambda entry: entry.movable, _flipped),
+    (lambda entry: entry.movable, _newer),
+    (lambda entry: entry.movable, _overwritten),
     (lambda entry: entry.magic == 2 and not entry.codec, _counted),
     (lambda entry: entry.magic == 2, _unknown),
     (lambda entry: entry.magic == 2 and entry.codec in (1, 4), _unpackable),
     (lambda entry: entry.magic < 2 and entry.codec in (1, 3), _wrapped),
 )
-"""Which entries can have a fault, and the fault.
+"""A condition that an entry must meet to have a fault, and the function that plants the fault.
 
-A wrapper has few: readers do not look at its own checksum (kafka.md §2.2), and where its end is lost,
-messages that a codec packed as they are stand in it whole, and are found.
+A wrapper can have few: readers do not check its own checksum (kafka.md §2.2). If its end were unknown, a
+reader would find the inner messages that a codec stored without compression.
 """
