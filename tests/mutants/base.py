@@ -22,16 +22,16 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import Json, to_json
 
 JsonObject = dict[str, Any]
-"""A value in JSON form that a hook may change where it stands: it is the mutant's own."""
+"""A value in JSON form, which a hook may change in place: nobody else holds it."""
 
 
 class ReferenceCodec(Reference):
-    """The reference, answer by answer; what a mutant does not override is right.
+    """The reference with hooks; a mutant overrides one of them, and everything else stays correct.
 
     Attributes:
-        system: `kafka`, `iggy` or `heka`, whose formats it claims; empty claims all.
+        system: `kafka`, `iggy` or `heka`, whose formats it claims; empty for all formats.
         reader: the class that reads the bytes.
-        costly: whether it spends time and memory, and wants a process of its own, where these are measured.
+        costly: whether it needs much time or memory: it must run in its own process, where these are limited.
     """
 
     system: ClassVar[str] = ""
@@ -40,52 +40,52 @@ class ReferenceCodec(Reference):
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """The reference's claims on the formats of `system`."""
+        """Return the claims of the reference for the formats of `system`."""
         return {
             joined: claim for joined, claim in super().revisions.items() if joined.startswith(self.system)
         }
 
     # --- hooks ---
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
-        """The bytes that the reference is shown in place of `data`, as many; may raise `Rejected`."""
+    def patch_input(self, data: bytes, request: Request) -> bytes:
+        """Return the bytes to decode in place of `data`, of the same length; may raise `Rejected`."""
         del request
         return data
 
     def options(self, request: Request) -> Options:
-        """The options that the reference is given."""
+        """Return the options to decode with."""
         return request.options
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
-        """The value that the mutant tells in place of the reference's, and `data`, which it stands for.
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Return the value to report in place of `value`, which the reference decoded from `data`.
 
-        For a scan it is asked for each frame, with the bytes of that frame.
+        A scan calls it for each frame, with the bytes of the frame.
         """
         del request, data
         return value
 
-    def used(self, consumed: int, request: Request) -> int:
-        """The bytes that the mutant says it used."""
+    def patch_consumed(self, consumed: int, request: Request) -> int:
+        """Return the number of consumed bytes to report."""
         del request
         return consumed
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
-        """What the mutant does where the reference refuses to decode or encode."""
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the outcome if the reference rejects the input of a decode or encode."""
         del request
         return refused(rejected)
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
-        """What the mutant does with the answer to a decode or scan as a whole."""
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Return the outcome of a decode or scan in place of `outcome`."""
         del request
         return outcome
 
-    def written(self, data: bytes, request: Request) -> bytes:
-        """The bytes that the mutant writes in place of the reference's."""
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Return the bytes to write in place of `data`, which the reference encoded."""
         del request
         return data
 
-    def to_write(self, value: Json, request: Request) -> Json:
-        """The value that the mutant encodes in place of the one it is given."""
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Return the value to encode in place of `value`."""
         del request
         return value
 
@@ -95,54 +95,55 @@ class ReferenceCodec(Reference):
         """Decode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         try:
-            decoded = self.read(row, self.doctored(request.data, request), self.options(request))
+            decoded = self.read(row, self.patch_input(request.data, request), self.options(request))
         except Rejected as rejected:
-            return self.refuses(self._before(rejected, request), request)
-        value = self.told(to_json(decoded.value), request, request.data)
+            return self.on_rejected(self._before(rejected, request), request)
+        value = self.patch_value(to_json(decoded.value), request, request.data)
         remarks = tuple(remark.cls for remark in decoded.remarks)
-        return self.answered(Accepted(value, self.used(decoded.consumed, request), remarks=remarks), request)
+        consumed = self.patch_consumed(decoded.consumed, request)
+        return self.patch_answer(Accepted(value, consumed, remarks=remarks), request)
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """`formats.decode` with the mutant's own reader."""
+        """Decode as `formats.decode` does, with the reader of the mutant."""
         reader = self.reader(data, budget=Budget(options.max_output))
         value = row.decode(reader, options)
         return Decoded(value, reader.pos, tuple(reader.remarks))
 
     def _before(self, rejected: Rejected, request: Request) -> Rejected:
-        """The fault shows in what was delivered before a refusal, too."""
+        """Plant the fault also in the value that was delivered before a rejection."""
         if rejected.before is None:
             return rejected
-        return rejected.delivering(self.told(to_json(rejected.before), request, request.data))
+        return rejected.delivering(self.patch_value(to_json(rejected.before), request, request.data))
 
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         try:
-            data = formats.encode(row, self.to_write(request.value, request), request.options)
+            data = formats.encode(row, self.patch_value_to_write(request.value, request), request.options)
         except Rejected as rejected:
-            return self.refuses(rejected, request)
-        return Accepted(data=self.written(data, request))
+            return self.on_rejected(rejected, request)
+        return Accepted(data=self.patch_output(data, request))
 
     def scan(self, request: Request) -> Outcome:
-        """Scan the doctored bytes in the pieces of the request."""
+        """Scan through the hooks, in the chunks of the request."""
         row = FORMATS[f"{request.format}/{request.revision}"]
         data = b"".join(request.chunks)
-        chunks = _cut_like(self.doctored(data, request), request.chunks)
+        chunks = _cut_like(self.patch_input(data, request), request.chunks)
         items = list(self.items(row, chunks, self.options(request)))
         tree = formats.items_json(items)
         assert isinstance(tree, dict)
-        told: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
+        patched: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
         remarks = tuple(remark.cls for item in items for remark in item.remarks)
         whole = sum(item.length for item in items)
-        return self.answered(Accepted({"items": told}, whole, remarks=remarks), request)
+        return self.patch_answer(Accepted({"items": patched}, whole, remarks=remarks), request)
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """The items of a stream; a mutant that frames wrongly gives others."""
+        """Return the items of a stream; a mutant that frames wrongly overrides it."""
         return formats.scan(row, chunks, options)
 
     def _item(self, item: JsonObject, request: Request, data: bytes) -> JsonObject:
         frame = data[item["at"] : item["at"] + item["length"]]
-        return {**item, "value": self.told(item["value"], request, frame)} if "value" in item else item
+        return {**item, "value": self.patch_value(item["value"], request, frame)} if "value" in item else item
 
 
 def _objects(tree: Json) -> list[JsonObject]:
@@ -157,7 +158,7 @@ def _cut_like(data: bytes, chunks: tuple[bytes, ...]) -> Iterator[bytes]:
 
 
 def given_up(items: Sequence[Item]) -> Iterator[Item]:
-    """The items of a scan that stops at the first garbage, and takes all behind it for the same."""
+    """Yield the items of a scan that stops at the first garbage and reports the rest as garbage too."""
     end = sum(item.length for item in items)
     for item in items:
         if item.kind == "garbage":
@@ -167,7 +168,7 @@ def given_up(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def walk(value: Json) -> Iterator[JsonObject]:
-    """Every object inside a value, the outer before the inner; iterative."""
+    """Yield every object inside a value, the outer before the inner; without recursion."""
     todo: list[Json] = [value]
     while todo:
         here = todo.pop()
@@ -179,5 +180,5 @@ def walk(value: Json) -> Iterator[JsonObject]:
 
 
 def with_options(request: Request, **options: Any) -> Options:  # noqa: ANN401 - fields of `Options`, by name
-    """The options of a request, some of them changed."""
+    """Return the options of a request with some of them changed."""
     return evolve(request.options, **options)

@@ -32,7 +32,7 @@ class AcceptEverything(ReferenceCodec):
 
     name = "accept-everything"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept: a decode with what came before, an encode with no bytes at all."""
         if request.op == "encode":
             return Accepted(data=b"")
@@ -44,7 +44,7 @@ class SaysTruncated(ReferenceCodec):
 
     name = "says-truncated"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse for want of bytes, or a value for its form."""
         return evolve(refused(rejected), cls="truncated" if request.op != "encode" else "bad-length")
 
@@ -54,7 +54,7 @@ class ConsumesEverything(ReferenceCodec):
 
     name = "consumes-everything"
 
-    def used(self, consumed: int, request: Request) -> int:
+    def patch_consumed(self, consumed: int, request: Request) -> int:
         """All of them."""
         return max(consumed, len(request.data))
 
@@ -64,7 +64,7 @@ class ConsumesNothing(ReferenceCodec):
 
     name = "consumes-nothing"
 
-    def used(self, consumed: int, request: Request) -> int:
+    def patch_consumed(self, consumed: int, request: Request) -> int:
         """None of them."""
         del consumed, request
         return 0
@@ -75,7 +75,7 @@ class NullAsEmpty(ReferenceCodec):
 
     name = "null-as-empty"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Every null of a value as empty bytes."""
         del request, data
         for part in walk(value):
@@ -88,7 +88,7 @@ class EmptyAsNull(ReferenceCodec):
 
     name = "empty-as-null"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Every empty text of a value as null."""
         del request, data
         for part in walk(value):
@@ -101,7 +101,7 @@ class PrefixForgotten(ReferenceCodec):
 
     name = "prefix-forgotten"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with every list of what came before emptied."""
         del request
         outcome = refused(rejected)
@@ -117,13 +117,13 @@ class LeakyState(ReferenceCodec):
         """Start without a value to leak."""
         self._last: Json = None
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Keep the value."""
         del request, data
         self._last = value
         return value
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """The last value, once there is one."""
         if self._last is None or request.op == "encode":
             return refused(rejected)
@@ -135,7 +135,7 @@ class NumbersUnsigned(ReferenceCodec):
 
     name = "numbers-unsigned"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Negative numbers as two's complement of 64 bits; a text that is hex never begins with a minus."""
         del request, data
         for part in walk(value):

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.patched_heka import Altered, told
+from tests.mutants.patched_heka import PatchedTable, changed_slot
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome
@@ -25,7 +25,7 @@ from wireproof.wire.values import Json
 # --- messages ---
 
 
-class UuidAnyLength(Altered):
+class UuidAnyLength(PatchedTable):
     """Takes a uuid of any length, as Go and protobuf do."""
 
     name = "heka-uuid-any-length"
@@ -36,7 +36,7 @@ class UuidAnyLength(Altered):
         return {1: Slot("uuid", octets)}
 
 
-class TimestampDouble(Altered):
+class TimestampDouble(PatchedTable):
     """Keeps a timestamp in a double, as Lua does."""
 
     name = "heka-timestamp-double"
@@ -44,10 +44,10 @@ class TimestampDouble(Altered):
 
     def rows(self) -> Mapping[int, Slot]:
         """53 bits of it."""
-        return {2: told(MESSAGE[2], lambda value: int(float(value)))}
+        return {2: changed_slot(MESSAGE[2], lambda value: int(float(value)))}
 
 
-class Int32FiveBytes(Altered):
+class Int32FiveBytes(PatchedTable):
     """Reads the five-byte -1 of Go's encoder as 4294967295, as Lua's table decoder does."""
 
     name = "heka-int32-five-bytes"
@@ -58,7 +58,7 @@ class Int32FiveBytes(Altered):
         return {number: evolve(MESSAGE[number], read=_wide(MESSAGE[number])) for number in (5, 8)}
 
 
-class PackedOnly(Altered):
+class PackedOnly(PatchedTable):
     """Takes packed numbers only."""
 
     name = "heka-packed-only"
@@ -68,7 +68,7 @@ class PackedOnly(Altered):
         return {number: evolve(FIELD[number], wires=(LENGTH,)) for number in (6, 7, 8)}
 
 
-class UnpackedOnly(Altered):
+class UnpackedOnly(PatchedTable):
     """Takes unpacked numbers only."""
 
     name = "heka-unpacked-only"
@@ -78,7 +78,7 @@ class UnpackedOnly(Altered):
         return {number: evolve(FIELD[number], wires=(VARINT, FIXED64)) for number in (6, 7, 8)}
 
 
-class BoolAsByte(Altered):
+class BoolAsByte(PatchedTable):
     """Reads the first byte of an unpacked bool and no more."""
 
     name = "heka-bool-as-byte"
@@ -88,7 +88,7 @@ class BoolAsByte(Altered):
         return {8: evolve(FIELD[8], read=_first_byte)}
 
 
-class BoolLow32(Altered):
+class BoolLow32(PatchedTable):
     """Looks at the low 32 bits of a bool, as Lua does."""
 
     name = "heka-bool-low-32-bits"
@@ -98,14 +98,14 @@ class BoolLow32(Altered):
         return {8: evolve(FIELD[8], read=_low_32)}
 
 
-class DoubleBigEndian(Altered):
+class DoubleBigEndian(PatchedTable):
     """Reads the bytes of a double in the wrong order."""
 
     name = "heka-double-big-endian"
 
     def rows(self) -> Mapping[int, Slot]:
         """Every double reversed."""
-        return {7: told(FIELD[7], lambda values: [bits[::-1] for bits in values])}
+        return {7: changed_slot(FIELD[7], lambda values: [bits[::-1] for bits in values])}
 
 
 class FieldNameOptional(ReferenceCodec):
@@ -114,7 +114,7 @@ class FieldNameOptional(ReferenceCodec):
     name = "heka-field-nameless"
     system = "heka"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept; of the message it tells nothing."""
         if rejected.detail != "field_missing_name":
             return refused(rejected)
@@ -127,7 +127,7 @@ class SeverityDefault(ReferenceCodec):
     name = "heka-severity-default"
     system = "heka"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The default of the schema in place of null."""
         del request, data
         for part in walk(value):
@@ -161,7 +161,7 @@ class ArrayReversed(ReferenceCodec):
     name = "heka-encode-array-order"
     system = "heka"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Every array of values reversed."""
         del request
         for part in walk(value):

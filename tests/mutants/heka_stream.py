@@ -6,7 +6,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from tests.mutants.base import ReferenceCodec, given_up, walk, with_options
-from tests.mutants.patched_heka import Altered, told
+from tests.mutants.patched_heka import PatchedTable, changed_slot
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -24,7 +24,7 @@ from wireproof.wire.values import Json
 # --- frames ---
 
 
-class LastLengthWins(Altered):
+class LastLengthWins(PatchedTable):
     """Takes the last of two message_lengths, as Go does."""
 
     name = "heka-last-length-wins"
@@ -35,7 +35,7 @@ class LastLengthWins(Altered):
         return {1: evolve(HEADER[1], once=False)}
 
 
-class FirstLengthWins(Altered):
+class FirstLengthWins(PatchedTable):
     """Takes the first of two message_lengths, as C does."""
 
     name = "heka-first-length-wins"
@@ -53,7 +53,7 @@ class FirstLengthWins(Altered):
         return {1: Slot("message_length", read, HEADER[1].wires)}
 
 
-class LengthModulo(Altered):
+class LengthModulo(PatchedTable):
     """Takes message_length modulo 2^32, as Go and Python do."""
 
     name = "heka-length-modulo"
@@ -61,7 +61,7 @@ class LengthModulo(Altered):
 
     def rows(self) -> Mapping[int, Slot]:
         """The low 32 bits."""
-        return {1: told(HEADER[1], lambda value: value & 0xFFFF_FFFF)}
+        return {1: changed_slot(HEADER[1], lambda value: value & 0xFFFF_FFFF)}
 
 
 class _SignedBytes(Reader):
@@ -134,7 +134,7 @@ class HmacSkip(ReferenceCodec):
         """No keys."""
         return with_options(request, keys=None)
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """And believes the header."""
         del data
         return _believed(value) if request.options.keys is not None else value
@@ -155,7 +155,7 @@ class SignerWithoutHmac(ReferenceCodec):
                 raise
             return super().read(row, data, evolve(options, keys=None))
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The name is believed."""
         del data
         return _believed(value) if request.options.keys is not None else value
@@ -198,7 +198,7 @@ class NestedDelivered(ReferenceCodec):
         return with_options(request, resync="c")
 
 
-class NoEndRescan(Altered):
+class NoEndRescan(PatchedTable):
     """Waits for a false separator at the end of a stream, as Go and C do."""
 
     name = "heka-no-end-rescan"

@@ -10,8 +10,8 @@ from typing import Any, Final
 from attrs import evolve
 
 from tests.mutants.base import ReferenceCodec, walk, with_options
-from tests.mutants.patched import Swapped
-from tests.mutants.patched_heka import Altered
+from tests.mutants.patched import Patched
+from tests.mutants.patched_heka import PatchedTable
 from wireproof.adapters.contract import Request
 from wireproof.heka import auth
 from wireproof.heka.header import Header
@@ -40,7 +40,7 @@ def _packed_once_packed(slot: Slot) -> Slot:
     return evolve(slot, read=read)
 
 
-class PackedOncePacked(Altered):
+class PackedOncePacked(PatchedTable):
     """Drops the numbers of a Field that stand unpacked behind packed ones."""
 
     name = "heka-packed-once-packed"
@@ -59,7 +59,7 @@ class NanCanonical(ReferenceCodec):
     name = "heka-nan-canonical"
     system = "heka"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Change the doubles where they stand."""
         del request, data
         for part in walk(value):
@@ -82,12 +82,12 @@ def _as_long_as_stored(header: Header, key: bytes, message: bytes) -> bytes:
     return whole[: len(header.hmac)] if header.hmac else whole
 
 
-class HmacPrefix(Swapped):
+class HmacPrefix(Patched):
     """Compares only as many bytes of a digest as the header holds of it."""
 
     name = "heka-hmac-prefix"
     system = "heka"
-    swaps = ((auth, "digest", _as_long_as_stored),)
+    patches = ((auth, "digest", _as_long_as_stored),)
 
 
 class LimitFixed(ReferenceCodec):

@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.mutants.base import ReferenceCodec, given_up, walk
 from tests.mutants.iggy_helpers import IggyMutant, messages_of
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
@@ -27,7 +27,7 @@ from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
-class SwappedIggy(Swapped):
+class PatchedIggy(Patched):
     """An Iggy codec with other parts; in itself no mutant."""
 
     system = "iggy"
@@ -46,22 +46,22 @@ def _each_written(writer: Writer, messages: Sequence[Sent], rows: Limits, tlv: T
         limits.check_written(writer, one, rows, tlv)
 
 
-class LimitPerMessage(SwappedIggy):
+class LimitPerMessage(PatchedIggy):
     """Holds each message of a send to the limits, and not all of them together, as 0.7.0 came to do."""
 
     name = "iggy-limit-per-message"
-    swaps = tuple(
+    patches = tuple(
         (module, name, part)
         for module in (send, jsonsend)
         for name, part in (("check_read", _each_read), ("check_written", _each_written))
     )
 
 
-class Length255Refused(SwappedIggy):
+class Length255Refused(PatchedIggy):
     """Refuses keys and values of 255 bytes, the longest there are."""
 
     name = "iggy-length-255-refused"
-    swaps = tuple((module, "SIZES", range(1, 255)) for module in (headers, jsonform))
+    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, jsonform))
 
 
 # --- numbers and texts: iggy.md, sections 2.2, 3.3 and 8 ---
@@ -93,7 +93,7 @@ class SurrogatesApart(IggyMutant):
 
     name = "iggy-json-surrogates-apart"
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
+    def patch_input(self, data: bytes, request: Request) -> bytes:
         """Two U+FFFD are as long."""
         return PAIR.sub(rb"\\ufffd\\ufffd", data) if request.format.startswith("iggy.json") else data
 
@@ -103,7 +103,7 @@ class PartitioningKeyAsText(IggyMutant):
 
     name = "iggy-partitioning-key-as-text"
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """Look for the key, wherever the partitioning stands."""
         del request
         keys = [part["value"] for part in walk(outcome.value) if part.get("kind") == "messages_key"]
@@ -130,7 +130,7 @@ class WritesStateAvailable(IggyMutant):
 
     name = "iggy-writes-state-available"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Change the states of a copy: the value given is the caller's."""
         del request
         copy = deepcopy(value)

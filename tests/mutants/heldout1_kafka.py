@@ -11,7 +11,7 @@ from attrs import evolve
 
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.kafka_helpers import KafkaMutant
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.kafka import batch, control, delivery, message
 from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, TRANSACTIONAL
 from wireproof.kafka.message import Head
@@ -20,7 +20,7 @@ from wireproof.kafka.values import Entry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 
 
-class SwappedKafka(Swapped):
+class PatchedKafka(Patched):
     """A Kafka codec with other parts; in itself no mutant."""
 
     system = "kafka"
@@ -36,11 +36,11 @@ def _effective_by_either(one: Message, head: Head, base: int) -> Message:
     return _effective(one, evolve(head, attributes=either), base)
 
 
-class InnerTimestampTypeBelieved(SwappedKafka):
+class InnerTimestampTypeBelieved(PatchedKafka):
     """Gives an inner message the wrapper's timestamp where only the inner one says append time."""
 
     name = "inner-timestamp-type-believed"
-    swaps = ((message, "_effective", _effective_by_either),)
+    patches = ((message, "_effective", _effective_by_either),)
 
 
 def _base_from_count(inner: Reader, head: Head, stored: list[int]) -> int:
@@ -48,22 +48,22 @@ def _base_from_count(inner: Reader, head: Head, stored: list[int]) -> int:
     return head.offset - len(stored) + 1 if head.magic and head.offset else base
 
 
-class WrapperBaseFromCount(SwappedKafka):
+class WrapperBaseFromCount(PatchedKafka):
     """Counts back from a v1 wrapper's offset by how many messages it has, not by their last offset."""
 
     name = "wrapper-base-from-count"
-    swaps = ((message, "_base", _base_from_count),)
+    patches = ((message, "_base", _base_from_count),)
 
 
 def _base_of_v0_too(inner: Reader, head: Head, stored: list[int]) -> int:
     return _base(inner, evolve(head, magic=1), stored)
 
 
-class V0OffsetsRebased(SwappedKafka):
+class V0OffsetsRebased(PatchedKafka):
     """Takes the inner offsets of a v0 wrapper for relative ones, as they are in v1."""
 
     name = "v0-offsets-rebased"
-    swaps = ((message, "_base", _base_of_v0_too),)
+    patches = ((message, "_base", _base_of_v0_too),)
 
 
 # --- records: kafka.md, sections 1.8 and 4 ---
@@ -74,11 +74,11 @@ def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> Shape:  # noqa
     return evolve(shape, append=None) if shape.bounded else shape
 
 
-class AppendTimeUncompressedOnly(SwappedKafka):
+class AppendTimeUncompressedOnly(PatchedKafka):
     """Forgets the append time of a batch that is compressed."""
 
     name = "append-time-uncompressed-only"
-    swaps = ((batch, "Shape", _shape),)
+    patches = ((batch, "Shape", _shape),)
 
 
 class Reader31(Reader):
@@ -116,11 +116,11 @@ class _FromBase(delivery.Aborted):
         return bool(entry.attributes & TRANSACTIONAL) and entry.producer_id in self._open
 
 
-class AbortedFromBaseOffset(SwappedKafka):
+class AbortedFromBaseOffset(PatchedKafka):
     """Has an aborted transaction begin only with the first batch that lies wholly behind its first offset."""
 
     name = "aborted-from-base-offset"
-    swaps = ((delivery, "Aborted", _FromBase),)
+    patches = ((delivery, "Aborted", _FromBase),)
 
 
 class _ClosesAll(delivery.Aborted):
@@ -130,11 +130,11 @@ class _ClosesAll(delivery.Aborted):
             self._open.clear()
 
 
-class AbortMarkerClosesAll(SwappedKafka):
+class AbortMarkerClosesAll(PatchedKafka):
     """Ends the aborted transactions of every producer at the marker of one."""
 
     name = "abort-marker-closes-all"
-    swaps = ((delivery, "Aborted", _ClosesAll),)
+    patches = ((delivery, "Aborted", _ClosesAll),)
 
 
 _from = delivery._from  # noqa: SLF001 - the part that is wrong in the mutant
@@ -145,11 +145,11 @@ def _whole_wrappers(entry: Entry, offset: int | None) -> Entry | None:
     return entry if delivered is not None and isinstance(entry, Message) else delivered
 
 
-class FetchOffsetSkipsWrappers(SwappedKafka):
+class FetchOffsetSkipsWrappers(PatchedKafka):
     """Delivers a whole wrapper of which a part lies below the fetch offset."""
 
     name = "fetch-offset-skips-wrappers"
-    swaps = ((delivery, "_from", _whole_wrappers),)
+    patches = ((delivery, "_from", _whole_wrappers),)
 
 
 # --- control records: kafka.md, section 1.9 ---
@@ -163,11 +163,11 @@ def _type_of_version_0(reader: Reader, key: bytes | None, at: int) -> int:
     return _type(reader, key, at)
 
 
-class ControlKeyVersionExact(SwappedKafka):
+class ControlKeyVersionExact(PatchedKafka):
     """Refuses a control key of a version above 0, which is to be read as 0."""
 
     name = "control-key-version-exact"
-    swaps = ((control, "_type", _type_of_version_0),)
+    patches = ((control, "_type", _type_of_version_0),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.heka import auth, frame, message, scan
 from wireproof.heka.frame import Frame
@@ -20,7 +20,7 @@ from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
-class SwappedHeka(Swapped):
+class PatchedHeka(Patched):
     """A Heka codec with other parts; in itself no mutant."""
 
     system = "heka"
@@ -35,7 +35,7 @@ class FieldsByName(ReferenceCodec):
     name = "heka-fields-by-name"
     system = "heka"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Each name once, where it stood first."""
         del request, data
         for part in walk(value):
@@ -57,11 +57,11 @@ def _collect_name_first(reader: Reader, schema: Mapping[int, Slot], **how: Any) 
     return got
 
 
-class NameFirst(SwappedHeka):
+class NameFirst(PatchedHeka):
     """Refuses a Field with a value before its name, as C does."""
 
     name = "heka-name-first"
-    swaps = ((message, "collect", _collect_name_first),)
+    patches = ((message, "collect", _collect_name_first),)
 
 
 _put = message._put  # noqa: SLF001 - the part that is wrong in the mutant
@@ -72,11 +72,11 @@ def _put_unless_default(writer: Writer, number: int, slot: Slot, value: bytes | 
         _put(writer, number, slot, value)
 
 
-class EncodeDefaultsOmitted(SwappedHeka):
+class EncodeDefaultsOmitted(PatchedHeka):
     """Leaves out numbers of 0 and empty texts of a message, as proto3 does."""
 
     name = "heka-encode-defaults-omitted"
-    swaps = ((message, "_put", _put_unless_default),)
+    patches = ((message, "_put", _put_unless_default),)
 
 
 # --- framing: heka.md, section 2 ---
@@ -94,11 +94,11 @@ class _AnyByte(int):
         return not isinstance(other, int)
 
 
-class UnitSeparatorUnchecked(SwappedHeka):
+class UnitSeparatorUnchecked(PatchedHeka):
     """Steps over the byte behind a header without a look whether it is 1F."""
 
     name = "heka-unit-separator-unchecked"
-    swaps = tuple((module, "UNIT_SEPARATOR", _AnyByte(frame.UNIT_SEPARATOR)) for module in (frame, scan))
+    patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(frame.UNIT_SEPARATOR)) for module in (frame, scan))
 
 
 _read = frame.read
@@ -111,11 +111,11 @@ def _read_line(reader: Reader, options: Options) -> Frame | None:
     return found
 
 
-class NewlineAfterFrame(SwappedHeka):
+class NewlineAfterFrame(PatchedHeka):
     """Takes a newline behind a frame for a part of it, since some files have one."""
 
     name = "heka-newline-after-frame"
-    swaps = ((frame, "read", _read_line),)
+    patches = ((frame, "read", _read_line),)
 
 
 # --- signatures: heka.md, section 3 ---
@@ -126,11 +126,11 @@ def _md5(header: Header, key: bytes, data: bytes) -> bytes:
     return hmac.digest(key, data, "md5")
 
 
-class HashFunctionIgnored(SwappedHeka):
+class HashFunctionIgnored(PatchedHeka):
     """Computes HMAC-MD5, whatever function the header names."""
 
     name = "heka-hash-function-ignored"
-    swaps = ((auth, "digest", _md5),)
+    patches = ((auth, "digest", _md5),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

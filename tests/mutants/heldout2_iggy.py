@@ -9,7 +9,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.iggy import headers, identifier, jsonform, jsonpoll, jsonsend, message, partitioning
 from wireproof.iggy.headers import Tlv
@@ -21,7 +21,7 @@ from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
-class SwappedIggy(Swapped):
+class PatchedIggy(Patched):
     """An Iggy codec with other parts; in itself no mutant."""
 
     system = "iggy"
@@ -37,11 +37,11 @@ def _two_bytes(reader: Reader, tag: Tag) -> bytes:
     return b""
 
 
-class BalancedTwoBytes(SwappedIggy):
+class BalancedTwoBytes(PatchedIggy):
     """Takes a balanced partitioning for two bytes, whatever length stands in the second."""
 
     name = "iggy-balanced-two-bytes"
-    swaps = ((partitioning, "read_value", _two_bytes),)
+    patches = ((partitioning, "read_value", _two_bytes),)
 
 
 def _signed_length(reader: Reader, tag: Tag) -> bytes:
@@ -50,11 +50,11 @@ def _signed_length(reader: Reader, tag: Tag) -> bytes:
     return read_value(reader, tag)
 
 
-class LengthByteSigned(SwappedIggy):
+class LengthByteSigned(PatchedIggy):
     """Reads the length byte of names and messages keys with a sign, and refuses those over 127 bytes."""
 
     name = "iggy-length-byte-signed"
-    swaps = ((identifier, "read_value", _signed_length), (partitioning, "read_value", _signed_length))
+    patches = ((identifier, "read_value", _signed_length), (partitioning, "read_value", _signed_length))
 
 
 # --- polls: iggy.md, section 3.3 ---
@@ -66,7 +66,7 @@ class CurrentOffsetFromMessages(ReferenceCodec):
     name = "iggy-current-offset-from-messages"
     system = "iggy"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The last offset, if there is one."""
         del request, data
         for part in walk(value):
@@ -85,11 +85,11 @@ def _entry_to_nul(reader: Reader, tlv: Tlv) -> headers.Entry:
     return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
 
 
-class KeyToNul(SwappedIggy):
+class KeyToNul(PatchedIggy):
     """Ends a header key at its first zero byte, as C's strings do."""
 
     name = "iggy-key-to-nul"
-    swaps = ((headers, "_read_entry", _entry_to_nul),)
+    patches = ((headers, "_read_entry", _entry_to_nul),)
 
 
 _write_block = message._write_block  # noqa: SLF001 - the part that is wrong in the mutant
@@ -102,11 +102,11 @@ def _write_short(writer: Writer, row: Layout, sent: Any, name: str, length: Leng
         writer.patch(length.name, length.kind, at, writer.pos - start - len(sent.headers))
 
 
-class WritesHeadersLengthShort(SwappedIggy):
+class WritesHeadersLengthShort(PatchedIggy):
     """Writes a length of the headers that leaves out the kind byte of each."""
 
     name = "iggy-writes-headers-length-short"
-    swaps = ((message, "_write_block", _write_short),)
+    patches = ((message, "_write_block", _write_short),)
 
 
 # --- JSON: iggy.md, section 8 ---
@@ -118,22 +118,22 @@ def _no_null(reader: Reader, node: Node | None, forms: Mapping[str, jsonform.For
     return jsonform.header_map(reader, node, forms)
 
 
-class JsonNullHeadersRefused(SwappedIggy):
+class JsonNullHeadersRefused(PatchedIggy):
     """Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later editions."""
 
     name = "iggy-json-null-headers-refused"
-    swaps = ((jsonsend, "header_map", _no_null), (jsonpoll, "header_map", _no_null))
+    patches = ((jsonsend, "header_map", _no_null), (jsonpoll, "header_map", _no_null))
 
 
 def _urlsafe(data: bytes) -> str:
     return urlsafe_b64encode(data).decode()
 
 
-class JsonWritesBase64Urlsafe(SwappedIggy):
+class JsonWritesBase64Urlsafe(PatchedIggy):
     """Writes the base64 of URLs, which has two other letters."""
 
     name = "iggy-json-writes-base64-urlsafe"
-    swaps = tuple((module, "base64_of", _urlsafe) for module in (jsonform, jsonsend, jsonpoll))
+    patches = tuple((module, "base64_of", _urlsafe) for module in (jsonform, jsonsend, jsonpoll))
 
 
 # --- segment files: iggy.md, sections 3.3 and 7 ---
@@ -151,11 +151,11 @@ def _check_with_headers(reader: Reader, part: Checksum, found: int, data: bytes,
         raise reader.reject("crc-mismatch", part.name, at=start)
 
 
-class LogChecksumOverHeaders(SwappedIggy):
+class LogChecksumOverHeaders(PatchedIggy):
     """Lets the checksum of a stored message cover its headers, too."""
 
     name = "iggy-log-checksum-over-headers"
-    swaps = ((message, "check_checksum", _check_with_headers),)
+    patches = ((message, "check_checksum", _check_with_headers),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

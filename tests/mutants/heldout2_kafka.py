@@ -9,7 +9,7 @@ from typing import Final
 from attrs import evolve
 
 from tests.mutants.base import ReferenceCodec, walk
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.kafka import batch, control, delivery, log, message
 from wireproof.kafka.arithmetic import TRANSACTIONAL
@@ -24,7 +24,7 @@ from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
-class SwappedKafka(Swapped):
+class PatchedKafka(Patched):
     """A Kafka codec with other parts; in itself no mutant."""
 
     system = "kafka"
@@ -41,11 +41,11 @@ def _header_of_one_byte(entry: Reader) -> batch.Header:
     return evolve(header, batch=evolve(header.batch, attributes=low))
 
 
-class AttributesLowByte(SwappedKafka):
+class AttributesLowByte(PatchedKafka):
     """Reads the attributes of a batch as one byte, as older texts have them."""
 
     name = "attributes-low-byte"
-    swaps = ((batch, "_header", _header_of_one_byte),)
+    patches = ((batch, "_header", _header_of_one_byte),)
 
 
 class OffsetsAsDoubles(ReferenceCodec):
@@ -54,7 +54,7 @@ class OffsetsAsDoubles(ReferenceCodec):
     name = "offsets-as-doubles"
     system = "kafka"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Every offset as the double next to it."""
         del request, data
         for part in walk(value):
@@ -71,11 +71,11 @@ def _passed_over(reader: Reader, block: memoryview, start: int) -> None:
     reader.uint32le("checksum")
 
 
-class Lz4BlockChecksumUnverified(SwappedKafka):
+class Lz4BlockChecksumUnverified(PatchedKafka):
     """Steps over the checksum of an LZ4 block without a look at it."""
 
     name = "lz4-block-checksum-unverified"
-    swaps = ((lz4, "_block_checksum", _passed_over),)
+    patches = ((lz4, "_block_checksum", _passed_over),)
 
 
 def _ten_bytes(reader: Reader) -> None:
@@ -85,11 +85,11 @@ def _ten_bytes(reader: Reader) -> None:
     reader.skip("rest", 7)
 
 
-class GzipHeaderTenBytes(SwappedKafka):
+class GzipHeaderTenBytes(PatchedKafka):
     """Takes every gzip header for ten bytes, whatever parts its flags announce."""
 
     name = "gzip-header-ten-bytes"
-    swaps = ((gzip, "_header", _ten_bytes),)
+    patches = ((gzip, "_header", _ten_bytes),)
 
 
 # --- control records: kafka.md, section 1.9 ---
@@ -102,11 +102,11 @@ def _endpoint_signed(reader: Reader) -> Endpoint:
     return endpoint
 
 
-class VoterPortSigned(SwappedKafka):
+class VoterPortSigned(PatchedKafka):
     """Reads the port of a KRaft voter with a sign."""
 
     name = "voter-port-signed"
-    swaps = ((control, "_endpoint", _endpoint_signed),)
+    patches = ((control, "_endpoint", _endpoint_signed),)
 
 
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
@@ -118,11 +118,11 @@ def _plain_unsealed_inside(entry: Reader, head: Head) -> Message:
     return _plain(entry, evolve(head, sealed=True) if entry.space else head)
 
 
-class InnerCrcUnchecked(SwappedKafka):
+class InnerCrcUnchecked(PatchedKafka):
     """Checks the CRC of a message that stands alone, and of none inside a wrapper, as brokers once did."""
 
     name = "inner-crc-unchecked"
-    swaps = ((message, "_plain", _plain_unsealed_inside),)
+    patches = ((message, "_plain", _plain_unsealed_inside),)
 
 
 def _base_below_none(inner: Reader, head: Head, stored: list[int]) -> int:
@@ -130,11 +130,11 @@ def _base_below_none(inner: Reader, head: Head, stored: list[int]) -> int:
     return -stored[-1] if head.magic and not head.offset else base
 
 
-class WrapperOffsetZeroRebased(SwappedKafka):
+class WrapperOffsetZeroRebased(PatchedKafka):
     """Counts back from the offset of a v1 wrapper even where it is 0 and the inner offsets are absolute."""
 
     name = "wrapper-offset-zero-rebased"
-    swaps = ((message, "_base", _base_below_none),)
+    patches = ((message, "_base", _base_below_none),)
 
 
 def _seal_from_attributes(writer: Writer, start: int) -> None:
@@ -144,11 +144,11 @@ def _seal_from_attributes(writer: Writer, start: int) -> None:
     writer.patch("crc", "uint32", start + message.CRC, crc32(covered))
 
 
-class EncodeLegacyCrcFromAttributes(SwappedKafka):
+class EncodeLegacyCrcFromAttributes(PatchedKafka):
     """Writes the CRC of a v0 or v1 message from the attributes on, as in v2, where it begins at the magic."""
 
     name = "encode-legacy-crc-from-attributes"
-    swaps = ((message, "_seal", _seal_from_attributes),)
+    patches = ((message, "_seal", _seal_from_attributes),)
 
 
 # --- logs: kafka.md, sections 1.6 and 1.9 ---
@@ -177,11 +177,11 @@ def _read_until_empty(reader: Reader, options: Options, entries: list[Entry]) ->
         entries.extend(seen)
 
 
-class EmptyBatchEndsLog(SwappedKafka):
+class EmptyBatchEndsLog(PatchedKafka):
     """Takes a batch that compaction left without records for the end of a log."""
 
     name = "empty-batch-ends-log"
-    swaps = ((log, "_read_all", _read_until_empty),)
+    patches = ((log, "_read_all", _read_until_empty),)
 
 
 class _HidesPlainToo(delivery.Aborted):
@@ -192,11 +192,11 @@ class _HidesPlainToo(delivery.Aborted):
         return super().hides(entry)
 
 
-class AbortedHidesPlain(SwappedKafka):
+class AbortedHidesPlain(PatchedKafka):
     """Drops a producer's batches outside any transaction, too, while one of its transactions is aborted."""
 
     name = "aborted-hides-plain"
-    swaps = ((delivery, "Aborted", _HidesPlainToo),)
+    patches = ((delivery, "Aborted", _HidesPlainToo),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

@@ -58,7 +58,7 @@ class Desync(IggyMutant):
 
     name = "iggy-duplicate-desync"
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
+    def patch_input(self, data: bytes, request: Request) -> bytes:
         """The bytes as that server sees them: what follows a duplicate key begins too early."""
         if request.format != "iggy.send":
             return data
@@ -86,7 +86,7 @@ class TailDropped(IggyMutant):
 
     name = "iggy-tail-dropped"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """What a body that ends before the torn message holds."""
         torn = re.match(r"messages\[(\d+)\]", rejected.path)
         if (
@@ -108,7 +108,7 @@ class ChecksumSkipped(IggyMutant):
 
     name = "iggy-log-checksum-skipped"
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
+    def patch_input(self, data: bytes, request: Request) -> bytes:
         """The bytes with each wrong checksum put right."""
         while request.format == "iggy.log":
             found = formats.layout(row_of(request), data, request.options)
@@ -172,7 +172,7 @@ class LaxHeaders(IggyMutant):
 
     details: ClassVar[tuple[str, ...]] = ()
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """The entries as far as they go, if the check is the one that is left out."""
         if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
             return refused(rejected)
@@ -223,7 +223,7 @@ class BadBlockAsNone(IggyMutant):
 
     name = "iggy-bad-block-as-none"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """No headers."""
         torn = rejected.cls in ("truncated", "length-past-end")
         if request.format == "iggy.headers" and request.op == "decode" and torn:
@@ -239,7 +239,7 @@ class LimitsUnchecked(IggyMutant):
 
     name = "iggy-limits-unchecked"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept what is only too large."""
         if rejected.cls == "limit-exceeded":
             return Accepted(None, len(request.data))
@@ -251,7 +251,7 @@ class EmptyPayloadSent(IggyMutant):
 
     name = "iggy-empty-payload-sent"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept a send that is refused for nothing else."""
         if rejected.detail == "EmptyMessagePayload":
             return Accepted(None, len(request.data))
@@ -288,7 +288,7 @@ class SecondFieldWins(IggyMutant):
 
     name = "iggy-json-second-field-wins"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept with no look at the duplicate."""
         if rejected.cls == "duplicate-field":
             return Accepted(None, len(request.data))

@@ -114,7 +114,7 @@ class Swallows(IggyMutant):
 
     check: ClassVar[Check]
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept if the check is the one that is left out."""
         outcome = refused(rejected)
         if not self.check.leaves_out(rejected, request):

@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.iggy_checks import BINARY, Check, swallowing
 from tests.mutants.iggy_helpers import IggyMutant, maps_of, messages_of
-from tests.mutants.patched import Swapped
+from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
@@ -115,7 +115,7 @@ UNCHECKED: Final = (
 )
 
 
-class SwappedLater(Swapped):
+class PatchedFrom07(Patched):
     """An Iggy codec with other parts; in itself no mutant."""
 
     system = "iggy"
@@ -126,7 +126,7 @@ class OpaqueRefused(IggyMutant):
 
     name = "iggy-opaque-refused"
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """A refusal for one block."""
         del request
         return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
@@ -137,7 +137,7 @@ class PhantomDelivered(IggyMutant):
 
     name = "iggy-phantom-delivered"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """The poll, with what is behind it."""
         if request.format == "iggy.poll" and rejected.cls == "trailing-data":
             return Accepted(None, len(request.data))
@@ -149,7 +149,7 @@ class KeyKindsOne(IggyMutant):
 
     name = "iggy-key-kinds-one"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The last of each text."""
         del request, data
         for part in maps_of(value):
@@ -167,7 +167,7 @@ class DeltasCounted(IggyMutant):
 
     name = "iggy-deltas-counted"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Offsets as if nothing had been sliced off."""
         del request, data
         for part in walk(value):
@@ -184,7 +184,7 @@ class PartitionZero(IggyMutant):
 
     name = "iggy-partition-zero"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """0 for none."""
         del request, data
         for part in walk(value):
@@ -198,7 +198,7 @@ class AnyFlag(IggyMutant):
 
     name = "iggy-any-flag"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The last byte of a request is auto_commit."""
         if request.format == "iggy.poll-request" and isinstance(value, dict):
             value["auto_commit"] = data[-1] != 0
@@ -222,7 +222,7 @@ class UuidOnWire(IggyMutant):
 
     name = "iggy-json-uuid-backwards"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The id that the bytes of the text make."""
         if request.format == "iggy.json.send" and b"-" in data:
             for part in messages_of(value):
@@ -242,19 +242,19 @@ def _headers_first(reader: Reader, row: Layout) -> Any:  # noqa: ANN401 - the ro
     return _read_message(reader, evolve(row, parts=(*rest, end, last)))
 
 
-class HeadersBeforePayload(SwappedLater):
+class HeadersBeforePayload(PatchedFrom07):
     """Reads the headers of a message before its payload, as they stand to 0.6.x."""
 
     name = "iggy-headers-before-payload"
-    swaps = tuple((module, "read_message", _headers_first) for module in (indexed, log, poll))
+    patches = tuple((module, "read_message", _headers_first) for module in (indexed, log, poll))
 
 
-class WritesStarts(SwappedLater):
+class WritesStarts(PatchedFrom07):
     """Writes where each message starts into the index of a send, and not where it ends."""
 
     name = "iggy-writes-index-starts"
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """The index moved by one entry."""
         if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
             return data
@@ -272,11 +272,11 @@ def _crc32_later(writer: Writer, row: Layout, one: Any) -> None:  # noqa: ANN401
     _write_message(writer, evolve(row, parts=parts), one)
 
 
-class WritesCrc32(SwappedLater):
+class WritesCrc32(PatchedFrom07):
     """Writes the CRC-32 of 0.7.x where XXH3-64 belongs."""
 
     name = "iggy-writes-crc32-later"
-    swaps = tuple((module, "write_message", _crc32_later) for module in (log, poll))
+    patches = tuple((module, "write_message", _crc32_later) for module in (log, poll))
 
 
 LATER: Final[tuple[type[ReferenceCodec], ...]] = (

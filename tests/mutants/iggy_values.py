@@ -14,7 +14,7 @@ class KindSwap(IggyMutant):
 
     name = "iggy-kind-swap"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Int as uint, uint as int."""
         del request, data
         for held in header_values_of(value):
@@ -28,7 +28,7 @@ class ValuePadded(IggyMutant):
 
     name = "iggy-value-size-padded"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Zeros behind what is too short."""
         del request, data
         for held in header_values_of(value):
@@ -43,7 +43,7 @@ class TextReplaced(IggyMutant):
 
     name = "iggy-text-replaced"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Strings decoded and encoded again."""
         del request, data
         for held in header_values_of(value):
@@ -57,7 +57,7 @@ class BoolNormalised(IggyMutant):
 
     name = "iggy-bool-normalised"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """01 or 00 and nothing else."""
         del request, data
         for held in header_values_of(value):
@@ -71,7 +71,7 @@ class KeysLowercased(IggyMutant):
 
     name = "iggy-keys-lowercased"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """ASCII letters of each key."""
         del request, data
         for part in maps_of(value):
@@ -91,7 +91,7 @@ class NullHeaders(IggyMutant):
 
     name = "iggy-null-headers"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Null for none."""
         del request, data
         for part in maps_of(value):
@@ -104,7 +104,7 @@ class HeadersDropped(IggyMutant):
 
     name = "iggy-headers-dropped"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """No headers at all."""
         del request, data
         for part in maps_of(value):
@@ -117,7 +117,7 @@ class StateIgnored(IggyMutant):
 
     name = "iggy-state-ignored"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Available, whatever the byte says."""
         del request, data
         for part in messages_of(value):
@@ -131,7 +131,7 @@ class LastEmptyDropped(IggyMutant):
 
     name = "iggy-last-empty-dropped"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """One message less."""
         del data
         if "poll" in request.format and isinstance(value, dict):
@@ -146,7 +146,7 @@ class CountTrusted(IggyMutant):
 
     name = "iggy-count-trusted"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The first of them."""
         if request.format == "iggy.poll" and isinstance(value, dict):
             rows: Any = value["messages"]
@@ -160,7 +160,7 @@ class IdReversed(IggyMutant):
 
     name = "iggy-id-reversed"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The id with its sixteen bytes turned around."""
         del request, data
         for part in messages_of(value):
@@ -173,7 +173,7 @@ class IdLow64(IggyMutant):
 
     name = "iggy-id-low-64-bits"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """The id modulo 2^64."""
         del request, data
         for part in messages_of(value):
@@ -186,7 +186,7 @@ class NumbersAsDoubles(IggyMutant):
 
     name = "iggy-json-numbers-as-doubles"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Ids and offsets rounded to 53 bits."""
         del data
         for part in messages_of(value) if ".json." in request.format else ():
@@ -199,7 +199,7 @@ class TimestampMilliseconds(IggyMutant):
 
     name = "iggy-timestamp-milliseconds"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Microseconds cut off."""
         del request, data
         for part in messages_of(value):
@@ -213,7 +213,7 @@ class NumericAsName(IggyMutant):
 
     name = "iggy-identifier-kind-ignored"
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Kind string."""
         del request, data
         for part in walk(value):

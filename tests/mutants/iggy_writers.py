@@ -22,7 +22,7 @@ class WritesBigEndianNumbers(IggyMutant):
 
     name = "iggy-writes-big-endian-values"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Turn the bytes of each number around; the value is the case's own, so a copy of it."""
         del request
         value = deepcopy(value)
@@ -37,7 +37,7 @@ class WritesUtf16Lengths(IggyMutant):
 
     name = "iggy-writes-utf16-lengths"
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """The length byte of a name that stands alone."""
         if request.format != "iggy.identifier" or data[0] != 2:
             return data
@@ -51,11 +51,11 @@ class WritesCrc32c(IggyMutant):
     name = "iggy-writes-crc32c"
 
     def encode(self, request: Request) -> Outcome:
-        """Remember the payloads for `written`."""
+        """Remember the payloads for `patch_output`."""
         self._payloads = [bytes.fromhex(part["payload"]) for part in messages_of(request.value)]
         return super().encode(request)
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """Each checksum replaced by the other one."""
         del request
         for payload in self._payloads:
@@ -69,7 +69,7 @@ class WritesAnyHeader(IggyMutant):
 
     name = "iggy-writes-any-header"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """What would be refused becomes raw, so that it is written."""
         del request
         value = deepcopy(value)
@@ -85,7 +85,7 @@ class WritesRawAsString(IggyMutant):
 
     name = "iggy-writes-raw-as-string"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """The two kinds swapped."""
         del request
         value = deepcopy(value)
@@ -99,7 +99,7 @@ class WritesSmallAsRaw(IggyMutant):
 
     name = "iggy-writes-small-kinds-as-raw"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Kind raw for a size of one."""
         del request
         value = deepcopy(value)
@@ -115,7 +115,7 @@ class WritesNoHeaders(IggyMutant):
 
     name = "iggy-writes-no-headers"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """An empty map in each message."""
         del request
         value = deepcopy(value)
@@ -129,7 +129,7 @@ class WritesBalanced(IggyMutant):
 
     name = "iggy-writes-balanced"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Every partitioning balanced."""
         del request
         value = deepcopy(value)
@@ -144,7 +144,7 @@ class WritesIdReversed(IggyMutant):
 
     name = "iggy-writes-id-reversed"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Ids with their sixteen bytes turned around."""
         del request
         value = deepcopy(value)
@@ -159,7 +159,7 @@ class WritesNamesOnly(IggyMutant):
 
     name = "iggy-writes-names-only"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Numbers as decimal text."""
         del request
         value = deepcopy(value)
@@ -175,7 +175,7 @@ class WritesCountPlusOne(IggyMutant):
 
     name = "iggy-writes-count-plus-1"
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """The count of the prefix."""
         if request.format != "iggy.poll":
             return data
@@ -189,7 +189,7 @@ class WritesTerminator(IggyMutant):
 
     name = "iggy-writes-terminator"
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """One byte more."""
         return data + b"\0" if request.format != "iggy.log" else data
 

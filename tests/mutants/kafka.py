@@ -27,7 +27,7 @@ class Swallows(KafkaMutant):
 
     details: frozenset[str] = frozenset()
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Accept if the check is one that is left out."""
         outcome = refused(rejected)
         if rejected.detail not in self.details:

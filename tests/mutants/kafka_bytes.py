@@ -49,7 +49,7 @@ class OtherSeal(KafkaMutant):
         good = int.from_bytes(entry[17:21], "big") == self.seal(entry)
         return sealed(entry) if good else sealed(entry, right_seal(entry) ^ 1)
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """Every batch under the mutant's checksum."""
         del request
         parts = (data[start:end] for start, end in frames(data))

@@ -20,7 +20,7 @@ class EncodeNullAsEmpty(KafkaMutant):
 
     name = "encode-null-as-empty"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Empty for null in every record."""
         del request
         return _each_record(value, lambda one: {**one, "key": one["key"] or "", "value": one["value"] or ""})
@@ -31,7 +31,7 @@ class EncodeTimestampsAbsolute(KafkaMutant):
 
     name = "encode-timestamps-absolute"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """The base added to every delta."""
         del request
         if not isinstance(value, dict) or "baseTimestamp" not in value:
@@ -47,7 +47,7 @@ class EncodeOffsetDeltasZero(KafkaMutant):
 
     name = "encode-offset-deltas-zero"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """No deltas."""
         del request
         return _each_record(value, lambda one: {**one, "offsetDelta": "0"})
@@ -58,7 +58,7 @@ class EncodeHeadersDropped(KafkaMutant):
 
     name = "encode-headers-dropped"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """No headers."""
         del request
         return _each_record(value, lambda one: {**one, "headers": []})
@@ -69,7 +69,7 @@ class EncodeCodecIgnored(KafkaMutant):
 
     name = "encode-codec-ignored"
 
-    def to_write(self, value: Json, request: Request) -> Json:
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
         """Attributes without a codec; a wrapper stays, as nothing else can hold its messages."""
         del request
         if not isinstance(value, dict) or "records" not in value:
@@ -82,7 +82,7 @@ class EncodeLengthIncludesItself(KafkaMutant):
 
     name = "encode-length-includes-itself"
 
-    def written(self, data: bytes, request: Request) -> bytes:
+    def patch_output(self, data: bytes, request: Request) -> bytes:
         """A length four too large; no checksum covers it."""
         del request
         return data[:8] + (int.from_bytes(data[8:12], "big") + 4).to_bytes(4, "big") + data[12:]

@@ -61,7 +61,7 @@ class KafkaMutant(ReferenceCodec):
 
     system = "kafka"
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
+    def patch_input(self, data: bytes, request: Request) -> bytes:
         """Show the reference each whole entry as `shown` makes it."""
         del request
         out, done = [], 0
@@ -74,7 +74,7 @@ class KafkaMutant(ReferenceCodec):
         """The entry that the reference is shown in place of `entry`, as long."""
         return entry
 
-    def told(self, value: Json, request: Request, data: bytes) -> Json:
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
         """Tell each entry as `spoil` leaves it."""
         del request
         for entry, raw in entries(value, data):

@@ -26,7 +26,7 @@ class PartialTailRaises(KafkaMutant):
 
     name = "partial-tail-raises"
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """Refuse what is torn, after what was whole."""
         if not _torn(outcome, request):
             return outcome
@@ -38,7 +38,7 @@ class PartialTailLosesPrefix(KafkaMutant):
 
     name = "partial-tail-loses-prefix"
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """Nothing at all."""
         return Accepted({"batches": []}, outcome.consumed) if _torn(outcome, request) else outcome
 
@@ -53,7 +53,7 @@ class PrefixLostOnRefusal(KafkaMutant):
 
     name = "prefix-lost-on-refusal"
 
-    def refuses(self, rejected: Rejected, request: Request) -> Outcome:
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with nothing before."""
         delivered: object = {"batches": []} if request.format == "kafka.log" else None
         return refused(rejected.delivering(delivered))
@@ -64,7 +64,7 @@ class FirstMagicForAll(KafkaMutant):
 
     name = "first-magic-for-all"
 
-    def doctored(self, data: bytes, request: Request) -> bytes:
+    def patch_input(self, data: bytes, request: Request) -> bytes:
         """Every entry under the first one's magic."""
         del request
         out = bytearray(data)

@@ -267,7 +267,7 @@ class AbortedByProducer(KafkaMutant):
 
     name = "aborted-forever"
 
-    def answered(self, outcome: Accepted, request: Request) -> Outcome:
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
         """No batch of such a producer, whether its later transactions were committed or not."""
         value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
         if (

@@ -1,4 +1,4 @@
-"""The reference with other parts in its own modules, while it answers. Mutants are made of it."""
+"""The base class of mutants that replace functions or constants in the modules of the reference."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,35 +9,35 @@ from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 
-Swap = tuple[Any, str, Any]
-"""A module, the name of a part as that module calls it, and what stands in its place."""
+Patch = tuple[Any, str, Any]
+"""A module, the name of a function or constant in it, and the replacement."""
 
 
 @contextmanager
-def _swapped(swaps: tuple[Swap, ...]) -> Iterator[None]:
-    """The parts swapped, while it lasts; an adapter answers one request at a time."""
+def _patched(patches: tuple[Patch, ...]) -> Iterator[None]:
+    """Apply the patches for the duration of one request; an adapter answers one request at a time."""
     with ExitStack() as stack:
-        for module, name, part in swaps:
+        for module, name, part in patches:
             stack.enter_context(patch.object(module, name, part))
         yield
 
 
-class Swapped(ReferenceCodec):
-    """The reference with `swaps` in it; in itself no mutant."""
+class Patched(ReferenceCodec):
+    """The reference with `patches` applied during each request; a base class, no mutant itself."""
 
-    swaps: ClassVar[tuple[Swap, ...]] = ()
+    patches: ClassVar[tuple[Patch, ...]] = ()
 
     def decode(self, request: Request) -> Outcome:
-        """Decode with the other parts."""
-        with _swapped(self.swaps):
+        """Decode with the patches applied."""
+        with _patched(self.patches):
             return super().decode(request)
 
     def encode(self, request: Request) -> Outcome:
-        """Encode with the other parts."""
-        with _swapped(self.swaps):
+        """Encode with the patches applied."""
+        with _patched(self.patches):
             return super().encode(request)
 
     def scan(self, request: Request) -> Outcome:
-        """Scan with the other parts."""
-        with _swapped(self.swaps):
+        """Scan with the patches applied."""
+        with _patched(self.patches):
             return super().scan(request)

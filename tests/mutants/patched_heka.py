@@ -1,4 +1,4 @@
-"""The Heka reference with other rows in one of its own tables, while it answers. Mutants are made of it."""
+"""The base class of Heka mutants that replace rows of a table of the reference."""
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -16,8 +16,8 @@ Table = MutableMapping[Any, Any]
 
 
 @contextmanager
-def _altered(table: Table, rows: Mapping[Any, Any]) -> Iterator[None]:
-    """`table` with other `rows`, while it lasts; an adapter answers one request at a time."""
+def _patched(table: Table, rows: Mapping[Any, Any]) -> Iterator[None]:
+    """Put `rows` into `table` for the duration of one request; an adapter answers one request at a time."""
     before = {key: table[key] for key in rows}
     table.update(rows)
     try:
@@ -26,27 +26,27 @@ def _altered(table: Table, rows: Mapping[Any, Any]) -> Iterator[None]:
         table.update(before)
 
 
-class Altered(ReferenceCodec):
-    """The reference with other rows in one of its tables; in itself no mutant."""
+class PatchedTable(ReferenceCodec):
+    """The reference with other rows in `table` during each request; a base class, no mutant itself."""
 
     system = "heka"
     table: ClassVar[Table] = FIELD
 
     def rows(self) -> Mapping[Any, Any]:
-        """The rows that are wrong."""
+        """Return the wrong rows."""
         return {}
 
     def decode(self, request: Request) -> Outcome:
-        """Decode by the altered table."""
-        with _altered(self.table, self.rows()):
+        """Decode with the patched table."""
+        with _patched(self.table, self.rows()):
             return super().decode(request)
 
     def scan(self, request: Request) -> Outcome:
-        """Scan by the altered table."""
-        with _altered(self.table, self.rows()):
+        """Scan with the patched table."""
+        with _patched(self.table, self.rows()):
             return super().scan(request)
 
 
-def told(slot: Slot, change: Callable[[Any], Any]) -> Slot:
-    """The row `slot`, telling another value in place of the one that it reads."""
+def changed_slot(slot: Slot, change: Callable[[Any], Any]) -> Slot:
+    """Return the row `slot`, which passes the values that it reads through `change`."""
     return evolve(slot, read=lambda reader, wire, name: change(slot.read(reader, wire, name)))
