@@ -23,7 +23,7 @@ def _messages(test: Callable[[Any], object]) -> Callable[[Any], bool]:
 
 
 def _headers() -> Iterator[State]:
-    """Those of a block of every edition."""
+    """Yield the states of a header block of every revision."""
     yield valued("none", lambda v: not v.headers)
     yield valued("two", lambda v: len(v.headers) > 1)
     yield from (valued(f"kind {kind}", _of_kind(kind)) for kind in ("raw", "string", *FIXED))
@@ -85,7 +85,7 @@ _NOT_BALANCED: Final = refused("balanced with a value", "bad-length", "length")
 
 
 def _message_states() -> Iterator[State]:
-    """What messages of every body and file have in common."""
+    """Yield the states that the messages of every body and file share."""
     yield valued("two messages", lambda v: len(v.messages) > 1)
     yield valued("id of 128 bits", _messages(lambda m: m.id >> 127))
     yield valued("payload of 128 bytes and more", _messages(lambda m: len(m.payload) > 127))
@@ -109,7 +109,7 @@ def _kept() -> Iterator[State]:
 
 
 def _polled(*, states: bool) -> Iterator[State]:
-    """Polls and files: offsets and times, and the state that came with 0.0.40."""
+    """Yield the states of polls and files: offsets, times, and the message state of 0.0.40."""
     yield valued("offset beyond 63 bits", _messages(lambda m: m.offset >> 63))
     yield remarked("empty payload", "iggy-empty-payload")
     if states:
@@ -260,7 +260,7 @@ def _coded(code: int) -> Callable[[Any], object]:
 
 
 def _requested(*more: State) -> tuple[State, ...]:
-    """Requests of PollMessages: §3.2, §4, §5."""
+    """Return the states of the requests of PollMessages: §3.2, §4, §5."""
     strategies = ("timestamp", "first", "last", "next")
     return (
         valued("group", lambda v: v.consumer.kind == "group"),

@@ -107,7 +107,7 @@ def _wrapped(codec: int) -> Callable[[Message], bool]:
 
 
 def _messages(magic: int) -> Iterator[State]:
-    """The states that both old formats have, and KIP-57 and times where they differ."""
+    """Yield the states of both old formats, and KIP-57 and timestamps, in which they differ."""
     for codec in (1, 2, 3):
         yield valued(f"{CODECS[codec]} wrapper", _wrapped(codec))
     yield valued("wrapper of several", lambda m: m.messages is not None and len(m.messages) > 1)

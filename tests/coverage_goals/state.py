@@ -1,4 +1,4 @@
-"""What a deep state is: a name, and whether the trace of a decode is in it. Pure data and predicates."""
+"""A deep state: a name, and a predicate on the trace of a decode."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,19 +11,19 @@ from wireproof.wire.classes import RejectClass
 
 @frozen
 class State:
-    """A condition that a generator of inputs must reach: `holds` is asked of a layout, refused or not."""
+    """A condition that inputs must reach: a name, and a predicate on the layout of an input."""
 
     name: str
     holds: Callable[[Layout], bool]
 
 
 def valued(name: str, test: Callable[[Any], object]) -> State:
-    """A state of the value of accepted bytes."""
+    """Return a state that holds if `test` is true of the value of accepted bytes."""
     return State(name, lambda seen: seen.decoded is not None and bool(test(seen.decoded.value)))
 
 
 def remarked(name: str, cls: str) -> State:
-    """Accepted bytes on which the reference remarks `cls`."""
+    """Return a state that holds for accepted bytes with a remark of class `cls`."""
     return State(
         name,
         lambda seen: seen.decoded is not None and any(remark.cls == cls for remark in seen.decoded.remarks),
@@ -31,13 +31,13 @@ def remarked(name: str, cls: str) -> State:
 
 
 def refused(name: str, cls: RejectClass, path: str = "", *, packed: bool | None = None) -> State:
-    """Refused bytes.
+    """Return a state that holds for rejected bytes.
 
     Args:
-        name: of the state.
-        cls: the class of the refusal.
-        path: how the refused field's path ends.
-        packed: whether the position lies inside unpacked bytes; None leaves it open.
+        name: the name of the state.
+        cls: the class of the rejection.
+        path: the end of the path of the rejected field.
+        packed: whether the position is inside decompressed bytes; None for both.
     """
 
     def holds(seen: Layout) -> bool:
@@ -50,5 +50,5 @@ def refused(name: str, cls: RejectClass, path: str = "", *, packed: bool | None 
 
 
 def partly(name: str) -> State:
-    """Refused bytes of which something was delivered first."""
+    """Return a state that holds for rejected bytes of which a part was delivered first."""
     return State(name, lambda seen: seen.rejected is not None and seen.rejected.before is not None)

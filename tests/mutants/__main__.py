@@ -112,7 +112,7 @@ def _filled(
     workers: int,
     again: bool,
 ) -> Table:
-    """The table of `out`, with every cell that is asked for; written after each."""
+    """Return the table of `out` with every requested cell; it is written after each cell."""
     table = read(out)
     tasks = missing(Table() if again else table, wanted, columns, settings)
     for name, column, cell in filled(tasks, settings, workers):
@@ -157,7 +157,7 @@ def _whole(name: str) -> str:
 
 
 def _line(name: str, killed: Killed) -> str:
-    """Nothing is padded to more than a name's usual length: ids stay whole, whatever the width."""
+    """Return one line of output; ids are never shortened, whatever the width of the terminal."""
     told = f"{killed.by}  {killed.label}" if killed.by else f"ALIVE, {killed.passed} cases pass"
     return f"{killed.count:>5}  {name.removeprefix(PREFIX):<36} {told}"
 

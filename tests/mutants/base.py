@@ -22,7 +22,7 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import Json, to_json
 
 JsonObject = dict[str, Any]
-"""A value in JSON form, which a hook may change in place: nobody else holds it."""
+"""A value in JSON form, which a hook may change in place: it is the mutant's own."""
 
 
 class ReferenceCodec(Reference):

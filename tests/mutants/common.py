@@ -14,7 +14,7 @@ from wireproof.wire.values import Json
 
 
 class RejectEverything(ReferenceCodec):
-    """Refuses whatever it is asked."""
+    """Refuses every request."""
 
     name = "reject-everything"
 
@@ -124,7 +124,7 @@ class LeakyState(ReferenceCodec):
         return value
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """The last value, once there is one."""
+        """Return the last value, if there is one."""
         if self._last is None or request.op == "encode":
             return refused(rejected)
         return Accepted(self._last, len(request.data))

@@ -64,7 +64,7 @@ class PackedOnly(PatchedTable):
     name = "heka-packed-only"
 
     def rows(self) -> Mapping[int, Slot]:
-        """The three arrays of numbers."""
+        """Return the rows of the three arrays of numbers."""
         return {number: evolve(FIELD[number], wires=(LENGTH,)) for number in (6, 7, 8)}
 
 
@@ -74,7 +74,7 @@ class UnpackedOnly(PatchedTable):
     name = "heka-unpacked-only"
 
     def rows(self) -> Mapping[int, Slot]:
-        """The three arrays of numbers."""
+        """Return the rows of the three arrays of numbers."""
         return {number: evolve(FIELD[number], wires=(VARINT, FIXED64)) for number in (6, 7, 8)}
 
 
@@ -128,7 +128,7 @@ class SeverityDefault(ReferenceCodec):
     system = "heka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The default of the schema in place of null."""
+        """Replace null by the default of the schema."""
         del request, data
         for part in walk(value):
             if part.get("severity", "") is None:

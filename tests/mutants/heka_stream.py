@@ -42,7 +42,7 @@ class FirstLengthWins(PatchedTable):
     table = HEADER
 
     def rows(self) -> Mapping[int, Slot]:
-        """Later ones are told as the first."""
+        """Report the later ones as the first."""
         seen: list[tuple[Reader, int]] = []
 
         def read(reader: Reader, wire: WireField, _name: str) -> int:
@@ -60,7 +60,7 @@ class LengthModulo(PatchedTable):
     table = HEADER
 
     def rows(self) -> Mapping[int, Slot]:
-        """The low 32 bits."""
+        """Keep the low 32 bits."""
         return {1: changed_slot(HEADER[1], lambda value: value & 0xFFFF_FFFF)}
 
 
@@ -156,7 +156,7 @@ class SignerWithoutHmac(ReferenceCodec):
             return super().read(row, data, evolve(options, keys=None))
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The name is believed."""
+        """Trust the name."""
         del data
         return _believed(value) if request.options.keys is not None else value
 
@@ -183,7 +183,7 @@ class ResyncLost(ReferenceCodec):
     system = "heka"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """The first garbage reaches to the end."""
+        """Extend the first garbage to the end."""
         return given_up(list(super().items(row, chunks, options)))
 
 
@@ -205,7 +205,7 @@ class NoEndRescan(PatchedTable):
     table = FRAMINGS
 
     def rows(self) -> Mapping[str, Any]:
-        """The end is the tail, whatever it holds."""
+        """Report the end as the tail, whatever it contains."""
         return {"strict": evolve(FRAMINGS["strict"], rescans=False)}
 
 

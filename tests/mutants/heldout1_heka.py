@@ -1,7 +1,7 @@
-"""Heka codecs with one planted fault each, chosen from the rule book alone.
+"""Heka mutants of the first held-out sample, chosen from the specification alone.
 
-They were written and counted before anyone looked which case would catch them, so that they sample the
-strength of the suite where nobody aimed. Each class is one.
+They were written and counted before anyone looked which case would catch them. So they measure the suite
+where nobody had tuned it. Cases that were missing were written afterwards.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from wireproof.wire.values import Json
 
 
 def _packed_once_packed(slot: Slot) -> Slot:
-    """The row, which drops what stands unpacked behind something packed of the same Field."""
+    """Return the row; it drops unpacked values that follow packed ones of the same Field."""
     packed: list[Reader] = []
 
     def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
@@ -97,7 +97,7 @@ class LimitFixed(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """Without the limit that was asked for."""
+        """Drop the limit of the request."""
         return with_options(request, max_message=None)
 
 

@@ -1,7 +1,7 @@
-"""Iggy codecs with one planted fault each, chosen from the rule book alone.
+"""Iggy mutants of the first held-out sample, chosen from the specification alone.
 
-They were written and counted before anyone looked which case would catch them, so that they sample the
-strength of the suite where nobody aimed. Each class is one.
+They were written and counted before anyone looked which case would catch them. So they measure the suite
+where nobody had tuned it. Cases that were missing were written afterwards.
 """
 
 import re

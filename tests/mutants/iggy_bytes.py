@@ -59,7 +59,7 @@ class Desync(IggyMutant):
     name = "iggy-duplicate-desync"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """The bytes as that server sees them: what follows a duplicate key begins too early."""
+        """Return the bytes as that server reads them: the bytes after a duplicate key begin too early."""
         if request.format != "iggy.send":
             return data
         try:
@@ -70,7 +70,7 @@ class Desync(IggyMutant):
 
 
 def _slipped(request: Request, value: JsonObject, data: bytes) -> bytes:
-    """`data` with the first duplicate collapsed and the rest from where a reader then believes to stand."""
+    """Return `data` with the first duplicate collapsed, and the rest from where a reader then continues."""
     for index, message in enumerate(value["messages"]):
         headers = collapsed(message["headers"])
         if len(headers) < len(message["headers"]):
@@ -87,7 +87,7 @@ class TailDropped(IggyMutant):
     name = "iggy-tail-dropped"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """What a body that ends before the torn message holds."""
+        """Return the value of a body that ends before the torn message."""
         torn = re.match(r"messages\[(\d+)\]", rejected.path)
         if (
             request.format != "iggy.poll"
@@ -109,7 +109,7 @@ class ChecksumSkipped(IggyMutant):
     name = "iggy-log-checksum-skipped"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """The bytes with each wrong checksum put right."""
+        """Correct each wrong checksum."""
         while request.format == "iggy.log":
             found = formats.layout(row_of(request), data, request.options)
             if found.rejected is None or found.rejected.cls != "crc-mismatch":
@@ -138,7 +138,7 @@ class TornRecordRefused(IggyMutant):
     name = "iggy-torn-record-refused"
 
     def decode(self, request: Request) -> Outcome:
-        """A refusal where bytes are left over."""
+        """Refuse if bytes are left over."""
         outcome = super().decode(request)
         torn = isinstance(outcome, Accepted) and (outcome.consumed or 0) < len(request.data)
         if request.format == "iggy.log" and torn:
@@ -152,7 +152,7 @@ class EmptyLogRefused(IggyMutant):
     name = "iggy-empty-log-refused"
 
     def decode(self, request: Request) -> Outcome:
-        """A refusal of no bytes."""
+        """Refuse empty input."""
         if request.format == "iggy.log" and not request.data:
             return refused(Rejected("truncated", 0, "messages"))
         return super().decode(request)
@@ -164,16 +164,16 @@ _LENGTH: Final = Struct("<I")
 
 
 class LaxHeaders(IggyMutant):
-    """Base of those that leave out one check of a header block that stands alone.
+    """Base of the mutants that leave out one check of a header block that stands alone.
 
     Attributes:
-        details: the rule book's names of the refusals that are not made; empty: truncations.
+        details: the specification's names of the refusals that are not made; empty: truncations.
     """
 
     details: ClassVar[tuple[str, ...]] = ()
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """The entries as far as they go, if the check is the one that is left out."""
+        """Return the entries read so far, if the check is the omitted one."""
         if request.format != "iggy.headers" or request.op != "decode" or not self._skips(rejected):
             return refused(rejected)
         return Accepted({"headers": list(_entries(request.data))}, len(request.data))
@@ -267,7 +267,7 @@ class Base64Lax(IggyMutant):
     name = "iggy-json-base64-lax"
 
     def read(self, row: Format, data: bytes, options: Options) -> Decoded:
-        """The body with each payload spelt as it should be."""
+        """Decode the body with each payload in its canonical encoding."""
         if ".json." not in row.name:
             return super().read(row, data, options)
         decoded = super().read(row, _PAYLOAD.sub(_respelt, data), options)

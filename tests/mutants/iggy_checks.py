@@ -25,7 +25,7 @@ class Check:
         formats: a pattern of the format's name.
         path: a pattern of the field.
         op: decode or encode.
-        spared: the rule book's name of refusals that it does make.
+        spared: the specification's name of refusals that it does make.
     """
 
     name: str
@@ -128,7 +128,7 @@ def _made(check: Check) -> type[Swallows]:
 
 
 def swallowing(rows: Iterable[Check]) -> tuple[type[Swallows], ...]:
-    """A mutant of each row."""
+    """Return a mutant for each row."""
     return tuple(map(_made, rows))
 
 

@@ -1,4 +1,4 @@
-"""Iggy codecs with one planted fault each in the editions from 0.7.0 on. iggy.md §5, §10 and §11.1."""
+"""Iggy codecs with one planted fault each in the revisions from 0.7.0 on. iggy.md §5, §10 and §11.1."""
 
 from typing import Any, Final
 
@@ -100,7 +100,7 @@ UNCHECKED: Final = (
     ),
     Check(
         "iggy-json-object-accepted",
-        "Takes the headers of an older edition for none, as Rust 0.11.0 does in a poll.",
+        "Takes the headers of an older revision for none, as Rust 0.11.0 does in a poll.",
         ("type-mismatch",),
         r"^iggy\.json\.poll$",
         r"headers$",
@@ -116,7 +116,7 @@ UNCHECKED: Final = (
 
 
 class PatchedFrom07(Patched):
-    """An Iggy codec with other parts; in itself no mutant."""
+    """An Iggy codec with patches; a base class, no mutant itself."""
 
     system = "iggy"
 
@@ -127,7 +127,7 @@ class OpaqueRefused(IggyMutant):
     name = "iggy-opaque-refused"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """A refusal for one block."""
+        """Refuse everything for one block."""
         del request
         return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
 
@@ -138,7 +138,7 @@ class PhantomDelivered(IggyMutant):
     name = "iggy-phantom-delivered"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """The poll, with what is behind it."""
+        """Return the poll, with the bytes after it."""
         if request.format == "iggy.poll" and rejected.cls == "trailing-data":
             return Accepted(None, len(request.data))
         return refused(rejected)
@@ -150,7 +150,7 @@ class KeyKindsOne(IggyMutant):
     name = "iggy-key-kinds-one"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The last of each text."""
+        """Keep the last entry of each text."""
         del request, data
         for part in maps_of(value):
             kept = {_text(key): [key, held] for key, held in part["headers"]}
@@ -158,7 +158,7 @@ class KeyKindsOne(IggyMutant):
         return value
 
 
-def _text(key: Any) -> str:  # noqa: ANN401 - a key of either edition
+def _text(key: Any) -> str:  # noqa: ANN401 - a key of either revision
     return str(key["value"] if isinstance(key, dict) else key)
 
 
@@ -199,7 +199,7 @@ class AnyFlag(IggyMutant):
     name = "iggy-any-flag"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The last byte of a request is auto_commit."""
+        """Take the last byte of a request as auto_commit."""
         if request.format == "iggy.poll-request" and isinstance(value, dict):
             value["auto_commit"] = data[-1] != 0
         return value
@@ -211,7 +211,7 @@ class EmptyReplyRefused(IggyMutant):
     name = "iggy-empty-reply-refused"
 
     def decode(self, request: Request) -> Outcome:
-        """A refusal of no bytes."""
+        """Refuse empty input."""
         if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
             return refused(Rejected("truncated", 0, "count"))
         return super().decode(request)
@@ -223,7 +223,7 @@ class UuidOnWire(IggyMutant):
     name = "iggy-json-uuid-backwards"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The id that the bytes of the text make."""
+        """Make the id from the bytes of the text."""
         if request.format == "iggy.json.send" and b"-" in data:
             for part in messages_of(value):
                 part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
@@ -255,7 +255,7 @@ class WritesStarts(PatchedFrom07):
     name = "iggy-writes-index-starts"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """The index moved by one entry."""
+        """Move the index by one entry."""
         if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
             return data
         length = 4 + int.from_bytes(data[:4], "little")

@@ -1,4 +1,4 @@
-"""What the Iggy mutants share: where messages and headers stand in a value, and the reference by revision."""
+"""Helpers of the Iggy mutants: the messages and headers of a value, and the reference of a revision."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -17,32 +17,32 @@ class IggyMutant(ReferenceCodec):
 
 
 def row_of(request: Request) -> Format:
-    """The row of the format that is asked for."""
+    """Return the row of the format table for a request."""
     return FORMATS[f"{request.format}/{request.revision}"]
 
 
 def messages_of(value: Json) -> Iterator[JsonObject]:
-    """Every message inside a value."""
+    """Return every message inside a value."""
     return (part for part in walk(value) if "payload" in part)
 
 
 def maps_of(value: Json) -> Iterator[JsonObject]:
-    """Every object that holds a header map, under `headers`, and no block that is none."""
+    """Return every object with a header map in `headers`; not one whose `headers` is an undecoded block."""
     return (part for part in walk(value) if isinstance(part.get("headers"), list))
 
 
 def header_values_of(value: Json) -> Iterator[JsonObject]:
-    """Every header value: the second of each pair."""
+    """Return every header value: the second item of each pair."""
     return (pair[1] for part in maps_of(value) for pair in part["headers"])
 
 
 def collapsed(headers: list[Any]) -> list[Any]:
-    """The map with the last entry of each key."""
+    """Return the map with the last entry of each key."""
     last = {canonical(key): [key, held] for key, held in headers}
     return list(last.values())
 
 
 def position_after(request: Request, value: JsonObject, count: int) -> int:
-    """Where a reader stands after `count` messages, if it counts the bytes that it would write for them."""
+    """Return the position after `count` messages of a reader that counts the bytes it would write."""
     part = {**value, "messages": value["messages"][:count]}
     return len(formats.encode(row_of(request), part, request.options))

@@ -80,7 +80,7 @@ class KeysLowercased(IggyMutant):
 
 
 def _lowered(key: Json) -> Json:
-    """A key of TLV v1 is text, one of TLV v2 has a kind."""
+    """Return the key in lower case; it is text in TLV v1, and has a kind in TLV v2."""
     if isinstance(key, dict):
         return {**key, "value": _lowered(key["value"])}
     return bytes.fromhex(str(key)).lower().hex()
@@ -147,7 +147,7 @@ class CountTrusted(IggyMutant):
     name = "iggy-count-trusted"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The first of them."""
+        """Keep the first of them."""
         if request.format == "iggy.poll" and isinstance(value, dict):
             rows: Any = value["messages"]
             at = 0 if request.revision in ("0.0.30", "0.0.40") else 12
@@ -161,7 +161,7 @@ class IdReversed(IggyMutant):
     name = "iggy-id-reversed"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The id with its sixteen bytes turned around."""
+        """Reverse the sixteen bytes of the id."""
         del request, data
         for part in messages_of(value):
             part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "little"), "big"))
@@ -174,7 +174,7 @@ class IdLow64(IggyMutant):
     name = "iggy-id-low-64-bits"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """The id modulo 2^64."""
+        """Reduce the id modulo 2^64."""
         del request, data
         for part in messages_of(value):
             part["id"] = str(int(part["id"]) & 0xFFFF_FFFF_FFFF_FFFF)

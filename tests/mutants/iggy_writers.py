@@ -38,7 +38,7 @@ class WritesUtf16Lengths(IggyMutant):
     name = "iggy-writes-utf16-lengths"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """The length byte of a name that stands alone."""
+        """Change the length byte of a name that stands alone."""
         if request.format != "iggy.identifier" or data[0] != 2:
             return data
         units = len(data[2:].decode().encode("utf-16-le")) // 2
@@ -70,7 +70,7 @@ class WritesAnyHeader(IggyMutant):
     name = "iggy-writes-any-header"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """What would be refused becomes raw, so that it is written."""
+        """Turn values that would be refused into raw ones, so that they are written."""
         del request
         value = deepcopy(value)
         for held in header_values_of(value):
@@ -86,7 +86,7 @@ class WritesRawAsString(IggyMutant):
     name = "iggy-writes-raw-as-string"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """The two kinds swapped."""
+        """Exchange the two kinds."""
         del request
         value = deepcopy(value)
         for held in header_values_of(value):
@@ -116,7 +116,7 @@ class WritesNoHeaders(IggyMutant):
     name = "iggy-writes-no-headers"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """An empty map in each message."""
+        """Put an empty map into each message."""
         del request
         value = deepcopy(value)
         for part in maps_of(value):
@@ -176,7 +176,7 @@ class WritesCountPlusOne(IggyMutant):
     name = "iggy-writes-count-plus-1"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """The count of the prefix."""
+        """Change the count of the prefix."""
         if request.format != "iggy.poll":
             return data
         at = 0 if request.revision in ("0.0.30", "0.0.40") else 12

@@ -1,7 +1,7 @@
 """Kafka codecs with one planted fault each.
 
 Each fault was seen in some client, or is one edit away from right. Those of `SWALLOWED` leave out one check
-of the reference, by the rule book's name of the refusal: what was read so far is answered in its place.
+of the reference, by the specification's name of the refusal: it reports what was read so far instead.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Swallows(KafkaMutant):
     """Answers what it has read so far where one check of the reference would refuse.
 
     Attributes:
-        details: the rule book's names of the refusals that it does not make.
+        details: the specification's names of the refusals that it does not make.
     """
 
     details: frozenset[str] = frozenset()

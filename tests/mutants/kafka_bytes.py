@@ -1,4 +1,4 @@
-"""Faults in how bytes are read: seals, varints, compressed regions, memory.
+"""Faults in how bytes are read: checksums, varints, compressed regions, memory.
 
 Each class is one; `kafka.MUTANTS` lists them.
 """
@@ -13,9 +13,9 @@ from tests.mutants.kafka_helpers import (
     V2,
     KafkaMutant,
     codec_of,
+    correct_checksum,
     frames,
-    right_seal,
-    sealed,
+    with_checksum,
 )
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
@@ -30,58 +30,60 @@ class CrcSkip(KafkaMutant):
 
     name = "crc-skip"
 
-    def shown(self, entry: bytes) -> bytes:
-        """The entry with the right checksum."""
-        return sealed(entry)
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Correct the checksum of the entry."""
+        return with_checksum(entry)
 
 
-class OtherSeal(KafkaMutant):
-    """Seals and checks v2 batches with another checksum."""
+class OtherChecksum(KafkaMutant):
+    """Writes and checks v2 batches with another checksum."""
 
-    def seal(self, entry: bytes) -> int:
-        """The checksum that the mutant takes for right."""
+    def checksum(self, entry: bytes) -> int:
+        """Return the checksum that the mutant takes for correct."""
         raise NotImplementedError  # each mutant of this kind has a checksum of its own
 
-    def shown(self, entry: bytes) -> bytes:
-        """Right where the mutant's checksum stands, wrong elsewhere."""
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Make the checksum correct if the mutant takes it for correct, else wrong."""
         if entry[MAGIC] != V2 or len(entry) < 61:
             return entry
-        good = int.from_bytes(entry[17:21], "big") == self.seal(entry)
-        return sealed(entry) if good else sealed(entry, right_seal(entry) ^ 1)
+        good = int.from_bytes(entry[17:21], "big") == self.checksum(entry)
+        return with_checksum(entry) if good else with_checksum(entry, correct_checksum(entry) ^ 1)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Every batch under the mutant's checksum."""
+        """Write every batch with the mutant's checksum."""
         del request
         parts = (data[start:end] for start, end in frames(data))
-        return b"".join(sealed(part, self.seal(part)) if part[MAGIC] == V2 else part for part in parts)
+        return b"".join(
+            with_checksum(part, self.checksum(part)) if part[MAGIC] == V2 else part for part in parts
+        )
 
 
-class CrcIeeeForV2(OtherSeal):
+class CrcIeeeForV2(OtherChecksum):
     """Takes CRC-32 for CRC-32C in v2 batches."""
 
     name = "crc-ieee-for-v2"
 
-    def seal(self, entry: bytes) -> int:
+    def checksum(self, entry: bytes) -> int:
         """CRC-32 over the right bytes."""
         return zlib.crc32(entry[21:])
 
 
-class CrcRangeFromMagic(OtherSeal):
+class CrcRangeFromMagic(OtherChecksum):
     """Begins the checksum of a v2 batch at its magic."""
 
     name = "crc-range-from-magic"
 
-    def seal(self, entry: bytes) -> int:
+    def checksum(self, entry: bytes) -> int:
         """CRC-32C over magic and all that follows the checksum, which cannot cover itself."""
         return crc32c(entry[16:17] + entry[21:])
 
 
-class CrcCoversLeaderEpoch(OtherSeal):
+class CrcCoversLeaderEpoch(OtherChecksum):
     """Lets the checksum of a v2 batch cover the leader epoch too."""
 
     name = "crc-covers-leader-epoch"
 
-    def seal(self, entry: bytes) -> int:
+    def checksum(self, entry: bytes) -> int:
         """CRC-32C over the epoch and the right bytes; right by accident nowhere."""
         return crc32c(entry[12:16] + entry[21:])
 
@@ -95,7 +97,7 @@ class UnsignedReader(Reader):
     __slots__ = ()
 
     def varint(self, name: str) -> int:
-        """The raw integer."""
+        """Read the raw integer."""
         raw, _ = self.base128(name, 5)
         return raw & 0x7FFF_FFFF
 
@@ -131,7 +133,7 @@ class NarrowReader(Reader):
     __slots__ = ()
 
     def varlong(self, name: str) -> int:
-        """The low 32 bits, signed."""
+        """Read the low 32 bits, signed."""
         wide = super().varlong(name) & 0xFFFF_FFFF
         return wide - (1 << 32) if wide >> 31 else wide
 
@@ -149,7 +151,7 @@ class AttributesVarintReader(Reader):
     __slots__ = ()
 
     def int8(self, name: str) -> int:
-        """A varint where a record's attributes stand."""
+        """Read the attributes of a record as a varint."""
         if name == "attributes" and "records[" in self.path(name):
             return self.varint(name)
         return super().int8(name)
@@ -170,7 +172,7 @@ class SnappyRawOnly(KafkaMutant):
 
     name = "snappy-raw-only"
 
-    def shown(self, entry: bytes) -> bytes:
+    def patch_entry(self, entry: bytes) -> bytes:
         """Refuse a framed region."""
         if codec_of(entry) == 2 and b"\x82SNAPPY\0" in entry:
             raise Rejected("decompress-failed", 61, "records", "no raw snappy block")
@@ -182,7 +184,7 @@ class Lz4V0StrictChecksum(KafkaMutant):
 
     name = "lz4-v0-strict-checksum"
 
-    def shown(self, entry: bytes) -> bytes:
+    def patch_entry(self, entry: bytes) -> bytes:
         """Refuse the checksum of KIP-57."""
         at = entry.find(b"\x04\x22\x4d\x18")
         if entry[MAGIC] == 0 and codec_of(entry) == 3 and 0 <= at < len(entry) - 15:
@@ -217,7 +219,7 @@ class LengthTrustingReader(Reader):
         return value
 
     def int32(self, name: str) -> int:
-        """The same, for the lengths of messages."""
+        """Do the same for the lengths of messages."""
         value = super().int32(name)
         if name in ("keyLength", "valueLength") and value > self.left:
             take_memory(value)

@@ -32,7 +32,7 @@ class EncodeTimestampsAbsolute(KafkaMutant):
     name = "encode-timestamps-absolute"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """The base added to every delta."""
+        """Add the base to every delta."""
         del request
         if not isinstance(value, dict) or "baseTimestamp" not in value:
             return value
@@ -83,7 +83,7 @@ class EncodeLengthIncludesItself(KafkaMutant):
     name = "encode-length-includes-itself"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """A length four too large; no checksum covers it."""
+        """Write a length that is four too large; no checksum covers it."""
         del request
         return data[:8] + (int.from_bytes(data[8:12], "big") + 4).to_bytes(4, "big") + data[12:]
 

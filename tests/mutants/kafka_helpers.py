@@ -1,6 +1,6 @@
-"""What the Kafka mutants are made of: entries of a log, seals, and the entries of a value beside their bytes.
+"""Helpers of the Kafka mutants: the entries of a log, checksums, and the entries of a value with their bytes.
 
-It finds its way without the codec, so that a fault planted with it cannot be undone by the codec's own.
+They share no code with the codec, which therefore cannot undo a fault that is planted with them.
 """
 
 import zlib
@@ -14,14 +14,14 @@ from wireproof.wire.checksums import crc32c
 from wireproof.wire.values import Json
 
 SIZE: Final = Struct(">i")
-SEAL: Final = Struct(">I")
+CHECKSUM: Final = Struct(">I")
 
 MAGIC: Final = 16
 V2: Final = 2
 
 
 def frames(data: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of each whole entry from the first byte on: kafka.md, section 1.4."""
+    """Yield start and end of each whole entry from the first byte on: kafka.md, section 1.4."""
     at = 0
     while len(data) - at >= 17:
         size = SIZE.unpack_from(data, at + 8)[0]
@@ -32,61 +32,65 @@ def frames(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def codec_of(entry: bytes) -> int:
-    """Attribute bits 0 to 2: kafka.md, sections 1.2 and 2.1."""
+    """Return attribute bits 0 to 2: kafka.md, sections 1.2 and 2.1."""
     at = 22 if entry[MAGIC] == V2 else 17
     return entry[at] & 7 if len(entry) > at else 0
 
 
-def seal_at(entry: bytes) -> int | None:
-    """Where the checksum of an entry stands; None for an entry too short to have one."""
+def checksum_position(entry: bytes) -> int | None:
+    """Return the position of the checksum of an entry; None if the entry is too short to have one."""
     at, least = (17, 61) if entry[MAGIC] == V2 else (12, 18)
     return at if len(entry) >= least else None
 
 
-def right_seal(entry: bytes) -> int:
-    """The checksum of an entry: kafka.md, sections 1.1 and 2.1."""
+def correct_checksum(entry: bytes) -> int:
+    """Return the correct checksum of an entry: kafka.md, sections 1.1 and 2.1."""
     return crc32c(entry[21:]) if entry[MAGIC] == V2 else zlib.crc32(entry[16:])
 
 
-def sealed(entry: bytes, seal: int | None = None) -> bytes:
-    """The entry with `seal` as its checksum, or with the right one."""
-    at = seal_at(entry)
+def with_checksum(entry: bytes, checksum: int | None = None) -> bytes:
+    """Return the entry with `checksum`, or with the correct one."""
+    at = checksum_position(entry)
     if at is None:
         return entry
-    return entry[:at] + SEAL.pack(right_seal(entry) if seal is None else seal) + entry[at + 4 :]
+    return (
+        entry[:at]
+        + CHECKSUM.pack(correct_checksum(entry) if checksum is None else checksum)
+        + entry[at + 4 :]
+    )
 
 
 class KafkaMutant(ReferenceCodec):
-    """A Kafka codec with a fault in single entries, wherever they stand: alone, in a log, in a scan."""
+    """A Kafka codec with a fault in single entries, alone, in a log or in a scan."""
 
     system = "kafka"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Show the reference each whole entry as `shown` makes it."""
+        """Pass each whole entry through `patch_entry`."""
         del request
         out, done = [], 0
         for start, end in frames(data):
-            out.append(self.shown(data[start:end]))
+            out.append(self.patch_entry(data[start:end]))
             done = end
         return b"".join(out) + data[done:]
 
-    def shown(self, entry: bytes) -> bytes:
-        """The entry that the reference is shown in place of `entry`, as long."""
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Return the bytes to decode in place of `entry`, of the same length."""
         return entry
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Tell each entry as `spoil` leaves it."""
+        """Pass each entry of the value through `spoil`."""
         del request
         for entry, raw in entries(value, data):
             self.spoil(entry, raw)
         return value
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """Put the fault into an entry of a value; `raw` is what it stands for."""
+        """Put the fault into an entry of a value; `raw` is its bytes."""
 
 
 def entries(value: Json, data: bytes) -> Iterator[tuple[JsonObject, bytes]]:
-    """The entries of a value, each with its bytes."""
+    """Yield the entries of a value, each with its bytes."""
     if not isinstance(value, dict):
         return
     if "batches" not in value:
@@ -101,13 +105,13 @@ def entries(value: Json, data: bytes) -> Iterator[tuple[JsonObject, bytes]]:
 
 
 def records(entry: JsonObject) -> list[JsonObject]:
-    """The records of a batch; none of a message."""
+    """Return the records of a batch; none for a message."""
     found: list[JsonObject] = entry.get("records", [])
     return found
 
 
 def messages(entry: JsonObject) -> list[JsonObject]:
-    """The inner messages of a wrapper; none of anything else."""
+    """Return the inner messages of a wrapper; none for other entries."""
     found: list[JsonObject] | None = entry.get("messages")
     return found or []
 

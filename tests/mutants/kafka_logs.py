@@ -79,8 +79,8 @@ class Magic255Accepted(KafkaMutant):
 
     name = "magic-255-accepted"
 
-    def shown(self, entry: bytes) -> bytes:
-        """A v2 batch; its magic is under no checksum."""
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Turn it into a v2 batch; no checksum covers the magic."""
         return entry[:MAGIC] + b"\2" + entry[MAGIC + 1 :] if entry[MAGIC] > 2 else entry
 
 
@@ -90,7 +90,7 @@ class ScanStopsAtDamage(KafkaMutant):
     name = "scan-stops-at-damage"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """The items before the damage, and one tail."""
+        """Yield the items before the damage, and one tail."""
         found = list(super().items(row, chunks, options))
         whole = sum(item.length for item in found)
         for item in found:
@@ -106,7 +106,7 @@ class ScanPerChunk(KafkaMutant):
     name = "scan-per-chunk"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """The items of each piece by itself."""
+        """Yield the items of each chunk, scanned alone."""
         at = 0
         for chunk in chunks:
             for item in super().items(row, (chunk,), options):

@@ -81,7 +81,7 @@ class HeadersReversed(KafkaMutant):
     name = "headers-reversed"
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """The other order."""
+        """Reverse the order."""
         del raw
         for record in records(entry):
             record["headers"] = record["headers"][::-1]
@@ -120,7 +120,7 @@ class LastOffsetFromCount(KafkaMutant):
     name = "last-offset-from-count"
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """A delta without the gaps that compaction leaves."""
+        """Compute the delta without the gaps that compaction leaves."""
         del raw
         if "lastOffsetDelta" in entry:
             entry["lastOffsetDelta"] = str(max(0, len(records(entry)) - 1))
@@ -131,12 +131,12 @@ class RelativeOffsetsAsAbsolute(KafkaMutant):
 
     name = "relative-offsets-as-absolute"
 
-    def shown(self, entry: bytes) -> bytes:
-        """A wrapper at offset 0, under which inner offsets are read as they stand; no CRC covers it."""
+    def patch_entry(self, entry: bytes) -> bytes:
+        """Set the offset of a wrapper to 0, so that inner offsets are read as absolute; no CRC covers it."""
         return bytes(8) + entry[8:] if entry[MAGIC] == 1 and codec_of(entry) else entry
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """The wrapper's own offset is told right."""
+        """Restore the offset of the wrapper itself."""
         if entry.get("messages") is not None:
             entry["offset"] = str(int.from_bytes(raw[:8], "big", signed=True))
 
@@ -162,12 +162,12 @@ class TypelessReader(Reader):
     __slots__ = ()
 
     def int16(self, name: str) -> int:
-        """A batch's attributes without bit 3."""
+        """Clear bit 3 in the attributes of a batch."""
         value = super().int16(name)
         return value & ~APPEND_TIME if name == "attributes" else value
 
     def int8(self, name: str) -> int:
-        """A message's attributes without bit 3; those of a record stay."""
+        """Clear bit 3 in the attributes of a message, not in those of a record."""
         value = super().int8(name)
         mine = name == "attributes" and "records[" not in self.path(name)
         return value & ~APPEND_TIME if mine else value
@@ -180,7 +180,7 @@ class TimestampTypeIgnored(KafkaMutant):
     reader = TypelessReader
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """The attributes themselves are told right."""
+        """Restore the attributes themselves."""
         _restore_attributes(entry, raw)
 
 
@@ -236,7 +236,7 @@ class UncontrolledReader(Reader):
     __slots__ = ()
 
     def int16(self, name: str) -> int:
-        """A batch's attributes without bit 5."""
+        """Clear bit 5 in the attributes of a batch."""
         value = super().int16(name)
         return value & ~CONTROL if name == "attributes" else value
 
@@ -248,7 +248,7 @@ class ControlBatchAsData(KafkaMutant):
     reader = UncontrolledReader
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """The attributes themselves are told right."""
+        """Restore the attributes themselves."""
         _restore_attributes(entry, raw)
 
 
@@ -286,5 +286,5 @@ class ProduceProfileIgnored(KafkaMutant):
     name = "produce-profile-ignored"
 
     def options(self, request: Request) -> Options:
-        """The reader's profile."""
+        """Use the profile of a reader."""
         return with_options(request, profile="reader")

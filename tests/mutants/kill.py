@@ -24,20 +24,21 @@ from wireproof.trial.verdicts import Verdict, gates
 T = TypeVar("T")
 
 EVERY: Final = "every"
-"""The system of a mutant that claims the formats of several."""
+"""The system of a mutant that claims the formats of several systems."""
 
 ASSUMED: Final = Verdict("pass", text="assumed: the derived cases are asked alone")
 
 
 @frozen
 class Killed:
-    """The first case that a mutant fails by itself, and how; `by` is empty for one that lives.
+    """The first case that kills a mutant, and its verdict; `by` is empty for a mutant that survives.
 
     Attributes:
-        by, label: an id or a token, and the verdict on it.
-        count: how many cases kill it; 1 where the first ends the run.
+        by: the id of the case, or its token.
+        label: the verdict.
+        count: how many cases kill it; 1 if the run ends at the first.
         passed: how many it passed.
-        ids: the cases that kill it, but those that are only blocked.
+        ids: the cases that kill it, without those that are only blocked.
     """
 
     by: str
@@ -48,18 +49,21 @@ class Killed:
 
 
 def system_of(name: str) -> str:
-    """`kafka`, `iggy`, `heka`, or `every`; empty for what is no Python object.
+    """Return `kafka`, `iggy`, `heka` or `every`; empty for an adapter that is no Python object.
 
     Raises:
         UnknownAdapter: there is no such adapter.
-        AdapterStartError: its object cannot be made.
+        AdapterStartError: its object cannot be created.
     """
     systems = {joined.partition(".")[0] for joined in getattr(_object(name), "revisions", ())}
     return systems.pop() if len(systems) == 1 else EVERY if systems else ""
 
 
 def is_costly(name: str) -> bool:
-    """Whether it spends time and memory: that kills it where these are measured. Raises as `system_of`."""
+    """Return whether a mutant must run in its own process, where time and memory are limited.
+
+    Raises as `system_of`.
+    """
     return bool(getattr(_object(name), "costly", False))
 
 
@@ -83,9 +87,9 @@ def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
 
 
 def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
-    """Run derived cases alone, those of each golden case in turn, up to the first that kills.
+    """Run derived cases alone, one of each golden case in turn, until the first that kills.
 
-    Nothing is known of the golden cases: each is taken for passed, and its family is asked for all that.
+    The golden cases do not run: each is assumed to pass, so that its family runs in any case.
     """
     passed = 0
     with Engine(spec_of(name), in_process=in_process) as engine:
@@ -99,7 +103,7 @@ def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
 
 
 def _one_of_each(sources: Iterable[Iterator[T]]) -> Iterator[T]:
-    """The first of each source, the second of each, and so on: a fault shows early, wherever it is."""
+    """Yield the first item of each source, then the second of each, and so on: a fault shows early."""
     waiting = deque(sources)
     while waiting:
         source = waiting.popleft()
@@ -115,9 +119,9 @@ def _one_of_each(sources: Iterable[Iterator[T]]) -> Iterator[T]:
 def killed_by_property(
     name: str, count: int, seed: int = 0, *, in_process: bool = True, timeout_scale: float = 1.0
 ) -> Killed:
-    """The first property that an adapter fails, of `count` examples of each row and op that it claims.
+    """Run `count` examples of each row and op that an adapter claims, until the first failure.
 
-    The targets take turns, a block each, and the run ends at the first verdict that gates: `count` is 1 then.
+    The targets take turns, a block of examples each. The run ends at the first verdict that fails a run.
 
     Raises:
         AdapterError: it cannot be started.
@@ -134,7 +138,7 @@ def killed_by_property(
 
 
 def _block_of_each(sources: list[Iterator[Judged]]) -> Iterator[Judged]:
-    """A block of each, then the next of each."""
+    """Yield a block of each source, then the next block of each."""
     while sources:
         left = []
         for source in sources:
@@ -149,7 +153,7 @@ def _block_of_each(sources: list[Iterator[Judged]]) -> Iterator[Judged]:
 
 
 def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -> Killed:
-    """Fuzz `name` for `seconds` at most, from the least encodings on, until its first failure.
+    """Fuzz `name` for at most `seconds`, from the smallest encodings on, until its first failure.
 
     Raises:
         AdapterError: the adapter cannot be started, or atheris is missing.

@@ -1,4 +1,4 @@
-"""The views of a kill table: its sums as lines of text, and one HTML file."""
+"""The views of a kill table: lines of text, and one HTML page."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -17,7 +17,7 @@ LONGEST = 110
 
 @frozen
 class Tally:
-    """How a column did: mutants killed and asked, by system, the time it took, and who lives."""
+    """The sums of a column: killed and tested mutants, by system, the seconds, and the survivors."""
 
     column: str
     killed: int
@@ -29,7 +29,7 @@ class Tally:
 
 
 def tally(table: Table, column: str) -> Tally:
-    """The sums of one column; a cell that could not be run is in none of them but `failed`."""
+    """Return the sums of one column; a cell that could not run counts only in `failed`."""
     cells = {name: row.cells[column] for name, row in table.rows.items() if column in row.cells}
     asked = {name: cell for name, cell in cells.items() if not cell.error}
     systems: dict[str, tuple[int, int]] = {}
@@ -48,7 +48,7 @@ def tally(table: Table, column: str) -> Tally:
 
 
 def lines(table: Table) -> Iterator[str]:
-    """Sums, then who lives, then the `must` cases that kill nobody."""
+    """Yield the sums, the survivors, and the number of `must` cases that kill no mutant."""
     tallies = [tally(table, column) for column in table.columns]
     for one in tallies:
         systems = ", ".join(f"{name} {killed} of {asked}" for name, (killed, asked) in one.systems.items())
@@ -62,13 +62,13 @@ def lines(table: Table) -> Iterator[str]:
 
 
 def line(name: str, column: str, cell: Cell) -> str:
-    """One cell as a line of text."""
+    """Return one cell as a line of text."""
     told = f"{_short(cell.by)}  {cell.label}" if cell.by else cell.error or "ALIVE"
     return f"{column:<10} {cell.seconds:>7.1f} s  {name.removeprefix(PREFIX):<36} {told}"
 
 
 def _short(by: str) -> str:
-    """Ids stay whole; a token is whole in kill.json."""
+    """Return an id whole, and a token shortened; it is whole in kill.json."""
     return by if len(by) <= LONGEST else f"{by[: LONGEST - 1]}…"
 
 
@@ -76,7 +76,7 @@ def _short(by: str) -> str:
 
 
 def html(table: Table, texts: Mapping[str, str]) -> str:
-    """The whole file; `texts` says of each mutant what is wrong with it."""
+    """Return the page; `texts` has the fault of each mutant."""
     source = Path(__file__).with_name("kill.html").read_text(encoding="utf-8")
     return Template(source).substitute(
         about=_text(f"fixtures {table.fixtures}, {len(table.rows)} mutants"),

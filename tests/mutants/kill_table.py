@@ -1,7 +1,7 @@
-"""Kill tables: what each instrument of the suite catches by itself, mutant by mutant.
+"""Kill tables: the mutants that each part of the suite catches alone.
 
-A table lies in a directory as `kill.json` and is written again after each cell, so that a run that was
-cut short goes on where it was. A cell is kept as long as what it rests on, its `basis`, is the same.
+A table is stored as `kill.json` in a folder and is written after each cell, so that a later run can continue
+an interrupted one. A cell is kept as long as its `basis`, what it was computed from, is the same.
 """
 
 import json
@@ -37,14 +37,14 @@ SCHEMA: Final = 1
 
 @frozen
 class Settings:
-    """How the columns are run.
+    """The settings of a run.
 
     Attributes:
-        folders: further fixtures.
-        in_process: mutants in the worker itself: faster, without limits of time and memory.
-        examples: of the properties, for one mutant.
-        seconds: of fuzzing, for one mutant.
-        seed: of examples and fuzzing.
+        folders: folders of further fixtures.
+        in_process: run mutants in the worker itself: faster, but without limits of time and memory.
+        examples: examples of the properties for one mutant.
+        seconds: seconds of fuzzing for one mutant.
+        seed: seed of examples and fuzzing.
     """
 
     folders: tuple[Path, ...] = ()
@@ -56,7 +56,7 @@ class Settings:
 
 @frozen
 class Column:
-    """An instrument: its name, what one mutant dies by, and on what such an answer rests."""
+    """A part of the suite: its name, the function that runs it on a mutant, and the basis of the result."""
 
     name: str
     run: Callable[[str, Settings], Killed]
@@ -65,7 +65,7 @@ class Column:
 
 @frozen
 class Cell:
-    """What came of one mutant in one column; `error` says why it could not be run."""
+    """The result for one mutant in one column; `error` says why it could not run."""
 
     basis: str
     seconds: float
@@ -78,7 +78,7 @@ class Cell:
 
 @frozen
 class Row:
-    """A mutant with its cells, by column."""
+    """A row of the table: the system of a mutant, and its cells by column."""
 
     system: str
     cells: Mapping[str, Cell] = field(factory=dict)
@@ -89,8 +89,8 @@ class Table:
     """A whole table.
 
     Attributes:
-        idle: the `must` cases that kill none of its mutants, those of every format left out: a codec that
-            refuses or accepts whatever there is dies by nearly every case, and says nothing of any.
+        idle: the `must` cases that kill no mutant of one system. Mutants of all formats do not count: a codec
+            that refuses or accepts everything fails nearly every case.
     """
 
     schema: int = SCHEMA
@@ -100,17 +100,17 @@ class Table:
     idle: tuple[str, ...] = ()
 
     def holds(self, name: str, column: str, basis: str) -> bool:
-        """Whether the cell is there and still says what it said."""
+        """Return whether the cell exists, has the same basis and no error."""
         cell = self.rows[name].cells.get(column) if name in self.rows else None
         return cell is not None and cell.basis == basis and not cell.error
 
     def having(self, name: str, column: str, cell: Cell) -> "Table":
-        """The table with one more cell."""
+        """Return the table with one more cell."""
         row = self.rows.get(name) or Row(system_of(name))
         return evolve(self, rows={**self.rows, name: evolve(row, cells={**row.cells, column: cell})})
 
     def only(self, names: Sequence[str], columns: Sequence[str]) -> "Table":
-        """The rows and columns of these names, in their order."""
+        """Return the table with only these rows and columns, in this order."""
         rows = {name: self.rows[name] for name in names if name in self.rows}
         kept = {
             name: evolve(row, cells={key: row.cells[key] for key in columns if key in row.cells})
@@ -119,7 +119,7 @@ class Table:
         return evolve(self, rows=kept)
 
     def summed(self, suite: Suite) -> "Table":
-        """The table with its columns, and with the `must` cases of `suite` that kill nobody in it."""
+        """Return the table with its columns and the `must` cases of `suite` that kill none of its mutants."""
         columns = tuple(dict.fromkeys(name for row in self.rows.values() for name in row.cells))
         aimed = [row for row in self.rows.values() if row.system != EVERY]
         golden = [row.cells[GOLDEN] for row in aimed if GOLDEN in row.cells]
@@ -133,12 +133,12 @@ class Table:
 
 @lru_cache(maxsize=1)
 def suite_at(folders: tuple[Path, ...]) -> Suite:
-    """The fixtures, read once in each process."""
+    """Return the fixtures, which are read once in each process."""
     return load(folders)
 
 
 def _here(name: str, settings: Settings) -> bool:
-    """Whether a mutant is asked in this process; not where time and memory must be measured."""
+    """Return whether a mutant runs in this process; not if time and memory must be limited."""
     return settings.in_process and not is_costly(name)
 
 
@@ -184,7 +184,7 @@ COLUMNS: Final = (
 def missing(
     table: Table, names: Iterable[str], columns: Iterable[Column], settings: Settings
 ) -> list[tuple[str, Column]]:
-    """The cells that are still to be run: column by column, for the later ones take longer."""
+    """Return the cells that are still to run, column by column, because the later columns take longer."""
     rows = list(names)
     return [
         (name, column)
@@ -197,10 +197,10 @@ def missing(
 def filled(
     tasks: Sequence[tuple[str, Column]], settings: Settings, workers: int = 1
 ) -> Iterator[tuple[str, str, Cell]]:
-    """Mutant, column and cell of each task as they come.
+    """Yield mutant, column and cell of each task as they finish.
 
-    With several workers a mutant that ends its worker is run again in one of its own; if it ends that one
-    too, its death is the verdict.
+    With several workers, a mutant that ends its worker runs again in a worker of its own. If it ends that
+    worker too, the verdict is a crash.
     """
     if workers == 1:
         yield from ((name, column.name, _cell(name, column, settings)) for name, column in tasks)
@@ -223,7 +223,7 @@ def _alone(task: tuple[str, Column], settings: Settings) -> Cell:
 def _pooled(
     tasks: Sequence[tuple[str, Column]], settings: Settings, workers: int
 ) -> Iterator[tuple[tuple[str, Column], Cell]]:
-    """What the workers give until one of them dies."""
+    """Yield the results of the workers until one of them dies."""
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures: dict[Future[Cell], tuple[str, Column]] = {}
         try:
@@ -254,10 +254,10 @@ _CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
 
 
 def read(folder: Path) -> Table:
-    """The table in `folder`; an empty one if there is none.
+    """Return the table in `folder`; an empty one if there is none.
 
     Raises:
-        KillTableError: the file is no kill table of this edition.
+        KillTableError: the file is no kill table.
     """
     return load_table(folder, Table, _CONVERTER) or Table()
 
