@@ -1,4 +1,4 @@
-"""The layout of every golden case tells the truth, and untruths are noticed."""
+"""The layout of every golden case agrees with its bytes and value, and errors in a layout are noticed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from goldens import load
-from layout_check import untrue
+from layout_check import layout_errors
 
 from wireproof.wire.cursor import Cursor
 from wireproof.wire.reader import Reader, TracingReader
@@ -17,15 +17,15 @@ from wireproof.wire.writer import Writer
 SUITE = load()
 
 
-def test_the_layout_of_every_golden_case_is_true() -> None:
-    wrong = [(case.id, said) for case in SUITE.cases for said in untrue(case)]
+def test_the_layout_of_every_golden_case_has_no_error() -> None:
+    wrong = [(case.id, said) for case in SUITE.cases for said in layout_errors(case)]
     assert wrong == []
 
 
 def of(name: str) -> list[str]:
     case = SUITE.get(name)
     assert case is not None
-    return list(untrue(case))
+    return list(layout_errors(case))
 
 
 def spoilt(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
