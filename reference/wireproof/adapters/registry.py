@@ -1,7 +1,6 @@
 """From what a user writes to a running adapter. Design, section 4.
 
 reference, kafka-python, …    a row of `table`, or of the entry-point group `wireproof.adapters`
-mutant:crc-skip               a row of any `MUTANTS` under `wireproof.adapters.mutants`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that speaks frames
 jsonl:command arguments       a process that speaks JSON lines
@@ -11,7 +10,6 @@ import difflib
 import importlib
 import inspect
 import os
-import pkgutil
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,7 +17,7 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Final
 
-import wireproof.adapters.mutants
+import wireproof
 from wireproof.adapters.build import built, note_version
 from wireproof.adapters.claimed import check_claims
 from wireproof.adapters.controller import Controller, InProcess
@@ -36,15 +34,14 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 # --- names ---
 
 
-def entries(*, mutants: bool = True) -> dict[str, Entry]:
-    """Return every registered adapter by name; without mutants none of their modules is imported."""
+def entries() -> dict[str, Entry]:
+    """Return every registered adapter by name."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - its import is slow, and most adapters are ours
 
     rows = {entry.name: entry for entry in TABLE}
     for point in entry_points(group=GROUP):
         found = _entry_of_point(point.name, point.value, point.load)
         rows.setdefault(found.name, found)
-    rows.update((entry.name, entry) for entry in (_mutants() if mutants else ()))
     return rows
 
 
@@ -57,17 +54,6 @@ def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 
     if isinstance(loaded, Entry):
         return loaded
     return Entry(name, _first_line(loaded), object=value)
-
-
-def _mutants() -> Iterator[Entry]:
-    package = wireproof.adapters.mutants
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        path = f"{package.__name__}.{module}"
-        mutants = getattr(importlib.import_module(path), "MUTANTS", {})
-        for name, made in mutants.items():
-            yield Entry(
-                f"mutant:{name}", _first_line(made), object=f"{path}:MUTANTS[{name}]", formats=(module,)
-            )
 
 
 def _first_line(thing: object) -> str:
@@ -98,7 +84,7 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
 
 
 def _registered(name: str) -> Entry:
-    for entry in TABLE:  # without the import of every mutant and every third party's package
+    for entry in TABLE:  # without the import of every third party's package
         if entry.name == name:
             return entry
     rows = entries()

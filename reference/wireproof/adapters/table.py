@@ -1,4 +1,4 @@
-"""The adapters that come with this package, one row each; mutants are found in `mutants/` by themselves."""
+"""The adapters that come with this package, one row each."""
 
 import sys
 from typing import Final

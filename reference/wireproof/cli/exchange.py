@@ -93,9 +93,9 @@ def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _peers() -> list[Entry]:
-    """The registered implementations; the fast decoders are the reference once more, mutants are nobody."""
+    """The registered implementations; the fast decoders are the reference once more."""
     own = {entry.name for entry in TABLE if entry.object.startswith("wireproof.adapters.columnar")}
-    return [entry for entry in entries().values() if entry.name not in own and ":" not in entry.name]
+    return [entry for entry in entries().values() if entry.name not in own]
 
 
 def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
