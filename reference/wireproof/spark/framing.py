@@ -279,7 +279,7 @@ def _frame(head: bytes, resync: str, most: int | None) -> int:
     """
     framing = FRAMINGS[resync]
     found = framing.head(head, Options(max_message=most))
-    if framing.refused == "within" or not isinstance(found, Head):
+    if framing.on_rejection == "within" or not isinstance(found, Head):
         return 0
     return len(head) + found.header.message_length
 
