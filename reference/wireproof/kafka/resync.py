@@ -96,7 +96,7 @@ def _last_offset(data: bytes) -> int:
 
 
 def _later(data: bytes, at: int, other: int) -> bool:
-    """Return True if the entry at `other` has a later offset than that at `at`, by less than `FAR`."""
+    """Return True if the offset at `other` is after the one at `at`, by less than `FAR`."""
     return 0 < _offset(data, other) - _offset(data, at) < FAR
 
 

@@ -7,8 +7,9 @@
 
 Memory: one entry and one chunk at most, because a size above `ENTRY_MOST` (or the option `max_message`) is
 invalid. Time: linear. During the search for the next entry each byte is read once. Checksums of candidates
-may read `CRC_WORK` bytes for each byte that was skipped, and `ENTRY_MOST` bytes more. Candidates beyond that
-are skipped: otherwise input that contains only starts of entries would take quadratic time.
+may read `CRC_WORK` bytes for each byte that was skipped, and `ENTRY_MOST` bytes more.
+Candidates beyond that are skipped: otherwise input of nothing but starts of entries would take quadratic
+time.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Protobuf wire fields without a schema: keys, payloads, packed chunks. heka.md, sections 1 and 4.
 
-`fields` yields the fields of a window one by one. The schema (`heka.schema`) decides which field numbers and
-wire types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail`
-has its names.
+`fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and wire
+types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail` has its
+names.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class WireField:
         number: the field number, at least 1.
         wire: the wire type: `VARINT`, `FIXED64`, `LENGTH`, `GROUP` or `FIXED32`.
         at: position of the first byte of the key.
-        start: position of the payload; for `LENGTH` after the length, for `GROUP` after the key.
+        start: position of the payload: after the length for `LENGTH`, after the key for `GROUP`.
         end: position after the payload; for `GROUP` after its end key.
         value: the unsigned integer of `VARINT`, `FIXED64` and `FIXED32`; 0 for the others.
     """
@@ -74,7 +74,7 @@ def int32(value: int) -> int:
 def fields(reader: Reader, label: Callable[[int], str] = numbered) -> Iterator[WireField]:
     """Yield every field of the window in wire order.
 
-    Integers are read and traced here. When a field of type `LENGTH` or `GROUP` is yielded, the reader is at
+    Integers are read and traced here. When a `LENGTH` or `GROUP` field is yielded, the reader is at its
     `start`, and the caller may read the payload (`window`, `take`). Bytes that it does not read are skipped.
 
     Args:

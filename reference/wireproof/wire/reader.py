@@ -98,7 +98,7 @@ class Reader(Cursor):
     # --- remarks and layout ---
 
     def remark(self, cls: str, name: str, *, at: int | None = None, others: tuple[Other, ...] = ()) -> None:
-        """Add the remark `cls`, a key of `REMARKS`: the format leaves the answer open at the field `name`."""
+        """Add the remark `cls`, a key of `REMARKS`: the format leaves the answer for `name` open."""
         position: At = self.at(self.pos if at is None else at)
         self.remarks.append(Remark(cls, position, self.path(name), REMARKS[cls].refusable, others))
 
@@ -263,7 +263,7 @@ Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table 
 
 
 class TracingReader(Reader):
-    """A reader that records a `Span` of every field, in a list shared with the readers of inner regions."""
+    """A reader that records a `Span` of every field; readers of inner regions share its list."""
 
     __slots__ = ("_last_index", "spans")
 
