@@ -16,7 +16,7 @@ import toys
 from attrs import evolve
 
 from wireproof import adapters
-from wireproof.adapters import build, registry, table
+from wireproof.adapters import build, packaged, registry, table
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.entry import Build, Entry
@@ -256,7 +256,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "drivers" / "toy-driver"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
-    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parent)
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return source
 
@@ -296,14 +296,14 @@ def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
 
 
 def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
-    shared = driver.parent / "shared-toy"
-    shared.mkdir()
+    shared = driver.parent / "_shared" / "toy"
+    shared.mkdir(parents=True)
     (shared / "frames.py").write_text("FRAMES = 1")
-    row = Build("toy-driver", (STEP,), shared=("shared-toy",))
+    row = Build("toy-driver", (STEP,), shared=("toy",))
     assert not build.is_built("toy-driver", row)
     folder = build.built("toy-driver", row)
     assert build.is_built("toy-driver", row)
-    assert (folder / "shared-toy" / "frames.py").read_text() == "FRAMES = 1"
+    assert (folder / "_shared" / "toy" / "frames.py").read_text() == "FRAMES = 1"
     (shared / "frames.py").write_text("FRAMES = 2")
     assert not build.is_built("toy-driver", row)
 

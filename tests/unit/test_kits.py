@@ -10,10 +10,11 @@ import pytest
 from commands import Command
 from machine import needs
 
-from wireproof.adapters.build import built, drivers_folder
+from wireproof.adapters.build import built
 from wireproof.adapters.contract import Request
 from wireproof.adapters.entry import Build
 from wireproof.adapters.kits import FORMAT, KITS, Kit
+from wireproof.adapters.packaged import templates_folder
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Refused
 
@@ -49,7 +50,7 @@ def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
         return ready[language]
     if language in ("java", "rust"):
         words = tuple(word.replace("{dir}", "{build}") for word in kit.build)
-        ready[language] = built(f"kit of {language}", Build(f"kits/{language}", (words,)))
+        ready[language] = built(f"kit of {language}", Build(templates_folder() / language, (words,)))
     else:
         ready[language] = ready[""] / language
         done = wireproof("adapters", "new", language, ready[language])
@@ -95,7 +96,7 @@ def test_a_kit_conforms_and_a_fault_in_it_is_found(
 
 @pytest.mark.parametrize("kit", KITS.values(), ids=list(KITS))
 def test_a_kit_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(kit: Kit) -> None:
-    text = (drivers_folder() / "kits" / kit.language / kit.source).read_text(encoding="utf-8")
+    text = (templates_folder() / kit.language / kit.source).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     head = text[:600]
     assert f"--run '{FORMAT}'" in head
@@ -122,7 +123,7 @@ def test_a_kit_whose_tools_are_missing_is_written_and_says_so(
 
 def test_what_a_codec_raises_unawares_is_untyped_and_ends_nothing(tmp_path: Path) -> None:
     """The net under one's own code is part of the kit: an IndexError is no documented refusal."""
-    source = drivers_folder() / "kits" / "python" / "kit.py"
+    source = templates_folder() / "python" / "kit.py"
     kit = tmp_path / "kit.py"
     text = source.read_text(encoding="utf-8").replace("if len(data) == 1:", "if False:")
     kit.write_text(text, encoding="utf-8")

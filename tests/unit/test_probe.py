@@ -7,10 +7,10 @@ import pytest
 from commands import Command
 
 from wireproof.adapters.advice import mend_of, paths
-from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.packaged import templates_folder
 from wireproof.adapters.probe import Finding
 
-KIT = (drivers_folder() / "kits" / "python" / "kit.py").read_text(encoding="utf-8")
+KIT = (templates_folder() / "python" / "kit.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
 SHOWN = '{"kind": kind, "value": content.hex()}'
 

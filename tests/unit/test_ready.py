@@ -5,7 +5,7 @@ import pytest
 from commands import Command
 from machine import needs
 
-from wireproof.adapters import build, registry
+from wireproof.adapters import packaged, registry
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError
@@ -29,7 +29,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "drivers" / "toy"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
-    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parent)
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(registry, "TABLE", (TOY,))
     return source

@@ -1,6 +1,7 @@
 """One registered adapter: what to start, and what must be there first. Design, section 4."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 from attrs import Factory, field, frozen
@@ -13,13 +14,13 @@ class Build:
     """How a driver comes to be in the user's cache: once for each edition of its source.
 
     Attributes:
-        source: the folder of the driver under the peers' drivers.
+        source: the folder of the driver, absolute or below `tests/peers`.
         steps: commands, run in a copy of that folder; `{build}` stands for the copy's path.
-        shared: folders beside `source` that stand under their own names in the copy: what the drivers of
-            one language have in common.
+        shared: folders under `tests/peers/_shared`, by name, with the common code of several drivers; the
+            copy has each of them as `_shared/NAME`.
     """
 
-    source: str
+    source: Path | str
     steps: tuple[tuple[str, ...], ...]
     shared: tuple[str, ...] = ()
 

@@ -1,6 +1,6 @@
 """Adapter kits: one file a language, with a small codec that conforms; where to begin with one's own.
 
-They stand beside the peers' drivers, are written by `adapters new`, and are tested as any adapter is.
+They stand in `tests/templates`, are written by `adapters new`, and are tested as any adapter is.
 """
 
 import shlex
@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.packaged import templates_folder
 
 FORMAT: Final = "iggy.identifier/**"
 """What the codec of every kit reads and writes."""
@@ -26,7 +26,7 @@ class Kit:
     """The kit of one language; `{dir}` stands for the folder that it was written to.
 
     Attributes:
-        language: as `adapters new` takes it, and the folder under `kits`.
+        language: as `adapters new` takes it, and the folder under `tests/templates`.
         source: the file that is to be edited.
         run: the words of the command that is the adapter.
         build: the words of the command that makes it; none where there is nothing to build.
@@ -83,6 +83,6 @@ def write(kit: Kit, folder: Path) -> None:
     """Write the kit; raises `KitError` where `folder` holds anything: nobody's work is written over."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise KitError(f"{folder} is there and not empty: name a new folder")
-    source = drivers_folder() / "kits" / kit.language
+    source = templates_folder() / kit.language
     made = shutil.ignore_patterns("target", "__pycache__")
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=made)

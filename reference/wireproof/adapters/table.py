@@ -16,7 +16,7 @@ def _go(source: str, package: str) -> Build:
         f"cp _shim/peer.go vendor/{package}/wireproof_peer.go",
         "env CGO_ENABLED=0 go build -mod=vendor -trimpath -buildvcs=false -o driver .",
     )
-    return Build(source, tuple(tuple(step.split()) for step in steps), shared=("shared-go",))
+    return Build(source, tuple(tuple(step.split()) for step in steps), shared=("go",))
 
 
 _MATCHER: Final = "vendor/github.com/mozilla-services/heka/message/message_matcher_parser"
@@ -39,19 +39,24 @@ _HEKA_GO: Final = (
 """Heka makes the parser of its message matcher when it is built: its module has the grammar only."""
 
 
-KAFKA_GO: Final = _go("kafka-go", "github.com/segmentio/kafka-go")
+KAFKA_GO: Final = _go("kafka/kafka-go", "github.com/segmentio/kafka-go")
+
+
+def _node(source: str) -> Build:
+    """A driver on a Node of its own, which the step installs."""
+    return Build(source, (("sh", "_shared/node/install.sh"),), shared=("node",))
 
 
 def _java(source: str, *more: str) -> Build:
     """A driver in Java; what the drivers share is compiled with it, in one package."""
-    shared = ("cp", "-R", "shared-java/wireproof", "src/main/java")
-    return Build(source, (shared, ("mvn", "-q", "-B", "package")), shared=("shared-java", *more))
+    shared = ("cp", "-R", "_shared/java/wireproof", "src/main/java")
+    return Build(source, (shared, ("mvn", "-q", "-B", "package")), shared=("java", *more))
 
 
 def _rust(source: str) -> Build:
     """A driver in Rust; its lock file says what is built."""
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
-    return Build(source, (cargo,), shared=("shared-rust",))
+    return Build(source, (cargo,), shared=("rust",))
 
 
 IGGY_JVM: Final = (
@@ -59,7 +64,7 @@ IGGY_JVM: Final = (
     *("-jar", "{build}/target/driver.jar"),
 )
 """It connects its clients before it says hello; this JVM does so in three fifths of the time."""
-IGGY_JAVA: Final = _java("iggy-java")
+IGGY_JAVA: Final = _java("iggy/iggy-java")
 
 
 def _apache_iggy(edition: str, sdk: str) -> Entry:
@@ -78,7 +83,8 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
             "NO_PROXY": "127.0.0.1",  # its HTTP client would take a proxy from the environment
         },
         prepare=Build(
-            "apache-iggy", ((*pip, "--target", "{build}/lib", "-r", f"requirements-{edition}.txt"),)
+            f"iggy/apache-iggy-{edition}",
+            ((*pip, "--target", "{build}/lib", "-r", "requirements.txt"),),
         ),
         formats=("iggy",),
     )
@@ -87,7 +93,8 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
 def _iggy_2023(edition: str) -> Entry:
     """An edition of the crate iggy; one build holds all three, whose dependencies are the same."""
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--target-dir", "{build}/target")
-    build = Build("iggy-rust-2023", (("env", "OPENSSL_NO_VENDOR=1", *cargo),), shared=("shared-rust",))
+    source = "iggy/iggy-rust-0.0.60"
+    build = Build(source, (("env", "OPENSSL_NO_VENDOR=1", *cargo),), shared=("rust",))
     return Entry(
         f"iggy-rust-{edition}",
         f"the crate iggy {edition} (Rust): its byte-serialisable types, its TCP and its HTTP client",
@@ -104,7 +111,7 @@ def _iggy_common(edition: str) -> Entry:
         f"iggy-rust-{edition}",
         f"the crate iggy_common {edition} (Rust): its types of the wire, and JSON by their serde forms",
         command=("{build}/target/release/driver", edition),
-        prepare=_rust("iggy-rust"),
+        prepare=_rust("iggy/iggy-rust-0.10"),
         formats=("iggy",),
     )
 
@@ -176,49 +183,49 @@ TABLE: Final[tuple[Entry, ...]] = (
         "kafka-clients",
         "Apache Kafka's own record classes (Java), driven as a consumer drives them",
         command=("java", "-Xmx512m", "-jar", "{build}/target/driver.jar"),
-        prepare=_java("java-kafka-clients"),
+        prepare=_java("kafka/kafka-clients"),
         formats=("kafka",),
     ),
     Entry(
         "kafka-protocol",
         "kafka-protocol (Rust): its decoder and encoder of record batches",
         command=("{build}/target/release/driver",),
-        prepare=_rust("kafka-protocol"),
+        prepare=_rust("kafka/kafka-protocol"),
         formats=("kafka",),
     ),
     Entry(
         "rskafka",
         "rskafka (Rust): the record sets of its fetch response, its record batches",
         command=("{build}/target/release/driver",),
-        prepare=_rust("rskafka"),
+        prepare=_rust("kafka/rskafka"),
         formats=("kafka",),
     ),
     Entry(
         "kafkajs",
         "kafkajs with its plug-ins for snappy and lz4, and Node's zstd; brings its own Node",
         command=(*NODE, "{build}/driver.cjs"),
-        prepare=Build("kafkajs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        prepare=_node("kafka/kafkajs"),
         formats=("kafka",),
     ),
     Entry(
         "platformatic-kafka",
         "@platformatic/kafka: v2 only; brings its own Node, for it asks for 22.22 or newer",
         command=(*NODE, "{build}/driver.mjs"),
-        prepare=Build("platformatic-kafka", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        prepare=_node("kafka/platformatic-kafka"),
         formats=("kafka",),
     ),
     Entry(
         "sarama",
         "Sarama (Go): the records of its fetch response, as its consumer makes messages of them",
         command=("{build}/driver",),
-        prepare=_go("sarama", "github.com/IBM/sarama"),
+        prepare=_go("kafka/sarama", "github.com/IBM/sarama"),
         formats=("kafka",),
     ),
     Entry(
         "franz-go",
         "franz-go (Go): kgo.ProcessFetchPartition, and what its producer writes",
         command=("{build}/driver",),
-        prepare=_go("franz-go", "github.com/twmb/franz-go/pkg/kgo"),
+        prepare=_go("kafka/franz-go", "github.com/twmb/franz-go/pkg/kgo"),
         formats=("kafka",),
     ),
     Entry(
@@ -259,7 +266,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "iggy-binary-protocol",
         "Iggy's own wire types (Rust, 0.11): iggy_binary_protocol",
         command=("{build}/target/release/driver",),
-        prepare=_rust("iggy-binary-protocol"),
+        prepare=_rust("iggy/iggy-binary-protocol"),
         formats=("iggy",),
     ),
     Entry(
@@ -280,7 +287,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "iggy-go",
         "Iggy's SDK for Go: its TCP client on a connection of the driver's, and its headers",
         command=("{build}/driver",),
-        prepare=_go("iggy-go", "github.com/apache/iggy/foreign/go/client/tcp"),
+        prepare=_go("iggy/iggy-go", "github.com/apache/iggy/foreign/go/client/tcp"),
         formats=("iggy",),
     ),
     Entry(
@@ -319,30 +326,28 @@ TABLE: Final[tuple[Entry, ...]] = (
         "protobuf-java",
         "Google's protobuf for Java (DynamicMessage) on Heka messages",
         command=("java", "-Xmx512m", "-Dbuild={build}", "-jar", "{build}/target/driver.jar"),
-        prepare=_java("java-protobuf", "shared-heka"),
+        prepare=_java("heka/protobuf-java", "heka"),
         formats=("heka",),
     ),
     Entry(
         "protobufjs",
         "protobufjs (Node) on Heka messages",
         command=(*NODE, "{build}/driver.cjs"),
-        prepare=Build("protobufjs", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        prepare=_node("heka/protobufjs"),
         formats=("heka",),
     ),
     Entry(
         "heka-node",
         "Heka's own Node client: its message class, encoder and sender",
         command=(*NODE, "{build}/driver.cjs"),
-        prepare=Build("heka-node", (("sh", "shared-node/install.sh"),), shared=("shared-node",)),
+        prepare=_node("heka/heka-node"),
         formats=("heka",),
     ),
     Entry(
         "protobuf-go",
         "Google's protobuf for Go (dynamicpb) on Heka messages",
         command=("{build}/driver",),
-        prepare=Build(
-            "go-protobuf", (("go", "build", "-o", "driver", "."),), shared=("shared-go", "shared-heka")
-        ),
+        prepare=Build("heka/protobuf-go", (("go", "build", "-o", "driver", "."),), shared=("go", "heka")),
         formats=("heka",),
     ),
     Entry(
@@ -350,7 +355,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Heka's own Go code: hekad's splitter, signature check and decoder, and its client's encoder",
         command=("{build}/driver",),
         environment={"GOTRACEBACK": "none"},  # what it panics with, not where: the end of stderr is shown
-        prepare=Build("heka-go", _HEKA_GO),
+        prepare=Build("heka/heka-go", _HEKA_GO),
         formats=("heka",),
     ),
     Entry(
@@ -358,7 +363,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "Heka's own Python client: its encoder, which frames and signs, and its decode",
         command=("python2.7", "{build}/driver.py"),
         environment={"PYENV_VERSION": "2.7.18"},
-        prepare=Build("heka-py", (("sh", "install.sh"),)),
+        prepare=Build("heka/heka-py", (("sh", "install.sh"),)),
         formats=("heka",),
     ),
 )
