@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from attrs import define, evolve, field
 
 from wireproof import formats
-from wireproof.adapters.bindings.delivered import log_of
 from wireproof.cases.case import Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted
 from wireproof.trial.engine import Engine
@@ -28,6 +27,9 @@ from wireproof.trial.judge import judge
 from wireproof.trial.reference import decoded, expectation
 from wireproof.trial.signature import signature
 from wireproof.wire.options import DEFAULT
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))
+from wireproof_peers.regroup_records import log_of
 
 LOG = formats.get("kafka.log", "mixed")
 SCANNED = (0, 1)

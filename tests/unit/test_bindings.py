@@ -15,12 +15,16 @@ from hostile_kafka import STAMP, batch, message, wrapper
 from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
 from machine import needs
 
-from wireproof.adapters.bindings import aiokafka, kafka_python, kio, protobuf
+from peers import python_adapter
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.registry import open_adapter
 from wireproof.cases.outcome import Accepted, Refused, Unsupported
 from wireproof.wire.options import Options
+
+KAFKA_PYTHON, AIOKAFKA, KIO, PROTOBUF = map(
+    python_adapter, ("kafka-python", "aiokafka", "kio", "protobuf-upb")
+)
 
 
 def request(
@@ -56,7 +60,7 @@ def opened(name: str) -> Iterator[Controller]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
 def test_kafka_python_reads_what_kafka_reads(example: dict[str, Any]) -> None:
-    outcome = kafka_python.adapter.decode(request(bytes.fromhex(example["hex"])))
+    outcome = KAFKA_PYTHON.decode(request(bytes.fromhex(example["hex"])))
     assert isinstance(outcome, Accepted)
     assert reading(outcome.value["batches"]) == example["reads"]
     assert outcome.consumed == len(example["hex"]) // 2
@@ -79,7 +83,7 @@ def as_aiokafka_shows(example: dict[str, Any], outcome: Accepted) -> tuple[list[
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=HEX)
 def test_aiokafka_in_cython_reads_what_kafka_reads_but_for_two_faults(example: dict[str, Any]) -> None:
-    outcome = aiokafka.adapter.decode(request(bytes.fromhex(example["hex"])))
+    outcome = AIOKAFKA.decode(request(bytes.fromhex(example["hex"])))
     if example["id"] in CYTHON_DIFFERS:
         assert isinstance(outcome, Refused)
         assert outcome.cls == CYTHON_DIFFERS[example["id"]]
@@ -103,47 +107,47 @@ def test_aiokafka_in_python_reads_a_mixed_log_that_its_cython_does_not() -> None
             assert got == want
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_a_refusal_bears_its_class_and_what_was_delivered_before(library: Any) -> None:
     broken = bytearray.fromhex(HEX["E01"])
     broken[-1] ^= 1
-    outcome = library.adapter.decode(request(bytes.fromhex(HEX["E05"]) + bytes(broken)))
+    outcome = library.decode(request(bytes.fromhex(HEX["E05"]) + bytes(broken)))
     assert isinstance(outcome, Refused)
     assert (outcome.cls, outcome.untyped) == ("crc-mismatch", False)
     assert reading(outcome.before["batches"]) == ["0/1700000000000/x61/x31/", "1/1700000000001/x62/x32/"]
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_records_before_a_premature_end_are_delivered(library: Any) -> None:
     """kafka.md §5: N04 yields two records before the error."""
     two = bytes.fromhex("100000000261023100" + "100002020262023200")
-    outcome = library.adapter.decode(request(batch(two, count=3, last=1)))
+    outcome = library.decode(request(batch(two, count=3, last=1)))
     assert isinstance(outcome, Refused)
     assert len(outcome.before["batches"][0]["records"]) == 2
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_a_torn_tail_is_left_alone(library: Any) -> None:
-    outcome = library.adapter.decode(request(bytes.fromhex(HEX["E01"])[:-1]))
+    outcome = library.decode(request(bytes.fromhex(HEX["E01"])[:-1]))
     assert isinstance(outcome, Accepted)
     assert outcome.value == {"batches": []}
     assert outcome.consumed in (0, None)
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_record_attributes_are_read_as_a_varint(library: Any) -> None:
     """kafka.md §8.1, R09: every later field shifts, so that the offset comes out as 1 and the key as null."""
     record = bytes.fromhex("10ff0000026b027600")
-    outcome = library.adapter.decode(request(batch(record)))
+    outcome = library.decode(request(batch(record)))
     assert isinstance(outcome, Accepted)
     (shifted,) = outcome.value["batches"][0]["records"]
     assert (shifted["offset"], shifted["key"]) == ("1", None)
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_magic_3_is_read_as_a_v2_batch(library: Any) -> None:
     """kafka.md §8.1, I15; Kafka refuses it."""
-    outcome = library.adapter.decode(request(batch(bytes.fromhex("10000000026b027600"), magic=3)))
+    outcome = library.decode(request(batch(bytes.fromhex("10000000026b027600"), magic=3)))
     assert isinstance(outcome, Accepted)
     assert reading(outcome.value["batches"]) == [f"0/{STAMP}/x6b/x76/"]
 
@@ -161,10 +165,10 @@ def test_a_hostile_inner_size_never_ends_and_eats_memory_or_time(name: str) -> N
         assert not answers or "Exhausted" in repr(answers)
 
 
-@pytest.mark.parametrize("library", [kafka_python, aiokafka], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA], ids=["kafka-python", "aiokafka"])
 def test_what_a_fetcher_leaves_out_is_unsupported(library: Any) -> None:
     question = evolve(request(bytes.fromhex(HEX["E01"])), options=Options(fetch_offset=1))
-    assert isinstance(library.adapter.decode(question), Unsupported)
+    assert isinstance(library.decode(question), Unsupported)
 
 
 # --- kio ---
@@ -186,7 +190,7 @@ KIO_READS = {
 
 @pytest.mark.parametrize("example", [row for row in EXAMPLES if row["id"] in KIO_READS], ids=KIO_READS)
 def test_kio_reads_one_uncompressed_batch(example: dict[str, Any]) -> None:
-    outcome = kio.adapter.decode(request(bytes.fromhex(example["hex"]), of=V2))
+    outcome = KIO.decode(request(bytes.fromhex(example["hex"]), of=V2))
     assert isinstance(outcome, Accepted)
     assert reading([outcome.value]) == KIO_READS[example["id"]]
     assert outcome.consumed == len(example["hex"]) // 2
@@ -196,13 +200,13 @@ def test_kio_reads_one_uncompressed_batch(example: dict[str, Any]) -> None:
 
 def test_kio_never_reads_the_codec_bits() -> None:
     """kafka.md §8.1: codec 5, which does not exist, over plain bytes is accepted (C11)."""
-    outcome = kio.adapter.decode(request(batch(bytes.fromhex("10000000026b027600"), attributes=5), of=V2))
+    outcome = KIO.decode(request(batch(bytes.fromhex("10000000026b027600"), attributes=5), of=V2))
     assert isinstance(outcome, Accepted)
     assert reading([outcome.value]) == [f"0/{STAMP}/x6b/x76/"]
 
 
 def test_kio_delivers_nothing_of_a_compressed_batch() -> None:
-    outcome = kio.adapter.decode(request(bytes.fromhex(HEX["E05"]), of=V2))
+    outcome = KIO.decode(request(bytes.fromhex(HEX["E05"]), of=V2))
     assert isinstance(outcome, Refused)
 
 
@@ -241,13 +245,13 @@ def message_value(magic: str, timestamp: str, key: str | None, value: str) -> di
     return fixed | {"magic": magic, "timestamp": timestamp, "key": key, "value": value}
 
 
-WRITERS = [kafka_python, aiokafka, kio]
+WRITERS = [KAFKA_PYTHON, AIOKAFKA, KIO]
 WRITER_NAMES = ["kafka-python", "aiokafka", "kio"]
 
 
 @pytest.mark.parametrize("library", WRITERS, ids=WRITER_NAMES)
 def test_a_v2_batch_is_written_byte_for_byte_as_in_e01(library: Any) -> None:
-    outcome = library.adapter.encode(request(of=V2, op="encode", value=v2_value()))
+    outcome = library.encode(request(of=V2, op="encode", value=v2_value()))
     assert isinstance(outcome, Accepted)
     assert outcome.data
     assert without_leader_epoch(outcome.data) == without_leader_epoch(bytes.fromhex(HEX["E01"]))
@@ -267,21 +271,21 @@ def without_leader_epoch(data: bytes) -> bytes:
     ],
 )
 def test_a_message_is_written_byte_for_byte(library: Any, revision: str, value: Any, example: str) -> None:
-    outcome = library.adapter.encode(request(of=("kafka.batch", revision), op="encode", value=value))
+    outcome = library.encode(request(of=("kafka.batch", revision), op="encode", value=value))
     assert isinstance(outcome, Accepted)
     assert outcome.data == bytes.fromhex(HEX[example])
 
 
 @pytest.mark.parametrize("library", WRITERS, ids=WRITER_NAMES)
 def test_a_builder_cannot_be_asked_for_a_field_that_it_sets_by_itself(library: Any) -> None:
-    outcome = library.adapter.encode(request(of=V2, op="encode", value=v2_value(maxTimestamp="5")))
+    outcome = library.encode(request(of=V2, op="encode", value=v2_value(maxTimestamp="5")))
     assert isinstance(outcome, Unsupported)
     assert " maxTimestamp" in outcome.text
 
 
 @pytest.mark.parametrize("library", WRITERS[:2], ids=WRITER_NAMES[:2])
 def test_a_producers_builder_cannot_be_asked_for_a_base_offset(library: Any) -> None:
-    outcome = library.adapter.encode(request(of=V2, op="encode", value=v2_value(baseOffset="7")))
+    outcome = library.encode(request(of=V2, op="encode", value=v2_value(baseOffset="7")))
     assert outcome == Unsupported("the builder has no say over baseOffset")
 
 
@@ -341,14 +345,14 @@ def test_upb_keeps_text_that_is_not_utf8_and_pure_python_refuses_it() -> None:
 def test_protobuf_refuses_an_eleven_byte_varint_with_its_documented_error() -> None:
     """heka.md §4, M11."""
     data = bytes.fromhex(MINIMAL[:-4] + "10ffffffffffffffffffff01")
-    outcome = protobuf.adapter.decode(request(data, of=MESSAGE))
+    outcome = PROTOBUF.decode(request(data, of=MESSAGE))
     assert isinstance(outcome, Refused)
     assert not outcome.untyped
 
 
 def test_protobuf_parses_a_message_without_its_required_fields() -> None:
     """heka.md §4, M02 `A!`: ParseFromString does not check them."""
-    outcome = protobuf.adapter.decode(request(b"", of=MESSAGE))
+    outcome = PROTOBUF.decode(request(b"", of=MESSAGE))
     assert isinstance(outcome, Accepted)
     assert outcome.value["uuid"] is None
 

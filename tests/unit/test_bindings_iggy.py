@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from wireproof.adapters.bindings import iggy_py
-from wireproof.adapters.bindings.iggy_sdk import SdkClient
+from peers import python_adapter
 from wireproof.adapters.contract import Request
-from wireproof.adapters.loopback import IggyServer
 from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted, Crashed, Refused
+from wireproof_peers.fake_iggy_tcp import IggyServer
+from wireproof_peers.iggy_sdk import SdkClient
 
 
 def asked(data: bytes = b"", *, of: tuple[str, str], op: str = "decode", value: Any = None) -> Request:
@@ -41,8 +41,9 @@ WORLD = message_60("1", "2", str(0x3A771143), b"world".hex())
 
 @pytest.fixture
 def iggy() -> Iterator[SdkClient]:
-    yield iggy_py.adapter
-    iggy_py.adapter.close()
+    adapter: SdkClient = python_adapter("iggy-py")
+    yield adapter
+    adapter.close()
 
 
 def test_iggy_py_shows_the_messages_that_its_server_answered(iggy: SdkClient) -> None:

@@ -2,7 +2,7 @@
 
 from http.client import HTTPConnection
 
-from wireproof.adapters.loopback_http import IggyWeb
+from wireproof_peers.fake_iggy_http import IggyWeb
 
 MESSAGES = "/streams/1/topics/sample/messages"
 

@@ -2,7 +2,7 @@
 
 import socket
 
-from wireproof.adapters.loopback_vsr import VsrServer
+from wireproof_peers.fake_iggy_vsr import VsrServer
 
 HEADER = 256
 

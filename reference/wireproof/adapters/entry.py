@@ -33,6 +33,7 @@ class Entry:
         name: as users write it.
         description: one line.
         object: `module:attribute` of a Python object, of a class or of a function that makes one.
+        search_path: folders that are added to `sys.path` before `object` is imported.
         command: program and arguments of a process; `{build}` stands for the folder of `prepare`.
         wire: the framing that the command speaks.
         interpreter: the Python that runs `object`, where it is not this one; may hold `{build}`.
@@ -51,6 +52,7 @@ class Entry:
     name: str
     description: str = ""
     object: str = ""
+    search_path: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     wire: Wire = "exec"
     interpreter: str = ""

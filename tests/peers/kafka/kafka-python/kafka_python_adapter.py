@@ -14,9 +14,9 @@ from kafka.record.legacy_records import (
 )
 from kafka.record.memory_records import MemoryRecords
 
-from wireproof.adapters.bindings.recordset import OBSERVES, READS, Library, RecordSet, writes
-from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.record_set import OBSERVES, READS, Library, RecordSet, writes
 
 CODECS: Final = {
     "v0": ("none", "gzip", "snappy", "lz4"),

@@ -19,10 +19,10 @@ from google.protobuf import (
 from google.protobuf.internal import api_implementation
 from google.protobuf.message import DecodeError, EncodeError
 
-from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.wire.values import Json
+from wireproof_peers.exception_map import Refusals
 
 PROTO: Final = descriptor_pb2.FieldDescriptorProto
 

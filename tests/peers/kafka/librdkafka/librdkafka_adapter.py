@@ -13,17 +13,17 @@ from typing import Any, Final
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from wireproof.adapters.bindings.delivered import Log, Record, log_of, shared_out, value_of
-from wireproof.adapters.bindings.librdkafka_producer import CLAIMS, Producers
-from wireproof.adapters.bindings.refusing import Refusals
-from wireproof.adapters.bindings.shown import READS as EVERYBODY_READS
-from wireproof.adapters.bindings.shown import observed
-from wireproof.adapters.broker import PARTITIONS, TOPIC, Broker, Partition, RecordSet
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.values import Json
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, Broker, Partition, RecordSet
+from wireproof_peers.librdkafka_producer import CLAIMS, Producers
+from wireproof_peers.record_fields import READS as EVERYBODY_READS
+from wireproof_peers.record_fields import observed
+from wireproof_peers.regroup_records import Log, Record, log_of, shared_out, value_of
 
 PATIENCE: Final = 10
 """How often a request's time limit a wait may take: who asked stops it sooner, and calls it a timeout.

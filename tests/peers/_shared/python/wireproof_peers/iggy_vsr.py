@@ -7,7 +7,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final, Literal
 
-from wireproof.adapters.bindings.iggy_sdk import (
+from wireproof.adapters.contract import Claim, Request
+from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.fake_iggy_tcp import IggyServer
+from wireproof_peers.fake_iggy_vsr import REGISTERED, VsrServer
+from wireproof_peers.iggy_sdk import (
     ASKED,
     LOGIN_USER,
     MANY,
@@ -16,12 +21,7 @@ from wireproof.adapters.bindings.iggy_sdk import (
     SdkClient,
     place,
 )
-from wireproof.adapters.bindings.iggy_vsr_values import CAMEL, confirmation, natural, shown
-from wireproof.adapters.bindings.refusing import Refusals
-from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.loopback import IggyServer
-from wireproof.adapters.loopback_vsr import REGISTERED, VsrServer
-from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
+from wireproof_peers.iggy_vsr_values import CAMEL, confirmation, natural, shown
 
 MESSAGE: Final = ("offset", "timestamp", "origin_timestamp", "id", "checksum", "headers", "payload")
 POLLED: Final = Claim(

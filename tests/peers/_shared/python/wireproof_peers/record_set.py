@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from attrs import Factory, define, frozen
 
-from wireproof.adapters.bindings.entries import CODEC_BITS, built_batch, built_message
-from wireproof.adapters.bindings.refusing import Refusals
-from wireproof.adapters.bindings.shown import FIELDS, observed, shown, to_hex
-from wireproof.adapters.bindings.shown import READS as EVERYBODY_READS
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
+from wireproof_peers.build_entries import CODEC_BITS, built_batch, built_message
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.record_fields import FIELDS, observed, shown, to_hex
+from wireproof_peers.record_fields import READS as EVERYBODY_READS
 
 ATTRIBUTES_AT: Final = 17
 """Where a v0 or v1 message has its attributes: kafka.md §2.1."""

@@ -9,10 +9,10 @@ import sys
 from importlib.metadata import distributions
 from typing import Any, Final
 
-from wireproof.adapters.bindings.iggy_sdk import ASKED, SdkClient
-from wireproof.adapters.bindings.iggy_vsr import VsrClient
 from wireproof.adapters.contract import Claim
 from wireproof.wire.values import Json
+from wireproof_peers.iggy_sdk import ASKED, SdkClient
+from wireproof_peers.iggy_vsr import VsrClient
 
 FOLDER: Final = "WIREPROOF_APACHE_IGGY"
 """The variable of the environment that names the folder."""

@@ -11,8 +11,8 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from wireproof.adapters.bindings.shown import shown, to_hex
 from wireproof.wire.values import Json
+from wireproof_peers.record_fields import shown, to_hex
 
 _HEAD: Final = Struct(">qi")
 """Base offset and size of any entry: kafka.md §1.1, §2.1."""

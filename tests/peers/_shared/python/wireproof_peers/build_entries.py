@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from wireproof.adapters.bindings.shown import to_bytes
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
+from wireproof_peers.record_fields import to_bytes
 
 CODEC_BITS: Final = 0x07
 TRANSACTIONAL: Final = 0x10

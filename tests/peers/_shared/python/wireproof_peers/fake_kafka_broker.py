@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from attrs import Factory, define, frozen
 
-from wireproof.adapters.kafka_wire import Fields, many, number, text
-from wireproof.adapters.loopback import Loopback
+from wireproof_peers.fake_iggy_tcp import Loopback
+from wireproof_peers.fake_kafka_protocol import Fields, many, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

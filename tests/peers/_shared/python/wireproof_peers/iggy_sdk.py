@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
-from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim, Request
-from wireproof.adapters.loopback import IggyServer
-from wireproof.adapters.loopback_http import IggyWeb
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.wire.values import Json
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.fake_iggy_http import IggyWeb
+from wireproof_peers.fake_iggy_tcp import IggyServer
 
 T = TypeVar("T")
 

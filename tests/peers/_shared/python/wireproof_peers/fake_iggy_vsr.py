@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from struct import Struct
 from typing import Final
 
-from wireproof.adapters.loopback import IggyServer, Loopback, Sent
 from wireproof.iggy import frame
 from wireproof.iggy.frame import Frame110, Reply, Request
 from wireproof.wire.options import DEFAULT
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
+from wireproof_peers.fake_iggy_tcp import IggyServer, Loopback, Sent
 
 NON_REPLICATED: Final = 2
 CODES: Final[Mapping[int, int]] = {1: 38, 3: 39, 160: 101}

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import iggy_py
 
-from wireproof.adapters.bindings.iggy_sdk import SdkClient
 from wireproof.adapters.contract import Claim
 from wireproof.wire.values import Json
+from wireproof_peers.iggy_sdk import SdkClient
 
 STATES: Final = (
     (iggy_py.MessageState.Available, "available"),

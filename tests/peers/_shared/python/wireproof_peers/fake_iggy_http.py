@@ -8,7 +8,7 @@ from socketserver import TCPServer
 from threading import Lock, Thread
 from typing import Final
 
-from wireproof.adapters.loopback import IDLE_SECONDS, MAX_REQUEST
+from wireproof_peers.fake_iggy_tcp import IDLE_SECONDS, MAX_REQUEST
 
 TOKEN: Final = b'{"user_id":1,"access_token":{"token":"t","expiry":9999999999}}'
 """The answer to a login."""

@@ -21,9 +21,9 @@ from aiokafka.record.legacy_records import (
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.util import NO_EXTENSIONS
 
-from wireproof.adapters.bindings.recordset import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, writes
-from wireproof.adapters.bindings.refusing import Refusals
 from wireproof.adapters.contract import Claim
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.record_set import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, writes
 
 CODECS: Final = {
     "v0": ("none", "gzip", "snappy"),

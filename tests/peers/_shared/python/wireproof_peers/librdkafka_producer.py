@@ -10,12 +10,12 @@ from typing import Any, Final
 from attrs import define, field
 from confluent_kafka import KafkaException, Producer
 
-from wireproof.adapters.bindings.entries import CODEC_BITS, TRANSACTIONAL, beyond_legacy, beyond_modern
-from wireproof.adapters.bindings.refusing import Refusals
-from wireproof.adapters.bindings.shown import to_bytes
-from wireproof.adapters.broker import MAGICS, PARTITIONS, TOPIC, Broker, Identity
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
+from wireproof_peers.build_entries import CODEC_BITS, TRANSACTIONAL, beyond_legacy, beyond_modern
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.fake_kafka_broker import MAGICS, PARTITIONS, TOPIC, Broker, Identity
+from wireproof_peers.record_fields import to_bytes
 
 PATIENCE: Final = 10
 """How often a request's time limit a wait may take: who asked stops it sooner."""

@@ -11,11 +11,11 @@ from kio.records.writers import write_new_batch
 from kio.serial.errors import SerialError
 from kio.static.primitive import TZAwareMicros, i8, i16, i32, i64
 
-from wireproof.adapters.bindings.refusing import Refusals
-from wireproof.adapters.bindings.shown import to_bytes, to_hex
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.record_fields import to_bytes, to_hex
 
 HEADER: Final = (
     ("baseOffset", "base_offset"),
