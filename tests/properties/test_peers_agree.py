@@ -10,9 +10,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from peer_adapters import python_adapter
 from subjects import FORMATS, valued, written
 
-from peers import python_adapter
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller

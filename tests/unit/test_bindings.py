@@ -14,8 +14,8 @@ from attrs import evolve
 from hostile_kafka import STAMP, batch, message, wrapper
 from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
 from machine import needs
+from peer_adapters import python_adapter
 
-from peers import python_adapter
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller
 from wireproof.adapters.registry import open_adapter

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from peer_adapters import python_adapter
 
-from peers import python_adapter
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted, Crashed, Refused

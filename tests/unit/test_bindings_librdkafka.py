@@ -5,8 +5,8 @@ from struct import pack
 from typing import Any
 
 import pytest
+from peer_adapters import python_adapter
 
-from peers import python_adapter
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.wire.options import Options

@@ -25,8 +25,8 @@ _READY: Final = ".ready"
 _VERSION: Final = ".version-{name}"
 """By adapter: several editions of a library may stand in one build."""
 
-_MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
-"""What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
+_MADE: Final = frozenset({"target", "node_modules", "adapter.toml", "baseline.toml"})
+"""Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
 
 def built(name: str, build: Build) -> Path:
