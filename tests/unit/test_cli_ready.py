@@ -22,7 +22,7 @@ def test_all_ready_takes_what_is_ready_here_for_the_selection_and_no_mutants(
     known = {name: entry for name, entry in entries().items() if name in ("reference", LENIENT)}
     known["absent"] = Entry("absent", object="no:thing", requires=("no_such_module",), formats=("kafka",))
     known["other"] = Entry("other", object="no:thing", formats=("heka",))
-    monkeypatch.setattr("wireproof.cli.check.entries", lambda: known)
+    monkeypatch.setattr("wireproof.cli.check_run.entries", lambda: known)
     words = ("--all-ready", "--run", SMALL, "--no-families", "--in-process", "--out", tmp_path / "runs")
     done = wireproof("check", *words, "--html", tmp_path / "page.html", "--badges", tmp_path / "badges")
     assert done.code == 0, done.err

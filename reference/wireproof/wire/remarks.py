@@ -91,13 +91,13 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "iggy-header-size": RemarkClass("iggy.md §10.3, int32_3bytes", refusable=True),
     "iggy-header-bool": RemarkClass("iggy.md §10.3, bool_is_2", refusable=True),
     "iggy-header-utf8": RemarkClass("iggy.md §0 and §2.3, kind string", refusable=True),
-    "iggy-message-count": RemarkClass("iggy.md §3.3, R9", refusable=True),
+    "iggy-message-count": RemarkClass("iggy.md §3.3, §11.1 R9", refusable=True),
     "iggy-message-order": RemarkClass("iggy.md §3.3, §5", refusable=False, others=("sorted-by-offset",)),
-    "iggy-empty-payload": RemarkClass("iggy.md §3.3, R10", refusable=True),
+    "iggy-empty-payload": RemarkClass("iggy.md §3.3, §11.1 R10", refusable=True),
     "iggy-payload-checksum": RemarkClass("iggy.md §3.3, checksum", refusable=True),
-    "iggy-message-checksum": RemarkClass("iggy.md §5, §6, R9", refusable=True),
-    "iggy-batch-checksum": RemarkClass("iggy.md §6, R9", refusable=True),
-    "iggy-batch-count": RemarkClass("iggy.md §6, R9", refusable=True),
+    "iggy-message-checksum": RemarkClass("iggy.md §5, §6, §11.1 R9", refusable=True),
+    "iggy-batch-checksum": RemarkClass("iggy.md §6, §11.1 R9", refusable=True),
+    "iggy-batch-count": RemarkClass("iggy.md §6, §11.1 R9", refusable=True),
     "iggy-offset-delta": RemarkClass("iggy.md §6: that of a producer is the message's place", refusable=True),
     "iggy-unminted-id": RemarkClass("iggy.md §2.5: the server does not look", refusable=True),
     "iggy-opaque-headers": RemarkClass(
@@ -115,7 +115,7 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "iggy-bare-balanced": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
     "iggy-lowered-limit": RemarkClass("iggy.md §9, 0.0.30 and 0.0.116", refusable=True),
     "iggy-json-length": RemarkClass("iggy.md §8.2: nobody compares it", refusable=True),
-    "iggy-json-reserved": RemarkClass("iggy.md §8.2, R16: not looked at", refusable=True),
+    "iggy-json-reserved": RemarkClass("iggy.md §8.2, §11.1 R16: not looked at", refusable=True),
     "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
     "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
     # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
@@ -138,6 +138,7 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "header-unknown-field": RemarkClass("heka.md section 2.4, S30", refusable=False),
     "legacy-encoding": RemarkClass("heka.md sections 1 and 2.4, S20", refusable=False),
     "legacy-encoding-json": RemarkClass(
-        "heka.md section 1, W11: it meant JSON until 2013-09-18; every reader ignores it now", refusable=True
+        "heka.md sections 1 and 8, W11: it meant JSON until 2013-09-18; every reader ignores it now",
+        refusable=True,
     ),
 }
