@@ -9,9 +9,11 @@ import sys
 from importlib.metadata import distributions
 from typing import Any, Final
 
+from attrs import evolve
+
 from wireproof.adapters.contract import Claim
 from wireproof.wire.values import Json
-from wireproof_peers.iggy_sdk import ASKED, SdkClient
+from wireproof_peers.iggy_sdk import ASKED, ASKED_OVER_HTTP, SdkClient
 from wireproof_peers.iggy_vsr import VsrClient
 
 FOLDER: Final = "WIREPROOF_APACHE_IGGY"
@@ -55,7 +57,8 @@ def _revisions(edition: str) -> dict[str, Claim]:
     claims = {f"iggy.poll/{revision}": read, f"iggy.send/{revision}": written}
     if edition in JSON:
         send, poll = JSON[edition]
-        claims |= {f"iggy.json.send/{send}": written, f"iggy.json.poll/{poll}": read}
+        over_http = evolve(written, observes=ASKED_OVER_HTTP)
+        claims |= {f"iggy.json.send/{send}": over_http, f"iggy.json.poll/{poll}": read}
     return claims
 
 

@@ -51,6 +51,9 @@ ASKED: Final = (
 )
 """What is observed of a send; the SDK notes the time by its own clock."""
 
+ASKED_OVER_HTTP: Final = tuple(name for name in ASKED if name not in PLACE)
+"""Over HTTP the path of the request names stream and topic, and its body does not."""
+
 REFUSALS: Final = Refusals(documented=(RuntimeError,))
 """Their documentation knows RuntimeError only; a panic of their Rust code arrives as another exception."""
 

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final, Literal
 
+from attrs import evolve
+
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof_peers.exception_map import Refusals
@@ -14,6 +16,7 @@ from wireproof_peers.fake_iggy_tcp import IggyServer
 from wireproof_peers.fake_iggy_vsr import REGISTERED, VsrServer
 from wireproof_peers.iggy_sdk import (
     ASKED,
+    ASKED_OVER_HTTP,
     LOGIN_USER,
     MANY,
     POLL_MESSAGES,
@@ -33,11 +36,12 @@ SENT: Final = Claim(
     features=("message-id", "headers"),
     observes=ASKED,
 )
+SENT_OVER_HTTP: Final = evolve(SENT, observes=ASKED_OVER_HTTP)
 CLAIMS: Final = {
     "iggy.poll/0.11": POLLED,
     "iggy.send/0.11": SENT,
     "iggy.json.poll/0.10": POLLED,
-    "iggy.json.send/0.10": SENT,
+    "iggy.json.send/0.10": SENT_OVER_HTTP,
     "iggy.reply/0.11": Claim(ops=("decode",), profiles=("reader",)),
     "iggy.poll-request/0.8": Claim(ops=("encode",), profiles=("reader",)),
 }
