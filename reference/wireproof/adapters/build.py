@@ -25,7 +25,7 @@ _READY: Final = ".ready"
 _VERSION: Final = ".version-{name}"
 """By adapter: several editions of a library may stand in one build."""
 
-_MADE: Final = frozenset({"target", "node_modules", "adapter.toml", "baseline.toml"})
+_MADE: Final = frozenset({"target", "node_modules", "__pycache__", "adapter.toml", "baseline.toml"})
 """Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
 
