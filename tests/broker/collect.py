@@ -1,4 +1,4 @@
-"""Log segments of a real broker, produced by six clients: `python tests/peers/broker/collect.py --out DIR`.
+"""Log segments of a real broker, produced by six clients: `python tests/broker/collect.py --out DIR`.
 
 Each client has three topics (`plan.TOPICS`). The broker is stopped once its cleaner has been through
 the compacted ones, and what lies on disk is taken: `<topic>/<base offset>.log` with its `.index`,

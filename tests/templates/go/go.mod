@@ -1,3 +1,3 @@
-module example.com/kit
+module example.com/adapter
 
 go 1.21

@@ -1,6 +1,6 @@
 // An adapter for wireproof: one file of Go and its standard library.
 //
-//	go build -o kit . && wireproof check 'exec:./kit' --run 'iggy.identifier/**'
+//	go build -o adapter . && wireproof check 'exec:./adapter' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 // Put yours in its place: name, version, claims, decode, encode. What is below "the wire" can stay as it is.

@@ -1,6 +1,6 @@
 //! An adapter for wireproof: one file of Rust, and serde_json.
 //!
-//!     cargo build --release && wireproof check 'exec:target/release/kit' --run 'iggy.identifier/**'
+//!     cargo build --release && wireproof check 'exec:target/release/adapter' --run 'iggy.identifier/**'
 //!
 //! As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 //! Put yours in its place: NAME, VERSION, claims, decode, encode. What is below "the wire" can stay as it is.

@@ -1,6 +1,6 @@
 // An adapter for wireproof: one file of Java 17, and Gson.
 //
-//     mvn -q package && wireproof check 'exec:java -jar target/kit.jar' --run 'iggy.identifier/**'
+//     mvn -q package && wireproof check 'exec:java -jar target/adapter.jar' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 // Put yours in its place: NAME, VERSION, CLAIMS, decode, encode. What is below "the wire" can stay as it is.
@@ -24,7 +24,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
-public final class Kit {
+public final class Adapter {
   static final String NAME = "my-codec";
   static final String VERSION = "1.0";
 

@@ -1,6 +1,6 @@
 """An adapter for wireproof: one file of plain Python 3.8 or newer, on whatever Python your codec wants.
 
-    wireproof check 'exec:python3 kit.py' --run 'iggy.identifier/**'
+    wireproof check 'exec:python3 adapter.py' --run 'iggy.identifier/**'
 
 As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 Put yours in its place: NAME, VERSION, CLAIMS, decode, encode. What is below "the wire" can stay as it is.

@@ -1,6 +1,6 @@
 // An adapter for wireproof: one file for Node 18 or newer. Nothing to build.
 //
-//     wireproof check 'exec:node kit.mjs' --run 'iggy.identifier/**'
+//     wireproof check 'exec:node adapter.mjs' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 // Put yours in its place: name, version, claims, decode, encode. What is below "the wire" can stay as it is.

@@ -1,4 +1,4 @@
-"""The adapter kits: written, built as is printed, green on their format, red with a fault planted in them."""
+"""The adapter templates: written, built as printed, passing on their format, failing with a planted fault."""
 
 import shlex
 import shutil
@@ -13,9 +13,9 @@ from machine import needs
 from wireproof.adapters.build import built
 from wireproof.adapters.contract import Request
 from wireproof.adapters.entry import Build
-from wireproof.adapters.kits import FORMAT, KITS, Kit
 from wireproof.adapters.packaged import templates_folder
 from wireproof.adapters.registry import open_adapter
+from wireproof.adapters.templates import FORMAT, TEMPLATES, AdapterTemplate
 from wireproof.cases.outcome import Accepted, Refused
 
 FAULTS = {
@@ -39,18 +39,18 @@ def checked(wireproof: Command, spec: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of kits that stand built; those that take long to build come from the user's cache."""
-    return {"": tmp_path_factory.mktemp("kits")}
+    """The folders of templates that stand built; those that take long to build come from the user's cache."""
+    return {"": tmp_path_factory.mktemp("templates")}
 
 
 def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
-    """The kit as `adapters new` writes it and its own command builds it."""
-    kit = KITS[language]
+    """The template as `adapters new` writes it and its own command builds it."""
+    template = TEMPLATES[language]
     if language in ready:
         return ready[language]
     if language in ("java", "rust"):
-        words = tuple(word.replace("{dir}", "{build}") for word in kit.build)
-        ready[language] = built(f"kit of {language}", Build(templates_folder() / language, (words,)))
+        words = tuple(word.replace("{dir}", "{build}") for word in template.build)
+        ready[language] = built(f"template of {language}", Build(templates_folder() / language, (words,)))
     else:
         ready[language] = ready[""] / language
         done = wireproof("adapters", "new", language, ready[language])
@@ -58,52 +58,57 @@ def home(language: str, ready: dict[str, Path], wireproof: Command) -> Path:
         _, *build, check = done.out.splitlines()
         for command in build:
             subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=300)
-        assert shlex.split(check) == ["wireproof", "check", kit.spec(ready[language]), "--run", FORMAT]
+        assert shlex.split(check) == ["wireproof", "check", template.spec(ready[language]), "--run", FORMAT]
     return ready[language]
 
 
 LANGUAGES = [
-    pytest.param(name, marks=[pytest.mark.tools, needs(*kit.tools)]) if name != "python" else name
-    for name, kit in KITS.items()
+    pytest.param(name, marks=[pytest.mark.tools, needs(*template.tools)]) if name != "python" else name
+    for name, template in TEMPLATES.items()
 ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_kit_conforms_and_a_fault_in_it_is_found(
+def test_a_template_conforms_and_a_fault_in_it_is_found(
     wireproof: Command, ready: dict[str, Path], tmp_path: Path, language: str
 ) -> None:
-    kit = KITS[language]
+    template = TEMPLATES[language]
     folder = home(language, ready, wireproof)
-    code, out = checked(wireproof, kit.spec(folder))
+    code, out = checked(wireproof, template.spec(folder))
     assert code == 0, out
 
     faulty = tmp_path / "faulty"
     shutil.copytree(folder, faulty)
-    source = faulty / kit.source
+    source = faulty / template.source
     right, wrong = FAULTS[language]
     text = source.read_text(encoding="utf-8")
     assert text.count(right) == 1
     source.write_text(text.replace(right, wrong), encoding="utf-8")
-    if kit.build:
+    if template.build:
         subprocess.run(
-            shlex.split(kit.command(kit.build, faulty)), check=True, capture_output=True, timeout=300
+            shlex.split(template.command(template.build, faulty)),
+            check=True,
+            capture_output=True,
+            timeout=300,
         )
-    code, out = checked(wireproof, kit.spec(faulty))
+    code, out = checked(wireproof, template.spec(faulty))
     assert code == 1
     for name in FOUND:
         assert f"FAIL  {name}" in out
 
 
-@pytest.mark.parametrize("kit", KITS.values(), ids=list(KITS))
-def test_a_kit_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(kit: Kit) -> None:
-    text = (templates_folder() / kit.language / kit.source).read_text(encoding="utf-8")
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=list(TEMPLATES))
+def test_a_template_is_one_file_of_at_most_150_lines_that_says_how_it_is_built(
+    template: AdapterTemplate,
+) -> None:
+    text = (templates_folder() / template.language / template.source).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     head = text[:600]
     assert f"--run '{FORMAT}'" in head
-    assert not kit.build or kit.build[0] in head
+    assert not template.build or template.build[0] in head
 
 
-def test_a_kit_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:
+def test_a_template_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("", encoding="utf-8")
     done = wireproof("adapters", "new", "python", tmp_path)
     assert done.code == 2
@@ -111,7 +116,7 @@ def test_a_kit_is_written_over_nobodys_work(wireproof: Command, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
 
 
-def test_a_kit_whose_tools_are_missing_is_written_and_says_so(
+def test_a_template_whose_tools_are_missing_is_written_and_says_so(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -122,12 +127,12 @@ def test_a_kit_whose_tools_are_missing_is_written_and_says_so(
 
 
 def test_what_a_codec_raises_unawares_is_untyped_and_ends_nothing(tmp_path: Path) -> None:
-    """The net under one's own code is part of the kit: an IndexError is no documented refusal."""
-    source = templates_folder() / "python" / "kit.py"
-    kit = tmp_path / "kit.py"
+    """The net under one's own code is part of the template: an IndexError is no documented refusal."""
+    source = templates_folder() / "python" / "adapter.py"
+    template = tmp_path / "adapter.py"
     text = source.read_text(encoding="utf-8").replace("if len(data) == 1:", "if False:")
-    kit.write_text(text, encoding="utf-8")
-    controller = open_adapter(f"exec:{sys.executable} {kit}")
+    template.write_text(text, encoding="utf-8")
+    controller = open_adapter(f"exec:{sys.executable} {template}")
     try:
         for data, wanted in ((b"\x01", Refused), (bytes.fromhex("010401000000"), Accepted)):
             controller.send([Request("1", "decode", "iggy.identifier", "0.0.30", data=data)])

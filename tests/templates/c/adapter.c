@@ -1,6 +1,6 @@
 // An adapter for wireproof: one file of C99 and nothing beside the C library.
 //
-//     cc -O2 -o kit kit.c && wireproof check 'exec:./kit' --run 'iggy.identifier/**'
+//     cc -O2 -o adapter adapter.c && wireproof check 'exec:./adapter' --run 'iggy.identifier/**'
 //
 // As it stands it is a whole codec of a small format, Iggy's identifier: kind (1 byte), length (1 byte), value.
 // Put yours in its place: HELLO, decode, encode. What is below "the wire" can stay as it is.
