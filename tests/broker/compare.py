@@ -29,7 +29,7 @@ from wireproof.trial.signature import signature
 from wireproof.wire.options import DEFAULT
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))
-from wireproof_peers.regroup_records import log_of
+from wireproof_peers.regroup_records import split_log
 
 LOG = formats.get("kafka.log", "mixed")
 SCANNED = (0, 1)
@@ -144,7 +144,7 @@ def entries(folder: Path) -> Iterator[Case]:
     """Each entry of each segment as a case, whose expectation is the reference's answer."""
     for segment in sorted(folder.glob("*/*.log")):
         at = 0
-        for entry in log_of(segment.read_bytes()).entries:
+        for entry in split_log(segment.read_bytes()).entries:
             name = f"kafka.log/mixed/{dump.named(segment)}/{at}"
             case = Case(name, "kafka.log", "mixed", Data(entry.data), Reject("other"))
             yield evolve(case, expect=expectation(case), source=Source("broker", dump.named(segment)))

@@ -1,9 +1,9 @@
-"""Google's protobuf for Python on Heka messages, by a descriptor made here: heka.md §1.
+"""Google's protobuf for Python on Heka messages, with a descriptor made here: heka.md §1.
 
 One package holds two parsers, upb (C) and pure Python; the environment variable
-`PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION` chooses one before the first import, so two registered
-adapters name this module and differ in their environment. A message is parsed as its readers do, by
-`ParseFromString` alone, which does not ask for required fields.
+`PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION` chooses one before the first import, so two adapters use this
+module, with different environments. A message is parsed as Heka's readers do, with `ParseFromString` alone,
+which does not check required fields.
 """
 
 from collections.abc import Callable, Iterable
@@ -50,14 +50,14 @@ FIELD: Final = (
 )
 DEFAULTS: Final = {"severity": "7", "value_type": "STRING"}
 PACKED: Final = frozenset({"int64", "double", "bool"})
-"""What a repeated field of is packed: heka.md §1."""
+"""The types whose repeated fields are packed: heka.md §1."""
 VALUE_TYPES: Final = ("STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL")
 
 REFUSALS: Final = Refusals(documented=(DecodeError, EncodeError))
 
 
 def _message_class() -> Any:  # noqa: ANN401 - a class that the library makes
-    """The class of Heka messages."""
+    """Return the class of Heka messages."""
     file = descriptor_pb2.FileDescriptorProto(name="message.proto", package="message", syntax="proto2")
     _describe(file.message_type.add(name="Message"), MESSAGE, ".message.Field")
     field = file.message_type.add(name="Field")
@@ -117,7 +117,7 @@ class Protobuf:
 
 
 def _shown(message: Any, rows: Iterable[tuple[int, str, str, str]]) -> Json:  # noqa: ANN401 - of the library
-    """Every field; one that is not there is null, also where the schema has a default."""
+    """Return every field; a missing one is null, even if the schema has a default."""
     shown: dict[str, Json] = {}
     for _, name, label, kind in rows:
         if label == "repeated":
@@ -134,7 +134,7 @@ def _json(kind: str, part: Any) -> Json:  # noqa: ANN401 - of the library
 
 
 def _text(part: str | bytes) -> str:
-    """Text in hex; upb gives bytes where it is not UTF-8."""
+    """Return text in hex; upb returns bytes if it is not UTF-8."""
     return (part if isinstance(part, bytes) else part.encode()).hex()
 
 
@@ -145,7 +145,7 @@ SHOW: Final[dict[str, Callable[[Any], Json]]] = {
     "bool": bool,
     "enum": lambda part: VALUE_TYPES[part],
 }
-"""How a value of each kind is shown; integers as decimal strings."""
+"""Functions from a value of each kind to JSON; integers become decimal strings."""
 
 
 def _set(message: Any, rows: Iterable[tuple[int, str, str, str]], value: Any) -> None:  # noqa: ANN401 - JSON
@@ -167,7 +167,7 @@ TAKE: Final[dict[str, Callable[[Any], object]]] = {
     "bool": bool,
     "enum": VALUE_TYPES.index,
 }
-"""The way back."""
+"""Functions from JSON to a value of each kind."""
 
 
 adapter: Final = Protobuf()

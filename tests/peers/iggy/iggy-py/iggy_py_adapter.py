@@ -1,4 +1,4 @@
-"""iggy-py 0.4.0 (Rust SDK 0.6.202), behind a server on the loopback."""
+"""iggy-py 0.4.0 (Rust SDK 0.6.202), as a client of a fake server."""
 
 from importlib.metadata import version
 from typing import Any, Final

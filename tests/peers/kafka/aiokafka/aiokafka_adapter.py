@@ -1,8 +1,8 @@
 """aiokafka, driven as its fetcher drives it (`aiokafka.consumer.fetcher`, `_unpack_records`).
 
 One wheel holds two codecs: extensions in Cython, and the same in Python, which it takes when the
-environment says `AIOKAFKA_NO_EXTENSIONS=1` before it is first imported. So two registered adapters
-name this module, and differ in their environment.
+environment has `AIOKAFKA_NO_EXTENSIONS=1` before its first import. So two adapters use this module, with
+different environments.
 """
 
 from importlib.metadata import version
@@ -23,14 +23,14 @@ from aiokafka.util import NO_EXTENSIONS
 
 from wireproof.adapters.contract import Claim
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.record_set import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, writes
+from wireproof_peers.record_set import BATCH_FIELDS, OBSERVES, READS, Library, RecordSet, write_claims
 
 CODECS: Final = {
     "v0": ("none", "gzip", "snappy"),
     "v1": ("none", "gzip", "snappy", "lz4"),
     "v2": ("none", "gzip", "snappy", "lz4", "zstd"),
 }
-"""No LZ4 in v0: it says so itself, naming KAFKA-3160."""
+"""No LZ4 in v0: its error for that names KAFKA-3160."""
 
 REFUSALS: Final = Refusals(
     documented=(KafkaError,),
@@ -65,12 +65,12 @@ NAMES: Final = dict(
 
 
 def _control(record: Any) -> object:  # noqa: ANN401 - of the library
-    """Its fetcher reads the marker of a control batch with this class."""
+    """Read the marker of a control batch with the class that its fetcher uses."""
     return ControlRecord.parse(record.key)
 
 
 def _unknown(_: Any) -> None:  # noqa: ANN401 - of the library
-    """Its reader does not say how much it used."""
+    """Return nothing: its reader does not report the number of bytes that it used."""
 
 
 adapter: Final = RecordSet(
@@ -100,6 +100,6 @@ adapter: Final = RecordSet(
                 features=READS,
             ),
         ),
-        *writes(CODECS),
+        *write_claims(CODECS),
     ),
 )

@@ -16,7 +16,7 @@ from kafka.record.memory_records import MemoryRecords
 
 from wireproof.adapters.contract import Claim
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.record_set import OBSERVES, READS, Library, RecordSet, writes
+from wireproof_peers.record_set import OBSERVES, READS, Library, RecordSet, write_claims
 
 CODECS: Final = {
     "v0": ("none", "gzip", "snappy", "lz4"),
@@ -41,7 +41,7 @@ REFUSALS: Final = Refusals(
 
 
 def _parsed_already(_: Any) -> None:  # noqa: ANN401 - of the library
-    """A control record's key: the library reads it when it makes the record."""
+    """Return nothing: the library reads the key of a control record when it makes the record."""
 
 
 adapter: Final = RecordSet(
@@ -82,6 +82,6 @@ adapter: Final = RecordSet(
                 features=READS,
             ),
         ),
-        *writes(CODECS),
+        *write_claims(CODECS),
     ),
 )

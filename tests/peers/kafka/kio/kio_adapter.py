@@ -75,9 +75,9 @@ class Kio:
             return REFUSALS.outcome(error)
 
     def encode(self, request: Request) -> Outcome:
-        """Write `request.value` as a new batch; it cannot be asked for what `write_new_batch` derives."""
-        if beyond := _beyond(request.value):
-            return Unsupported(f"write_new_batch derives {beyond} by itself")
+        """Write `request.value` as a new batch; unsupported if the writer derives a field otherwise."""
+        if derived := _derived_field(request.value):
+            return Unsupported(f"write_new_batch derives {derived} by itself")
         try:
             out = io.BytesIO()
             write_new_batch(out, _asked(request.value))
@@ -92,7 +92,7 @@ def _shown(batch: RecordBatch) -> Json:
 
 
 def _record(record: Record) -> Json:
-    """A record's fields; its timestamp is in whole seconds by now, kio has cut the rest."""
+    """Return the fields of a record, whose timestamp kio has cut to whole seconds."""
     return {
         "attributes": str(record.attributes),
         "offset": str(record.offset),
@@ -128,8 +128,8 @@ def _asked_record(value: Any, record: Any) -> Record:  # noqa: ANN401 - JSON val
     )
 
 
-def _beyond(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The first field that the writer derives from the records, to something else than `value` asks for."""
+def _derived_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """Return the first field that the writer derives from the records otherwise than `value` has it."""
     records = value["records"]
     if not records:  # the writer refuses these by itself
         return None

@@ -1,10 +1,9 @@
-"""librdkafka through confluent-kafka: a client that shows no codec, behind a broker on the loopback.
+"""librdkafka through confluent-kafka: a client of a fake broker, for its codec cannot be called directly.
 
-Each decode has a partition of its own, so nothing of one case is left for the next: the first Fetch is
-answered with the case's bytes, and the second one tells what the client made of them. It asks for what
-lies behind them: they were read, whatever was delivered. It asks for something else: it stalls. An error
-that its consumer is told is a refusal. It says nothing of the fields of a batch, and never delivers a
-control batch. `check.crcs` is on, which it is not by default.
+Each decode has its own partition, so that nothing of a case remains for the next one. The first Fetch is
+answered with the bytes of the case, and the offset of the second shows the result: if it is after the bytes,
+they were read, whatever was delivered; else the client has stalled. An error of its consumer is a refusal. It
+returns no fields of a batch, and never delivers a control batch. `check.crcs` is on; its default is off.
 """
 
 import time
@@ -19,16 +18,16 @@ from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.values import Json
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, Broker, Partition, RecordSet
+from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, FakeBroker, Partition, RecordSet
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers
 from wireproof_peers.record_fields import READS as EVERYBODY_READS
-from wireproof_peers.record_fields import observed
-from wireproof_peers.regroup_records import Log, Record, log_of, shared_out, value_of
+from wireproof_peers.record_fields import observed_fields
+from wireproof_peers.regroup_records import Log, Record, assign_records, log_value, split_log
 
-PATIENCE: Final = 10
-"""How often a request's time limit a wait may take: who asked stops it sooner, and calls it a timeout.
+WAIT_FACTOR: Final = 10
+"""Time limits of a request that a wait may take; the runner stops the worker sooner and reports a timeout.
 
-A stall is no matter of time here: the client's second Fetch shows it.
+A stall does not depend on the time: the second Fetch shows it.
 """
 
 CONNECT_SECONDS: Final = 2.0
@@ -45,7 +44,7 @@ SETTINGS: Final = {
 }
 
 READS: Final = (*EVERYBODY_READS, "fetch-offset", "read-committed")
-"""No control batches: it reads them, and shows none."""
+"""The features that it reads; not control batches, which it reads and does not deliver."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -55,7 +54,7 @@ CLASSES: Final[tuple[tuple[str, RejectClass], ...]] = (
     ("Decompression", "decompress-failed"),
     ("codec", "unknown-codec"),
 )
-"""Parts of what its consumer is told, and the class that they leave no doubt of."""
+"""Parts of its error texts, each with the only class that it can mean."""
 
 REFUSALS: Final = Refusals((KafkaException,), CLASSES)
 
@@ -67,15 +66,17 @@ class Librdkafka:
     version = f"{confluent_kafka.libversion()[0]} (confluent-kafka {confluent_kafka.version()})"
     documented = REFUSALS.documented
     cost = "slow"
-    """Most cases take a millisecond, but where it aborts or hangs a new process is started."""
+    """Most cases take a millisecond, but after an abort or a hang a new process is started."""
     revisions: Final = {
-        "kafka.log/mixed": Claim(("decode",), CODECS, ("reader",), observes=observed(), features=READS),
+        "kafka.log/mixed": Claim(
+            ("decode",), CODECS, ("reader",), observes=observed_fields(), features=READS
+        ),
         **CLAIMS,
     }
 
     def __init__(self) -> None:
-        """Start broker and consumer: the time to connect is no case's."""
-        self._broker = Broker()
+        """Start broker and consumer, so that no case includes the time to connect."""
+        self._broker = FakeBroker()
         self._consumers: dict[str, Any] = {}
         self._asked = 0
         self._producers = Producers()
@@ -87,10 +88,10 @@ class Librdkafka:
 
     def decode(self, request: Request) -> Outcome:
         """Consume from a partition that holds `request.data`."""
-        seen, heard = self._consumed(request.options, request.data, request.limits.ms * PATIENCE / 1000)
-        return _outcome(request, seen, heard)
+        seen, events = self._consumed(request.options, request.data, request.limits.ms * WAIT_FACTOR / 1000)
+        return _outcome(request, seen, events)
 
-    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[Partition, "_Heard"]:
+    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[Partition, "_Events"]:
         partition = self._asked % PARTITIONS
         self._asked += 1
         seen = self._broker.serve(partition, RecordSet(data, options.aborted))
@@ -116,8 +117,8 @@ class Librdkafka:
         return self._consumers[isolation]
 
 
-class _Heard:
-    """What a consumer told, in order: records, at most one error, and whether it came to an end."""
+class _Events:
+    """The events of a consumer: records, at most one error, and whether it reached the end."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -125,26 +126,26 @@ class _Heard:
         self.ended = False
 
 
-def _polled(consumer: Any, seconds: float) -> _Heard:  # noqa: ANN401 - of the library
-    """Poll until the end that the broker's second answer names; what comes after an error is left."""
-    heard = _Heard()
+def _polled(consumer: Any, seconds: float) -> _Events:  # noqa: ANN401 - of the library
+    """Poll until the end of the log in the second Fetch reply; events after an error are dropped."""
+    events = _Events()
     deadline = time.monotonic() + seconds
-    while not heard.ended and (left := deadline - time.monotonic()) > 0:
+    while not events.ended and (left := deadline - time.monotonic()) > 0:
         message = consumer.poll(left)
         if message is None:
             continue
         error = message.error()
         if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
-            heard.ended = True
-        elif heard.error is None and error is not None:
-            heard.error = error
-        elif heard.error is None:
-            heard.records.append(_record(message))
-    return heard
+            events.ended = True
+        elif events.error is None and error is not None:
+            events.error = error
+        elif events.error is None:
+            events.records.append(_record(message))
+    return events
 
 
 def _record(message: Any) -> Record:  # noqa: ANN401 - of the library
-    """A message; without a timestamp it says kind 0 and time 0 or less, which Kafka reads as -1."""
+    """Return a record; without a timestamp the kind is 0 and the time 0 or less, which Kafka reads as -1."""
     kind, stamp = message.timestamp()
     headers = tuple((_bytes(key), part) for key, part in message.headers() or ())
     return Record(message.offset(), stamp if kind else -1, message.key(), message.value(), headers)
@@ -154,22 +155,22 @@ def _bytes(key: str) -> bytes:
     return key.encode("utf-8", "surrogateescape")
 
 
-def _outcome(request: Request, seen: Partition, heard: _Heard) -> Outcome:
-    log = log_of(request.data)
-    if heard.error is not None:
-        return _refused(heard.error, _value(log, heard, whole=False))
-    if not heard.ended or len(seen.fetched) <= bool(request.data):
-        return Stalled(f"{len(heard.records)} records, then nothing; it asked for {seen.fetched[:3]}")
+def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
+    log = split_log(request.data)
+    if events.error is not None:
+        return _refused(events.error, _value(log, events, whole=False))
+    if not events.ended or len(seen.fetched) <= bool(request.data):
+        return Stalled(f"{len(events.records)} records, then nothing; it asked for {seen.fetched[:3]}")
     if not log.is_read(seen.fetched[-1]):
         return Stalled(
-            f"{len(heard.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
+            f"{len(events.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
         )
     whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT.isolation)
-    return Accepted(value=_value(log, heard, whole=whole))
+    return Accepted(value=_value(log, events, whole=whole))
 
 
-def _value(log: Log, heard: _Heard, *, whole: bool) -> Json:
-    return value_of(shared_out(log, heard.records), whole=whole)
+def _value(log: Log, events: _Events, *, whole: bool) -> Json:
+    return log_value(assign_records(log, events.records), whole=whole)
 
 
 def _refused(error: KafkaError, before: Json) -> Refused:

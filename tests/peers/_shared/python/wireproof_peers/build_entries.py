@@ -1,4 +1,4 @@
-"""What kafka-python and aiokafka build of a value: one entry, by builders of one signature."""
+"""Encoding with the builders of kafka-python and aiokafka, which have one signature: one entry of a value."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,14 +10,14 @@ CODEC_BITS: Final = 0x07
 TRANSACTIONAL: Final = 0x10
 """Attribute bits: kafka.md §1.2 and §2.1."""
 
-ROOMY: Final = 1 << 30
-"""The builders' batch size: no case is near it."""
+LARGE_BATCH: Final = 1 << 30
+"""The batch size of the builders, larger than any case."""
 
 
-def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-    """A v2 batch, by the builder that `make` makes; it cannot be asked for what it decides otherwise."""
-    if beyond := beyond_modern(value):
-        return Unsupported(f"the builder has no say over {beyond}")
+def build_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
+    """Return a v2 batch from the builder of `make`; unsupported if the builder sets a field otherwise."""
+    if fixed := fixed_batch_field(value):
+        return Unsupported(f"the builder has no say over {fixed}")
     attributes = int(value["attributes"])
     builder = make(
         magic=int(value["magic"]),
@@ -26,7 +26,7 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
         producer_id=int(value["producerId"]),
         producer_epoch=int(value["producerEpoch"]),
         base_sequence=int(value["baseSequence"]),
-        batch_size=ROOMY,
+        batch_size=LARGE_BATCH,
     )
     for record in value["records"]:
         headers = [(_text(key), to_bytes(part)) for key, part in record["headers"]]
@@ -36,12 +36,12 @@ def built_batch(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN40
     return Accepted(data=bytes(builder.build()))
 
 
-def built_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
-    """A v0 or v1 message or wrapper, likewise."""
-    if beyond := beyond_legacy(value):
-        return Unsupported(f"the builder has no say over {beyond}")
+def build_message(make: Callable[..., Any], value: Any) -> Outcome:  # noqa: ANN401 - a JSON value
+    """Return a v0 or v1 message or wrapper in the same way."""
+    if fixed := fixed_message_field(value):
+        return Unsupported(f"the builder has no say over {fixed}")
     codec = int(value["attributes"]) & CODEC_BITS
-    builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=ROOMY)
+    builder = make(magic=int(value["magic"]), compression_type=codec, batch_size=LARGE_BATCH)
     for message in value["messages"] or [value]:
         body = to_bytes(message["key"]), to_bytes(message["value"])
         builder.append(int(message["offset"]), int(message["timestamp"]), *body)
@@ -52,8 +52,8 @@ def _text(text: str | None) -> str | None:
     return None if text is None else bytes.fromhex(text).decode()
 
 
-def beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The first field that a producer's builder sets by itself, to something else than `value` asks for."""
+def fixed_batch_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """Return the first field that a producer's builder sets to another value than that of `value`."""
     records = value["records"]
     base = int(value["baseTimestamp"])
     stamps = [base + int(record["timestampDelta"]) for record in records]
@@ -68,8 +68,8 @@ def beyond_modern(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
     return next((name for name, asked, done in set_by_builder if asked != done), None)
 
 
-def beyond_legacy(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The same of a v0 or v1 entry: the builders leave a wrapper's offset and time to the broker."""
+def fixed_message_field(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    """Return the same for a v0 or v1 entry: the builders leave a wrapper's offset and time to the broker."""
     wrapped = value["messages"] is not None
     time = "-1" if value["magic"] == "0" else "0"
     attributes = int(value["attributes"])

@@ -1,7 +1,7 @@
-"""How a binding tells that its library refused: design, section 3, "Classes".
+"""Refusals from the exceptions of a library.
 
-A library's exception names a class only where its text leaves no doubt; else the class is `other`.
-Running out of memory is no answer of a codec: it is passed on for the worker to report.
+An exception has a reject class only if its text leaves no doubt; else the class is `other`. Running out of
+memory is no answer of a codec: the error is raised again, and the worker reports it.
 """
 
 from attrs import frozen
@@ -16,21 +16,21 @@ LONGEST = 300
 
 @frozen
 class Refusals:
-    """What a library's exceptions mean.
+    """The meaning of a library's exceptions.
 
     Attributes:
-        documented: the exception types by which the library says that it refuses bytes.
-        classes: (part of the exception's line, class), the first that matches counts.
+        documented: the exception types that the library documents for bytes that it refuses.
+        classes: pairs of a part of the exception's text and a class; the first match counts.
     """
 
     documented: tuple[type[BaseException], ...]
     classes: tuple[tuple[str, RejectClass], ...] = ()
 
     def outcome(self, error: BaseException, before: Json = None) -> Refused:
-        """Return the refusal that `error` is, after `before` was delivered.
+        """Return the refusal for `error`; `before` is the value delivered before it.
 
-        Raises it again where it is no answer: out of memory, or what is no `Exception`, such as a panic of
-        Rust code behind PyO3.
+        Raises `error` again if it is no answer: out of memory, or no `Exception`, such as a panic of Rust
+        code behind PyO3.
         """
         if isinstance(error, MemoryError) or not isinstance(error, Exception):
             raise error

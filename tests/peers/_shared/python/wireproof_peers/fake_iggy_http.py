@@ -1,6 +1,6 @@
-"""An Iggy server over HTTP on the loopback: iggy.md, section 8.
+"""A fake Iggy server over HTTP: iggy.md, section 8.
 
-A GET of messages is answered with the bytes of the case, a login with a token; the bodies of sends are kept.
+It answers a poll with the bytes of the case and a login with a token. It keeps the bodies of sends.
 """
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,17 +8,17 @@ from socketserver import TCPServer
 from threading import Lock, Thread
 from typing import Final
 
-from wireproof_peers.fake_iggy_tcp import IDLE_SECONDS, MAX_REQUEST
+from wireproof_peers.loopback_server import IDLE_SECONDS, MAX_REQUEST
 
 TOKEN: Final = b'{"user_id":1,"access_token":{"token":"t","expiry":9999999999}}'
 """The answer to a login."""
 
 
-class IggyWeb:
-    """Answers on a free port of 127.0.0.1 until it is closed."""
+class FakeIggyHttp:
+    """A server on a free port of 127.0.0.1."""
 
     def __init__(self) -> None:
-        """Listen; raises `OSError` where the loopback has no free port."""
+        """Listen; raises `OSError` if no port is free."""
         self._lock = Lock()
         self._body = b""
         self._sent: list[bytes] = []
@@ -28,17 +28,17 @@ class IggyWeb:
 
     @property
     def address(self) -> str:
-        """Host and port, as `127.0.0.1:4711`."""
+        """Host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def serve(self, body: bytes) -> None:
-        """Answer a poll with `body` from now on, and forget what was sent."""
+        """Answer a poll with `body` from now on, and forget the sends so far."""
         with self._lock:
             self._body = body
             self._sent.clear()
 
     def sent(self) -> list[bytes]:
-        """The bodies of the sends since the last `serve`."""
+        """Return the bodies of the sends since the last `serve`."""
         with self._lock:
             return list(self._sent)
 
@@ -49,7 +49,7 @@ class IggyWeb:
         self._thread.join(IDLE_SECONDS)
 
     def answer(self, path: str, method: str, body: bytes) -> bytes:
-        """The reply to one request."""
+        """Return the body of the reply to one request."""
         if path.endswith("/login"):
             return TOKEN
         if not path.endswith("/messages"):
@@ -65,29 +65,29 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, web: IggyWeb) -> None:
+    def __init__(self, web: FakeIggyHttp) -> None:
         self.web = web
         super().__init__(("127.0.0.1", 0), _Connection)
 
     def server_bind(self) -> None:
-        TCPServer.server_bind(self)  # its own base would ask the resolver for the name of the address
+        TCPServer.server_bind(self)  # HTTPServer.server_bind asks the resolver for the name of the address
         self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
 
 
 class _Connection(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # one connection for many requests
     disable_nagle_algorithm = True
-    wbufsize = -1  # head and body in one piece
+    wbufsize = -1  # sends head and body in one write
     timeout = IDLE_SECONDS
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
-        """Say nothing: stderr is the adapter's."""
+        """Log nothing: stderr belongs to the adapter."""
 
     def _answer(self) -> None:
         length = min(int(self.headers.get("Content-Length", 0)), MAX_REQUEST)
-        asked = self.rfile.read(length)
-        reply = self.server.web.answer(self.path.partition("?")[0], self.command, asked)
+        body = self.rfile.read(length)
+        reply = self.server.web.answer(self.path.partition("?")[0], self.command, body)
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(reply)))

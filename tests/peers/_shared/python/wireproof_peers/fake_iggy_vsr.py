@@ -1,7 +1,7 @@
-"""An Iggy server on the loopback in the framing from 0.11.0 on (VSR): iggy.md, section 2.1.
+"""A fake Iggy server in the framing from 0.11.0 on (VSR): iggy.md, section 2.1.
 
-Frames are read and written by this project's own codec of `iggy.frame/0.11`. What is kept and what is
-answered is named by the command codes of the classic framing, whatever operation carries them.
+It reads and writes frames with this project's own codec of `iggy.frame/0.11`. Requests and replies are kept
+by the command codes of the classic framing, whatever the operation in the frame.
 """
 
 from collections.abc import Mapping
@@ -14,48 +14,49 @@ from wireproof.wire.options import DEFAULT
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
-from wireproof_peers.fake_iggy_tcp import IggyServer, Loopback, Sent
+from wireproof_peers.fake_iggy_tcp import FakeIggyTcp, Sent
+from wireproof_peers.loopback_server import LoopbackServer
 
 NON_REPLICATED: Final = 2
 CODES: Final[Mapping[int, int]] = {1: 38, 3: 39, 160: 101}
-"""Register, Logout and SendMessages: by operation, the command; that of operation 2 stands in the header."""
+"""The command code of the operations Register, Logout and SendMessages; operation 2 has it in its header."""
 
 SESSION: Final = 9
-"""Of every login; 0 is none."""
+"""The session of every login; 0 means no session."""
 
 GET_CLUSTER_METADATA: Final = 12
-"""The client asks for its leader when it logs in, and before a poll that commits."""
+"""The command by which a client asks for the leader: at a login, and before a poll that commits."""
 
 REGISTERED: Final = bytes(4) + Struct("<IQI").pack(1, SESSION, 11 << 10) + b"\x050.9.0"
-"""The answer to a login: no result that failed, then user, session, the protocol's version, the server's."""
+"""The reply to a login: no failed result, then user, session, version of the protocol and of the server."""
 
 _COUNT: Final = Struct("<I")
 _SIZE: Final = Struct("<48xI")
 _EDITION: Final = frame.EDITIONS["0.11"]
 
 
-class VsrServer(IggyServer):
+class FakeIggyVsr(FakeIggyTcp):
     """An Iggy server that answers every request with status 0.
 
-    A reply names the request, the client and the operation that it is of; the client drops any other.
+    A reply names its request, client and operation; a client drops a reply that names others.
     """
 
     def __init__(self, replies: Mapping[int, bytes]) -> None:
-        """Listen; raises `OSError` where the loopback has no free port."""
+        """Listen; raises `OSError` if no port is free."""
         super().__init__(replies)
         self._replies[GET_CLUSTER_METADATA] = _cluster(self._server.port)
 
-    def _listening(self) -> Loopback:
-        return Loopback(self._answer, _SIZE, frame.HEADER, whole=True)
+    def _listening(self) -> LoopbackServer:
+        return LoopbackServer(self._answer, _SIZE, frame.HEADER, whole=True)
 
     def _answer(self, request: bytes) -> bytes:
         asked, body = _request(request)
         code = asked.code if asked.operation == NON_REPLICATED else CODES.get(asked.operation, 0)
-        return _reply(asked, self._kept(Sent(code, body)))
+        return _reply(asked, self._keep(Sent(code, body)))
 
 
 def _cluster(port: int) -> bytes:
-    """A cluster of one node on `port`: its leader (role 0), and healthy (status 0)."""
+    """Return a cluster of one node on `port`, which is the leader (role 0) and healthy (status 0)."""
     node = _text(b"one") + _text(b"127.0.0.1") + Struct("<4H2B").pack(port, 0, 0, 0, 0, 0)
     return _text(b"loopback") + _COUNT.pack(1) + node
 
@@ -65,7 +66,7 @@ def _text(text: bytes) -> bytes:
 
 
 def _request(data: bytes) -> tuple[Request, bytes]:
-    """The header and the body; raises `ConnectionError`, which ends the connection, if it is no request."""
+    """Return header and body; raises `ConnectionError`, which ends the connection, if this is no request."""
     try:
         asked = frame.decode(_EDITION, Reader(data), DEFAULT)
     except Rejected as rejected:

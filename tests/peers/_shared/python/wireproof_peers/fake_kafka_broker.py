@@ -1,8 +1,8 @@
-"""A Kafka broker on the loopback, for clients that show no codec: design, section 4.
+"""A fake Kafka broker, for clients whose codec cannot be called directly.
 
-It has one topic of many partitions. A partition that was given a record set answers the first Fetch with
-exactly these bytes and every later one with none, and remembers the offset that each asked for; one that
-was given none takes what Produce brings, as the request carried it, and answers that all is well.
+It has one topic with many partitions. A partition with a record set answers the first Fetch with exactly
+these bytes and every later Fetch with none, and keeps the offset of each Fetch. A partition without one
+keeps the record sets of Produce requests as they arrive, and answers without an error.
 """
 
 from struct import Struct
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from attrs import Factory, define, frozen
 
-from wireproof_peers.fake_iggy_tcp import Loopback
 from wireproof_peers.fake_kafka_protocol import Fields, many, number, text
+from wireproof_peers.loopback_server import LoopbackServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,18 +21,18 @@ TOPIC: Final = "t"
 PARTITIONS: Final = 256
 
 NODE: Final = 1
-"""Its own id: it is the leader of all, and every coordinator."""
+"""The broker's id: it leads every partition and is every coordinator."""
 
-PATIENCE: Final = 0.2
-"""Seconds for which a Fetch that finds nothing new is held back."""
+FETCH_WAIT: Final = 0.2
+"""Seconds that a Fetch waits for something new."""
 
 UNSUPPORTED_VERSION: Final = 35
 
 FAR: Final = 1 << 62
-"""An offset behind every log's end."""
+"""An offset after the end of every log."""
 
 _HEAD: Final = 10
-"""API key, version, correlation id and the length of the client's name."""
+"""Bytes of API key, version, correlation id and the length of the client's name."""
 
 Versions = dict[int, tuple[int, int]]
 
@@ -50,15 +50,15 @@ VERSIONS: Final[Versions] = {
     ADD_PARTITIONS: (0, 0),
     END_TRANSACTION: (0, 0),
 }
-"""The APIs it knows; the highest version of Produce tells a client which magic to write."""
+"""The versions of each API; clients choose the magic by the highest version of Produce."""
 
 MAGICS: Final = {"v0": (0, 1), "v1": (0, 2), "v2": (0, 7)}
-"""The versions of Produce that a broker knows whose newest format is this one: kafka.md §2."""
+"""The versions of Produce of a broker whose newest format is v0, v1 or v2: kafka.md §2."""
 
 
 @frozen
 class RecordSet:
-    """What a Fetch is answered with.
+    """The answer to a Fetch.
 
     Attributes:
         data: the record set.
@@ -71,12 +71,12 @@ class RecordSet:
 
 @define
 class Partition:
-    """What was served of a partition, and what came to it.
+    """The state of a partition.
 
     Attributes:
-        serving: what the next Fetch is answered with; None once it was.
-        fetched: the offset of each Fetch, the first one included.
-        produced: the record sets that Produce brought.
+        serving: the answer to the next Fetch; None after it was sent.
+        fetched: the offset of each Fetch.
+        produced: the record sets of the Produce requests.
     """
 
     serving: RecordSet | None = None
@@ -86,41 +86,41 @@ class Partition:
 
 @define
 class Identity:
-    """What a producer is told that it is: kafka.md §1.7, idempotence."""
+    """Producer id and epoch that the broker assigns: kafka.md §1.7, idempotence."""
 
     producer: int = 0
     epoch: int = 0
 
 
-class Broker:
-    """See the module.
+class FakeBroker:
+    """A broker on a free port of 127.0.0.1.
 
     Attributes:
         identity: the answer to InitProducerId.
     """
 
     def __init__(self, produce: tuple[int, int] = VERSIONS[PRODUCE]) -> None:
-        """Listen, and know the versions `produce` of Produce; raises `OSError` without a free port."""
+        """Listen, and support the versions `produce` of Produce; raises `OSError` if no port is free."""
         self.identity = Identity()
         self._versions = VERSIONS | {PRODUCE: produce}
         self._partitions: dict[int, Partition] = {}
         self._changed = Condition()
-        self._server = Loopback(self._answer, Struct(">i"), _HEAD)
+        self._server = LoopbackServer(self._answer, Struct(">i"), _HEAD)
 
     @property
     def address(self) -> str:
-        """Host and port, as `127.0.0.1:4711`."""
+        """Host and port, such as `127.0.0.1:4711`."""
         return f"127.0.0.1:{self._server.port}"
 
     def serve(self, partition: int, given: RecordSet | None) -> Partition:
-        """Begin with a partition anew; gives what will be known of it."""
+        """Give an emptied partition a record set or None; return its state, which later requests change."""
         with self._changed:
             self._partitions[partition] = Partition(given)
             self._changed.notify_all()
             return self._partitions[partition]
 
     def forget(self, partition: int) -> None:
-        """Let nothing be known of a partition: who still asks is answered with nothing."""
+        """Drop the state of a partition; a later Fetch of it is answered with no records."""
         with self._changed:
             self._partitions.pop(partition, None)
 
@@ -132,7 +132,7 @@ class Broker:
         self._server.close()
 
     def __enter__(self) -> Self:
-        """The broker itself."""
+        """Return the broker itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -149,7 +149,7 @@ class Broker:
         return number(4, len(body) + 4) + number(4, correlation) + body if body else b""
 
     def _body(self, api: int, version: int, fields: Fields) -> bytes:
-        """The answer's body, empty for none; what it does not know ends the connection."""
+        """Return the body of the reply, empty for none; raises `ConnectionError` for an unknown API."""
         lowest, highest = self._versions.get(api, (0, -1))
         if api == API_VERSIONS:
             return self._api_versions(version)
@@ -161,9 +161,9 @@ class Broker:
             LIST_OFFSETS: self._offsets,
             METADATA: self._metadata,
             FIND_COORDINATOR: self._coordinator,
-            INIT_PRODUCER_ID: self._identified,
-            ADD_PARTITIONS: self._added,
-            END_TRANSACTION: lambda *_: _NO_DELAY + _WELL,
+            INIT_PRODUCER_ID: self._producer_identity,
+            ADD_PARTITIONS: self._partitions_added,
+            END_TRANSACTION: lambda *_: _NO_DELAY + _NO_ERROR,
         }
         try:
             return answers[api](version, fields)
@@ -171,22 +171,26 @@ class Broker:
             raise ConnectionError(f"API {api} in version {version}: {error}") from None
 
     def _api_versions(self, version: int) -> bytes:
-        """Version 3 is in compact form; a version that it does not know is answered in that of 0."""
+        """Return the supported versions, in the form of version 0 if the request has an unknown version."""
         known = [b"".join(number(2, part) for part in (api, *span)) for api, span in self._versions.items()]
         if version > self._versions[API_VERSIONS][1]:
             return number(2, UNSUPPORTED_VERSION) + many(known)
         if version == 3:
             return (
-                _WELL + bytes([len(known) + 1]) + b"".join(one + b"\0" for one in known) + _NO_DELAY + b"\0"
+                _NO_ERROR
+                + bytes([len(known) + 1])
+                + b"".join(one + b"\0" for one in known)
+                + _NO_DELAY
+                + b"\0"
             )
-        return _WELL + many(known) + (_NO_DELAY if version else b"")
+        return _NO_ERROR + many(known) + (_NO_DELAY if version else b"")
 
     def _metadata(self, version: int, _: Fields) -> bytes:
         node = number(4, NODE)
         partitions = [
-            _WELL + number(4, index) + node + many([node]) + many([node]) for index in range(PARTITIONS)
+            _NO_ERROR + number(4, index) + node + many([node]) + many([node]) for index in range(PARTITIONS)
         ]
-        topic = _WELL + text(TOPIC) + b"\0" + many(partitions)
+        topic = _NO_ERROR + text(TOPIC) + b"\0" + many(partitions)
         head = _NO_DELAY if version >= 3 else b""
         cluster = text("loopback") if version >= 2 else b""
         return head + many([self._node() + text(None)]) + cluster + node + many([topic])
@@ -195,30 +199,30 @@ class Broker:
         return number(4, NODE) + text("127.0.0.1") + number(4, self._server.port)
 
     def _coordinator(self, version: int, _: Fields) -> bytes:
-        return (_NO_DELAY + _WELL + text(None) if version else _WELL) + self._node()
+        return (_NO_DELAY + _NO_ERROR + text(None) if version else _NO_ERROR) + self._node()
 
     def _offsets(self, version: int, fields: Fields) -> bytes:
-        """Whatever time is asked for: the log begins at 0."""
+        """Return offset 0 for whatever time: the log begins there."""
         fields.skip(4, *[1] * (version > 1))
 
         def partition() -> bytes:
             index = fields.number(4)
             fields.number(8)
-            return number(4, index) + _WELL + number(8, -1) + number(8, 0)
+            return number(4, index) + _NO_ERROR + number(8, -1) + number(8, 0)
 
         topics = fields.many(lambda: text(fields.text()) + many(fields.many(partition)))
         return (_NO_DELAY if version > 1 else b"") + many(topics)
 
-    def _identified(self, *_: object) -> bytes:
+    def _producer_identity(self, *_: object) -> bytes:
         who = self.identity
-        return _NO_DELAY + _WELL + number(8, who.producer) + number(2, who.epoch)
+        return _NO_DELAY + _NO_ERROR + number(8, who.producer) + number(2, who.epoch)
 
-    def _added(self, _: int, fields: Fields) -> bytes:
-        """AddPartitionsToTxn: each of them is added."""
+    def _partitions_added(self, _: int, fields: Fields) -> bytes:
+        """Confirm every partition of an AddPartitionsToTxn."""
         fields.text()
         fields.skip(8, 2)
         added = fields.many(
-            lambda: text(fields.text()) + many(fields.many(lambda: number(4, fields.number(4)) + _WELL))
+            lambda: text(fields.text()) + many(fields.many(lambda: number(4, fields.number(4)) + _NO_ERROR))
         )
         return _NO_DELAY + many(added)
 
@@ -234,7 +238,7 @@ class Broker:
             with self._changed:
                 if (known := self._partitions.get(index)) is not None:
                     known.produced.append(data or b"")
-            return number(4, index) + _WELL + number(8, 0) + number(8, -1) * times
+            return number(4, index) + _NO_ERROR + number(8, 0) + number(8, -1) * times
 
         topics = fields.many(lambda: text(fields.text()) + many(fields.many(partition)))
         return many(topics) + (_NO_DELAY if version else b"") if acks else b""
@@ -242,7 +246,7 @@ class Broker:
     # --- fetching ---
 
     def _fetch(self, version: int, fields: Fields) -> bytes:
-        """Answer with what is new of the partitions asked for; held back while there is nothing."""
+        """Return the new record sets of the partitions, after a short wait if there are none."""
         if version < 4:
             raise ConnectionError(f"Fetch in version {version}")
         fields.skip(4, 4, 4, 4, 1, *((4, 4) if version >= 7 else ()))
@@ -256,21 +260,21 @@ class Broker:
             return index, offset
 
         asked = [(fields.text(), fields.many(partition)) for _ in range(fields.number(4))]
-        head = _NO_DELAY + (_WELL + number(4, 0) if version >= 7 else b"")
+        head = _NO_DELAY + (_NO_ERROR + number(4, 0) if version >= 7 else b"")
         return head + many(text(name) + many(self._found(version, wanted)) for name, wanted in asked)
 
     def _found(self, version: int, wanted: list[tuple[int, int]]) -> list[bytes]:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_due(wanted), PATIENCE)
+            self._changed.wait_for(lambda: self._is_due(wanted), FETCH_WAIT)
             return [_part(version, index, offset, self._next(index, offset)) for index, offset in wanted]
 
     def _is_due(self, wanted: list[tuple[int, int]]) -> bool:
-        """What is served anywhere lets every Fetch go: its client may have to ask for another partition."""
+        """Report whether a Fetch is answered now: also if only another partition has data to be asked for."""
         served = any(known.serving is not None for known in self._partitions.values())
         return served or any(self._is_new(*one) for one in wanted)
 
     def _is_new(self, index: int, offset: int) -> bool:
-        """A second Fetch is answered at once, so that the client sees that it stands at the end."""
+        """Report whether an offset was not answered twice; the second answer shows the end of the log."""
         known = self._partitions.get(index)
         return known is not None and (known.fetched[-1:] != [offset] or len(known.fetched) < 2)
 
@@ -283,21 +287,21 @@ class Broker:
         return given
 
 
-_WELL: Final = number(2, 0)
-"""An error code: none."""
+_NO_ERROR: Final = number(2, 0)
+"""The error code for success."""
 
 _NO_DELAY: Final = number(4, 0)
-"""Throttled for so many milliseconds."""
+"""The throttle time in milliseconds."""
 
 
 def _part(version: int, index: int, offset: int, given: RecordSet) -> bytes:
-    """A partition's part of a Fetch answer: the end of the log is far off while there is data, else here."""
+    """Return a partition's part of a Fetch reply; the log ends at `offset`, or far away if there is data."""
     end = number(8, FAR if given.data else offset)
     aborted = many(number(8, producer) + number(8, first) for producer, first in given.aborted)
     return b"".join(
         (
             number(4, index),
-            _WELL,
+            _NO_ERROR,
             end,
             end,
             number(8, 0) if version >= 5 else b"",

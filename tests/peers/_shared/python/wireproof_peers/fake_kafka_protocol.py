@@ -1,8 +1,7 @@
-"""The fields of Kafka's requests and answers, as far as the broker on the loopback speaks them.
+"""The field types of Kafka's requests and replies that the fake broker needs.
 
-The protocol's own types, in the editions without compact forms: integers are big-endian, a string bears
-its length as 16 bits and bytes and arrays theirs as 32, -1 for null. What a client sent is trusted no
-more than any bytes: a request that ends too early raises `EOFError`.
+These are the types of the versions without compact forms: integers are big-endian, the length of a string has
+16 bits, the length of bytes and arrays 32, and -1 is null. A request that ends too early raises `EOFError`.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,14 +15,14 @@ _SIZES: Final = {size: Struct(form) for size, form in ((1, ">b"), (2, ">h"), (4,
 
 
 class Fields:
-    """Reads a request, field by field."""
+    """The fields of a request, read one after the other."""
 
     def __init__(self, data: bytes) -> None:
         """Begin at the first byte."""
         self._source = BytesIO(data)
 
     def number(self, size: int) -> int:
-        """A signed integer of `size` bytes."""
+        """Read a signed integer of `size` bytes."""
         number: int = _SIZES[size].unpack(self._take(size))[0]
         return number
 
@@ -33,17 +32,17 @@ class Fields:
             self._take(size)
 
     def text(self) -> str | None:
-        """A string, or null."""
+        """Read a string, or null."""
         length = self.number(2)
         return None if length < 0 else self._take(length).decode()
 
     def data(self) -> bytes | None:
-        """Bytes, or null."""
+        """Read bytes, or null."""
         length = self.number(4)
         return None if length < 0 else self._take(length)
 
     def many(self, part: Callable[[], T]) -> list[T]:
-        """An array, each of its parts read by `part`; null is empty."""
+        """Read an array whose elements `part` reads; null is empty."""
         return [part() for _ in range(self.number(4))]
 
     def _take(self, size: int) -> bytes:
@@ -54,17 +53,17 @@ class Fields:
 
 
 def number(size: int, value: int) -> bytes:
-    """An integer of `size` bytes."""
+    """Return an integer as `size` bytes."""
     return _SIZES[size].pack(value)
 
 
 def text(value: str | None) -> bytes:
-    """A string, or null."""
+    """Return a string, or null."""
     return number(2, -1) if value is None else number(2, len(value.encode())) + value.encode()
 
 
 def many(parts: Iterable[bytes] | None) -> bytes:
-    """An array of what is written already, or null."""
+    """Return an array of encoded elements, or null."""
     if parts is None:
         return number(4, -1)
     written = list(parts)

@@ -1,9 +1,9 @@
-"""The Iggy SDKs for Python: clients that show no codec, behind a server on the loopback.
+"""The adapters of Iggy's SDKs for Python, whose codecs cannot be called directly: clients of a fake server.
 
-A decode serves the case's bytes as the answer to PollMessages; an encode sends, and takes the body of
-SendMessages from what the server saw. JSON goes the same way through the SDK's HTTP client, where it has one
-(iggy.md, section 8). Every wait is bounded by the request's own limit: a client that
-says nothing in that time has stalled.
+For a decode the server replies to PollMessages with the bytes of the case; for an encode the client sends,
+and the server keeps the body of SendMessages. JSON goes the same way through the SDK's HTTP client, if there
+is one (iggy.md, section 8). Every wait ends at the request's time limit: a client without an answer has
+stalled.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
 from wireproof.wire.values import Json
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_iggy_http import IggyWeb
-from wireproof_peers.fake_iggy_tcp import IggyServer
+from wireproof_peers.fake_iggy_http import FakeIggyHttp
+from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
 
 T = TypeVar("T")
 
@@ -26,11 +26,11 @@ SEND_MESSAGES: Final = 101
 """Command codes: iggy.md §2.1."""
 
 USER_ID: Final = (1).to_bytes(4, "little")
-"""The answer to a login."""
+"""The reply to a login."""
 
 CONNECT_SECONDS: Final = 5.0
 SHARE: Final = 0.8
-"""Of a request's time limit that a wait may take: the binding answers before its worker is stopped."""
+"""The part of a request's time limit that a wait may take, so that the answer comes before the limit."""
 
 MANY: Final = 1_000_000
 
@@ -39,7 +39,7 @@ PLACE: Final = {
     "stream": {"kind": "numeric", "value": "01000000"},
     "topic": {"kind": "string", "value": b"sample".hex()},
 }
-"""Over HTTP stream and topic stand in the path; any will do."""
+"""Stream and topic of a send over HTTP, where they are in the path and may be any."""
 
 ASKED: Final = (
     "stream",
@@ -49,31 +49,31 @@ ASKED: Final = (
     "messages[].headers",
     "messages[].payload",
 )
-"""What is observed of a send; the SDK notes the time by its own clock."""
+"""The observed fields of a send; the SDK writes the time of its own clock."""
 
 ASKED_OVER_HTTP: Final = tuple(name for name in ASKED if name not in PLACE)
 """Over HTTP the path of the request names stream and topic, and its body does not."""
 
 REFUSALS: Final = Refusals(documented=(RuntimeError,))
-"""Their documentation knows RuntimeError only; a panic of their Rust code arrives as another exception."""
+"""They document RuntimeError only; a panic of their Rust code arrives as another exception."""
 
 
 class SdkClient:
-    """One SDK as an adapter of the polls and sends of its edition.
+    """One SDK as an adapter of the polls and sends of its version.
 
     Args:
         sdk: the module of the SDK.
-        name: of the adapter.
-        version: of the SDK.
-        revisions: what it claims.
-        shown: of a message of the SDK, its value.
+        name: the adapter's name.
+        version: the SDK's version.
+        revisions: the adapter's claims.
+        shown: returns the JSON value of a message of the SDK.
         binary: whether a payload may be any bytes; else it is text.
     """
 
     documented = REFUSALS.documented
     refusals = REFUSALS
     cost: Literal["fast", "slow"] = "slow"
-    """Behind a refusal another client connects, for which some editions take their time."""
+    """After a refusal another client connects, which takes long in some versions."""
 
     def __init__(
         self,
@@ -85,17 +85,17 @@ class SdkClient:
         shown: Callable[[Any], Json],
         binary: bool,
     ) -> None:
-        """Nothing is started before the first request."""
+        """Keep the arguments; the first request starts server and client."""
         self.name, self.version, self.revisions = name, version, revisions
         self._sdk, self._shown, self._binary = sdk, shown, binary
-        self._server: IggyServer | None = None
+        self._server: FakeIggyTcp | None = None
         self._runner: asyncio.Runner | None = None
         self._client: Any = None
-        self._web: IggyWeb | None = None
+        self._web: FakeIggyHttp | None = None
         self._over_http: Any = None
 
     def decode(self, request: Request) -> Outcome:
-        """Poll once, and be answered with `request.data`."""
+        """Poll once; the reply is `request.data`."""
         if request.format.startswith(JSON):
             web = self._web_serving(request.data)
             return self._outcome(self._poll(self._connected_over_http(web)), request)
@@ -103,7 +103,7 @@ class SdkClient:
         return self._outcome(self._poll(self._connected(server)), request)
 
     def encode(self, request: Request) -> Outcome:
-        """Send the messages of `request.value`; what its `send_messages` has no argument for is refused."""
+        """Send the messages of `request.value`; refused if `send_messages` has no argument for a field."""
         if beyond := self._beyond(request.value):
             return Refused(cls="invalid-value", path=beyond, text=f"send_messages has no say over {beyond}")
         if request.format.startswith(JSON):
@@ -124,20 +124,20 @@ class SdkClient:
             self._runner.close()
         self._server = self._runner = self._client = self._web = self._over_http = None
 
-    def _serving(self, code: int, body: bytes) -> IggyServer:
+    def _serving(self, code: int, body: bytes) -> FakeIggyTcp:
         if self._server is None:
             self._server = self._listening()
         self._server.serve(code, body)
         return self._server
 
-    def _web_serving(self, body: bytes) -> IggyWeb:
+    def _web_serving(self, body: bytes) -> FakeIggyHttp:
         if self._web is None:
-            self._web = IggyWeb()
+            self._web = FakeIggyHttp()
         self._web.serve(body)
         return self._web
 
     def _outcome(self, work: Awaitable[Outcome], request: Request) -> Outcome:
-        """The outcome of `work`; after any failure the next request gets a new client."""
+        """Return the outcome of `work`; after any failure the next request gets a new client."""
         if self._runner is None:
             self._runner = asyncio.Runner()
         seconds = request.limits.ms * SHARE / 1000
@@ -151,7 +151,7 @@ class SdkClient:
             self._client = self._over_http = None
             return self.refusals.outcome(error)
 
-    async def _connected(self, server: IggyServer) -> Any:  # noqa: ANN401 - its methods give untyped awaitables
+    async def _connected(self, server: FakeIggyTcp) -> Any:  # noqa: ANN401 - its methods give untyped awaitables
         if self._client is None:
             client = self._sdk.IggyClient(server.address)
             await client.connect()
@@ -159,7 +159,7 @@ class SdkClient:
             self._client = client
         return self._client
 
-    async def _connected_over_http(self, web: IggyWeb) -> Any:  # noqa: ANN401 - see `_connected`
+    async def _connected_over_http(self, web: FakeIggyHttp) -> Any:  # noqa: ANN401 - see `_connected`
         if self._over_http is None:
             client = self._sdk.IggyClient.from_connection_string(f"iggy+http://iggy:iggy@{web.address}")
             await client.connect()
@@ -180,14 +180,16 @@ class SdkClient:
         client = await connected
         partition = int.from_bytes(bytes.fromhex(value["partitioning"]["value"]), "little")
         messages = [self._message(message) for message in value["messages"]]
-        await client.send_messages(place(value["stream"]), place(value["topic"]), partition, messages)
+        await client.send_messages(
+            identifier(value["stream"]), identifier(value["topic"]), partition, messages
+        )
         bodies = sent()
         return Accepted(data=bodies[0]) if bodies else Stalled("send_messages returned and sent nothing")
 
-    # --- what an edition may do in its own way ---
+    # --- parts that versions of the SDK do differently ---
 
-    def _listening(self) -> IggyServer:
-        return IggyServer({LOGIN_USER: USER_ID})
+    def _listening(self) -> FakeIggyTcp:
+        return FakeIggyTcp({LOGIN_USER: USER_ID})
 
     def _polled(self, client: Any) -> Awaitable[list[Any]]:  # noqa: ANN401 - of the library
         first = self._sdk.PollingStrategy.Next()
@@ -206,8 +208,8 @@ async def _bounded(work: Awaitable[T], seconds: float) -> T:
     return await asyncio.wait_for(work, seconds)
 
 
-def place(value: Any) -> int | str:  # noqa: ANN401 - a JSON value
-    """A stream or topic, as its client takes one: a number or a name."""
+def identifier(value: Any) -> int | str:  # noqa: ANN401 - a JSON value
+    """Return the argument for a stream or topic: a number or a name."""
     data = bytes.fromhex(value["value"])
     return int.from_bytes(data, "little") if value["kind"] == "numeric" else data.decode()
 
@@ -221,7 +223,7 @@ def _text(payload: str) -> str:
 
 
 def _beyond(value: Any, *, binary: bool) -> str | None:  # noqa: ANN401 - a JSON value
-    """The first part that `send_messages` has no argument for."""
+    """Return the first field that `send_messages` has no argument for."""
     if value["partitioning"]["kind"] != "partition_id":
         return "partitioning.kind"
     for message in value["messages"]:

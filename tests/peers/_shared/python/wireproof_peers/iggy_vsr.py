@@ -1,6 +1,7 @@
-"""apache-iggy from 0.9 on (Rust SDK 0.11): its server speaks VSR, its messages bear ids and headers.
+"""The adapter of apache-iggy from 0.9 on (Rust SDK 0.11), whose server speaks VSR.
 
-Beside polls and sends it shows the confirmations of a send, and its polls name consumer, place and strategy.
+Its messages have ids and headers. Besides polls and sends it returns the confirmations of a send, and a poll
+names consumer, partition and strategy.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,8 +13,8 @@ from attrs import evolve
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Stalled, Unsupported
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_iggy_tcp import IggyServer
-from wireproof_peers.fake_iggy_vsr import REGISTERED, VsrServer
+from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
+from wireproof_peers.fake_iggy_vsr import REGISTERED, FakeIggyVsr
 from wireproof_peers.iggy_sdk import (
     ASKED,
     ASKED_OVER_HTTP,
@@ -22,9 +23,9 @@ from wireproof_peers.iggy_sdk import (
     POLL_MESSAGES,
     SEND_MESSAGES,
     SdkClient,
-    place,
+    identifier,
 )
-from wireproof_peers.iggy_vsr_values import CAMEL, confirmation, natural, shown
+from wireproof_peers.iggy_vsr_values import CAMEL, confirmation_json, header_argument, message_json
 
 MESSAGE: Final = ("offset", "timestamp", "origin_timestamp", "id", "checksum", "headers", "payload")
 POLLED: Final = Claim(
@@ -47,41 +48,43 @@ CLAIMS: Final = {
 }
 
 EMPTY_POLL: Final = bytes(16)
-"""The answer to a poll that is looked at for its request: iggy.md, section 6."""
+"""The reply to a poll of which only the request is tested: iggy.md, section 6."""
 
 ONE_CALL: Final = 1_000_000
-"""Microseconds; the times of the messages of one call lie no further apart."""
+"""Microseconds that the times of messages of one call may differ by."""
 
 
 class VsrClient(SdkClient):
-    """One edition of apache-iggy from 0.9 on."""
+    """One version of apache-iggy from 0.9 on."""
 
     documented = (RuntimeError, ValueError, OverflowError, TypeError)
-    """Its documentation names them at send_messages and user_headers."""
+    """The exceptions that the SDK documents for send_messages and user_headers."""
     refusals = Refusals(documented=documented)
     cost: Literal["fast", "slow"] = "fast"
 
     def __init__(self, sdk: Any, name: str, version: str) -> None:  # noqa: ANN401 - a module; see its base
-        """Nothing is started before the first request."""
-        super().__init__(sdk=sdk, name=name, version=version, revisions=CLAIMS, shown=shown, binary=True)
+        """Keep the arguments; the first request starts server and client."""
+        super().__init__(
+            sdk=sdk, name=name, version=version, revisions=CLAIMS, shown=message_json, binary=True
+        )
 
     def decode(self, request: Request) -> Outcome:
-        """As its base; a reply of confirmations is the answer to a send."""
+        """Decode as `SdkClient` does; a reply of confirmations is the reply to a send."""
         if request.format != "iggy.reply":
             return super().decode(request)
         server = self._serving(SEND_MESSAGES, request.data)
         return self._outcome(self._confirmed(self._connected(server)), request)
 
     def encode(self, request: Request) -> Outcome:
-        """As its base; what no argument says is unsupported. A poll's request is what the server saw."""
+        """Encode as `SdkClient` does, and requests of polls; unsupported if no argument sets a field."""
         if request.format == "iggy.poll-request":
             return self._asking(request)
         if lacking := _lacking(request.value):
             return Unsupported(f"send_messages has no say over {lacking}")
         return super().encode(request)
 
-    def _listening(self) -> IggyServer:
-        return VsrServer({LOGIN_USER: REGISTERED})
+    def _listening(self) -> FakeIggyTcp:
+        return FakeIggyVsr({LOGIN_USER: REGISTERED})
 
     def _polled(self, client: Any) -> Awaitable[list[Any]]:  # noqa: ANN401 - of the library
         polled: Awaitable[list[Any]] = client.poll_messages(
@@ -104,7 +107,9 @@ class VsrClient(SdkClient):
         return self._sdk.SendMessage(bytes.fromhex(message["payload"]), headers or None, known)
 
     def _header(self, of: str, part: Any) -> Any:  # noqa: ANN401 - a JSON value, and a header of the library
-        return getattr(getattr(self._sdk, of), CAMEL[part["kind"]])(natural(part["kind"], part["value"]))
+        return getattr(getattr(self._sdk, of), CAMEL[part["kind"]])(
+            header_argument(part["kind"], part["value"])
+        )
 
     def _beyond(self, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
         return None if value["partitioning"]["kind"] == "partition_id" else "partitioning.kind"
@@ -112,7 +117,7 @@ class VsrClient(SdkClient):
     async def _confirmed(self, connected: Awaitable[Any]) -> Outcome:
         client = await connected
         sent = await client.send_messages(1, 1, 0, [self._sdk.SendMessage(b"x")])
-        return Accepted(value={"confirmations": [confirmation(one) for one in sent.confirmations]})
+        return Accepted(value={"confirmations": [confirmation_json(one) for one in sent.confirmations]})
 
     def _asking(self, request: Request) -> Outcome:
         value: Any = request.value
@@ -131,9 +136,9 @@ class VsrClient(SdkClient):
         client, consumer = await connected, value["consumer"]
         kind = {"consumer": "Single", "group": "Group"}[consumer["kind"]]
         await client.poll_messages(
-            place(value["stream"]),
-            place(value["topic"]),
-            consumer=getattr(self._sdk.Consumer, kind)(place(consumer["id"])),
+            identifier(value["stream"]),
+            identifier(value["topic"]),
+            consumer=getattr(self._sdk.Consumer, kind)(identifier(consumer["id"])),
             polling_strategy=self._strategy(value["strategy"]),
             count=int(value["count"]),
             auto_commit=value["auto_commit"],
@@ -148,7 +153,7 @@ class VsrClient(SdkClient):
 
 
 def _lacking(value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """What of a send no argument says: raw blocks of headers, times that no single call would note."""
+    """Return the first field that no argument sets: raw headers, or times that one call would not write."""
     if any(isinstance(message["headers"], str) for message in value["messages"]):
         return "the bytes of headers"
     times = [int(message.get("origin_timestamp", 0)) for message in value["messages"]]

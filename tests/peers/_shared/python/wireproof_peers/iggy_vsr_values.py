@@ -1,4 +1,4 @@
-"""What apache-iggy from 0.9 on gives, as this project's values, and the other way."""
+"""Values of apache-iggy from 0.9 on as this project's JSON values, and back."""
 
 import struct
 from typing import Any, Final
@@ -11,8 +11,8 @@ _NAMES: Final = {camel: name for name, camel in CAMEL.items()}
 _FLOATS: Final = {"float32": "<f", "float64": "<d"}
 
 
-def shown(message: Any) -> Json:  # noqa: ANN401 - of the library
-    """A polled message."""
+def message_json(message: Any) -> Json:  # noqa: ANN401 - of the library
+    """Return a polled message."""
     return {
         "offset": str(message.offset()),
         "timestamp": str(message.timestamp()),
@@ -41,8 +41,8 @@ def _bytes(kind: str, value: Any) -> bytes:  # noqa: ANN401 - of the kind: iggy.
             return int(value).to_bytes(BY_NAME[kind].size or 0, "little", signed=kind.startswith("int"))
 
 
-def natural(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes
-    """The value of a header, given as hex, as the library wants one of this kind."""
+def header_argument(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes
+    """Return the value of a header, given in hex, as the library's argument for this kind."""
     data = bytes.fromhex(value)
     match kind:
         case "raw":
@@ -57,8 +57,8 @@ def natural(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes
             return int.from_bytes(data, "little", signed=kind.startswith("int"))
 
 
-def confirmation(one: Any) -> Json:  # noqa: ANN401 - of the library
-    """What a send was answered with, of one partition."""
+def confirmation_json(one: Any) -> Json:  # noqa: ANN401 - of the library
+    """Return the confirmation of a send for one partition."""
     return {
         name: str(getattr(one, name)) for name in ("stream_id", "topic_id", "partition_id", "base_offset")
     }

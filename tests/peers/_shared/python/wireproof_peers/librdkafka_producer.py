@@ -1,7 +1,7 @@
-"""librdkafka's producer in front of the broker on the loopback: what its Produce request carries.
+"""Encoding with librdkafka's producer: the fake broker keeps the record set of its Produce request.
 
-One entry at a time: `linger.ms` holds the messages back until `flush`. Which magic it writes the broker
-decides, by the versions of Produce that it knows. Producer id and epoch are the broker's to give.
+It sends one entry at a time, for `linger.ms` delays the messages until `flush`. It chooses the magic by the
+versions of Produce that the broker supports. The broker assigns producer id and epoch.
 """
 
 from collections.abc import Iterator
@@ -12,24 +12,24 @@ from confluent_kafka import KafkaException, Producer
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
-from wireproof_peers.build_entries import CODEC_BITS, TRANSACTIONAL, beyond_legacy, beyond_modern
+from wireproof_peers.build_entries import CODEC_BITS, TRANSACTIONAL, fixed_batch_field, fixed_message_field
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.fake_kafka_broker import MAGICS, PARTITIONS, TOPIC, Broker, Identity
+from wireproof_peers.fake_kafka_broker import MAGICS, PARTITIONS, TOPIC, FakeBroker, Identity
 from wireproof_peers.record_fields import to_bytes
 
-PATIENCE: Final = 10
-"""How often a request's time limit a wait may take: who asked stops it sooner."""
+WAIT_FACTOR: Final = 10
+"""Time limits of a request that a wait may take; the runner stops the worker sooner."""
 
 COMPRESSION: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-"""By the codec bits: kafka.md §1.2."""
+"""The names of the codec bits: kafka.md §1.2."""
 
-ROOMY: Final = 1_000_000_000
+LARGE: Final = 1_000_000_000
 MANY: Final = 1_000_000
 SETTINGS: Final = {
     "linger.ms": 50_000,
     "batch.num.messages": MANY,
-    "batch.size": ROOMY,
-    "message.max.bytes": ROOMY,
+    "batch.size": LARGE,
+    "message.max.bytes": LARGE,
     "queue.buffering.max.messages": MANY,
     "queue.buffering.max.kbytes": 2 * MANY,
     "request.required.acks": -1,
@@ -40,7 +40,7 @@ SETTINGS: Final = {
 
 REFUSALS: Final = Refusals(documented=(KafkaException, BufferError))
 
-_TOLD: Final = (
+_WRITTEN: Final = (
     *("baseOffset", "magic", "attributes", "lastOffsetDelta", "baseTimestamp", "maxTimestamp"),
     *("producerId", "producerEpoch", "baseSequence"),
     *(
@@ -49,27 +49,27 @@ _TOLD: Final = (
     ),
     "records[].headers",
 )
-"""What it writes of a v2 batch as told; the leader epoch is its own to choose."""
+"""The fields of a v2 batch that it writes as given; it chooses the leader epoch."""
 
 CLAIMS: Final = {
     "kafka.batch/v0": Claim(("encode",), COMPRESSION[:4], ("reader",), features=("wrapper",)),
     "kafka.batch/v1": Claim(("encode",), COMPRESSION[:4], ("reader",), features=("wrapper",)),
     "kafka.batch/v2": Claim(
-        ("encode",), COMPRESSION, ("reader",), _TOLD, ("headers", "idempotent", "transactional")
+        ("encode",), COMPRESSION, ("reader",), _WRITTEN, ("headers", "idempotent", "transactional")
     ),
 }
 
 
 @define
 class Producers:
-    """One broker a magic, and one producer a magic and codec; one with an identity serves one request."""
+    """A broker for each magic, a producer for each magic and codec, or for a request with a producer id."""
 
-    _brokers: dict[str, Broker] = field(factory=dict)
+    _brokers: dict[str, FakeBroker] = field(factory=dict)
     _known: dict[tuple[str, str], Any] = field(factory=dict)
     _asked: int = 0
 
     def encode(self, request: Request) -> Outcome:
-        """Produce one entry; it cannot be asked for what a producer has no say over."""
+        """Produce one entry; unsupported if the producer sets a field otherwise."""
         value: Any = request.value
         beyond = _beyond(request.revision, value)
         if beyond:
@@ -92,7 +92,7 @@ class Producers:
         partition = self._asked % PARTITIONS
         self._asked += 1
         seen = broker.serve(partition, None)
-        seconds = request.limits.ms * PATIENCE / 1000
+        seconds = request.limits.ms * WAIT_FACTOR / 1000
         producer = self._producer(broker, request.revision, value)
         for stamp, record in _records(value):
             producer.produce(TOPIC, partition=partition, timestamp=stamp, **record)
@@ -106,12 +106,12 @@ class Producers:
             case several:
                 return Refused(cls="invalid-value", text=f"sent in {len(several)} parts")
 
-    def _broker(self, revision: str) -> Broker:
+    def _broker(self, revision: str) -> FakeBroker:
         if revision not in self._brokers:
-            self._brokers[revision] = Broker(MAGICS[revision])
+            self._brokers[revision] = FakeBroker(MAGICS[revision])
         return self._brokers[revision]
 
-    def _producer(self, broker: Broker, revision: str, value: Any) -> Any:  # noqa: ANN401 - of the library
+    def _producer(self, broker: FakeBroker, revision: str, value: Any) -> Any:  # noqa: ANN401 - of the library
         codec = COMPRESSION[int(value["attributes"]) & CODEC_BITS]
         settings = {**SETTINGS, "bootstrap.servers": broker.address, "compression.type": codec}
         if revision == "v2" and value["producerId"] != "-1":
@@ -121,8 +121,8 @@ class Producers:
         return self._known[revision, codec]
 
 
-def _identified(broker: Broker, settings: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 - as above
-    """A producer that will be told who it is; its sequence begins at 0."""
+def _identified(broker: FakeBroker, settings: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 - as above
+    """Return a producer to which the broker assigns id and epoch; its sequence begins at 0."""
     broker.identity = Identity(int(value["producerId"]), int(value["producerEpoch"]))
     if not int(value["attributes"]) & TRANSACTIONAL:
         return Producer({**settings, "enable.idempotence": True})
@@ -133,13 +133,13 @@ def _identified(broker: Broker, settings: dict[str, Any], value: Any) -> Any:  #
 
 
 def _records(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:  # noqa: ANN401 - a JSON value
-    """The time of each message, and what else `produce` is told."""
+    """Yield the time of each message and the further arguments of `produce`."""
     if "records" in value:
         for record in value["records"]:
             headers = [(bytes.fromhex(key).decode(), to_bytes(part)) for key, part in record["headers"]]
-            told = {"key": to_bytes(record["key"]), "value": to_bytes(record["value"])}
+            arguments = {"key": to_bytes(record["key"]), "value": to_bytes(record["value"])}
             stamp = int(value["baseTimestamp"]) + int(record["timestampDelta"])
-            yield stamp, told | ({"headers": headers} if headers else {})
+            yield stamp, arguments | ({"headers": headers} if headers else {})
         return
     for message in value["messages"] or [value]:
         yield (
@@ -149,7 +149,7 @@ def _records(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:  # noqa: ANN40
 
 
 def _beyond(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The first field that a producer sets by itself, to something else than `value` asks for."""
+    """Return the first field that a producer sets to another value than that of `value`."""
     if revision != "v2":
         return _beyond_legacy(revision, value)
     records = value["records"]
@@ -166,11 +166,11 @@ def _beyond(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON v
         ("producerEpoch", (value["producerEpoch"] == "-1") == nobody),
         ("baseSequence", value["baseSequence"] == ("-1" if nobody else "0")),
     )
-    return next((name for name, can in rules if not can), None) or beyond_modern(value)
+    return next((name for name, can in rules if not can), None) or fixed_batch_field(value)
 
 
 def _beyond_legacy(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a JSON value
-    """The same of a v0 or v1 entry; a time of 0 is the time at which it is sent."""
+    """Return the same for a v0 or v1 entry; a time of 0 means the time of sending."""
     stamps = {message["timestamp"] for message in value["messages"] or [value]}
     rules: tuple[tuple[str, bool], ...] = (
         ("magic", revision == f"v{value['magic']}"),
@@ -179,4 +179,4 @@ def _beyond_legacy(revision: str, value: Any) -> str | None:  # noqa: ANN401 - a
         ("timestamp", revision == "v0" or "0" not in stamps),
         ("attributes", int(value["attributes"]) < len(COMPRESSION) - 1),
     )
-    return next((name for name, can in rules if not can), None) or beyond_legacy(value)
+    return next((name for name, can in rules if not can), None) or fixed_message_field(value)

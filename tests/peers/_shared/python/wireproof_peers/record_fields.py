@@ -1,4 +1,4 @@
-"""How bindings of Kafka libraries show a record, and what all that read whole record sets have in common."""
+"""The JSON value of a record, and what the adapters of Kafka clients in Python have in common."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from wireproof.wire.values import Json
 
 FIELDS: Final = ("offset", "timestamp", "key", "value")
-"""What every library shows of a record and of a message."""
+"""The fields of a record and of a message that every library returns."""
 
 READS: Final = (
     "wrapper",
@@ -22,8 +22,8 @@ READS: Final = (
 """The features of a log that every library reads."""
 
 
-def observed(batch: Sequence[str] = ()) -> tuple[str, ...]:
-    """The patterns of what is shown of a log: of its entries the fields `batch` too."""
+def observed_fields(batch: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the patterns of the fields of a log that an adapter returns, with the fields `batch`."""
     return (
         *(f"batches[].{name}" for name in (*FIELDS, *batch)),
         *(f"batches[].messages[].{name}" for name in FIELDS),
@@ -31,8 +31,8 @@ def observed(batch: Sequence[str] = ()) -> tuple[str, ...]:
     )
 
 
-def shown(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
-    """The fields of a record; a v0 message has no timestamp, which Kafka reads as -1 (kafka.md §2.1)."""
+def record_json(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
+    """Return the fields of a record; a v0 message has the timestamp -1, as in Kafka (kafka.md §2.1)."""
     timestamp = -1 if record.timestamp is None else record.timestamp
     return {
         "offset": str(record.offset),
@@ -43,10 +43,10 @@ def shown(record: Any) -> dict[str, Json]:  # noqa: ANN401 - of the library
 
 
 def to_hex(data: bytes | None) -> str | None:
-    """Bytes as a value has them; None is null."""
+    """Return bytes as hex, as a JSON value has them; None is null."""
     return None if data is None else data.hex()
 
 
 def to_bytes(text: str | None) -> bytes | None:
-    """What `to_hex` was given."""
+    """Return the bytes of a text in hex; null is None."""
     return None if text is None else bytes.fromhex(text)

@@ -1,9 +1,9 @@
-"""What the two readers and writers of Kafka record sets in Python share: kafka-python and aiokafka.
+"""The common part of the adapters of kafka-python and aiokafka, which read and write Kafka record sets.
 
-Both show a log as batches and their records and both build one entry at a time; they differ in the
-fields that they show, told by `Library`. A log is read as their consumers read it (their fetchers'
-`_unpack_records`): the checksum of each entry before its records, control records parsed by the
-library's own class. Nothing that the library gives is put right here.
+Both libraries return a log as batches with records and build one entry at a time; `Library` has the
+differences. A log is read as their consumers read it (`_unpack_records` of their fetchers): the checksum of
+each entry before its records, control records parsed by the library's own class. Values are reported as the
+library returns them.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ from attrs import Factory, define, frozen
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.wire.values import Json
-from wireproof_peers.build_entries import CODEC_BITS, built_batch, built_message
+from wireproof_peers.build_entries import CODEC_BITS, build_batch, build_message
 from wireproof_peers.exception_map import Refusals
-from wireproof_peers.record_fields import FIELDS, observed, shown, to_hex
+from wireproof_peers.record_fields import FIELDS, observed_fields, record_json, to_hex
 from wireproof_peers.record_fields import READS as EVERYBODY_READS
 
 ATTRIBUTES_AT: Final = 17
-"""Where a v0 or v1 message has its attributes: kafka.md §2.1."""
+"""The position of the attributes of a v0 or v1 message: kafka.md §2.1."""
 
 BATCH_FIELDS: Final = (
     "baseOffset",
@@ -31,29 +31,29 @@ BATCH_FIELDS: Final = (
     "producerEpoch",
     "baseSequence",
 )
-OBSERVES: Final = observed(BATCH_FIELDS)
-"""What both show."""
+OBSERVES: Final = observed_fields(BATCH_FIELDS)
+"""The fields that both return."""
 
 READS: Final = (*EVERYBODY_READS, "control-batch")
-"""What both read. Aborted transactions are left out by their fetchers, not by their codecs."""
+"""The features that both read. Their fetchers, not their codecs, leave out aborted transactions."""
 
 
-TOLD: Final = (
+WRITTEN: Final = (
     *("baseOffset", "magic", "attributes", *BATCH_FIELDS[1:]),
     *(f"records[].{name}" for name in ("attributes", "timestampDelta", "offsetDelta", *FIELDS, "headers")),
 )
-"""What their builders write of a v2 batch as told; the leader epoch (0 or -1) is theirs to choose."""
+"""The fields of a v2 batch that the builders write as given; they choose the leader epoch (0 or -1)."""
 
 
-def writes(codecs: dict[str, tuple[str, ...]]) -> tuple[tuple[str, Claim], ...]:
-    """What both write, with the codecs of each revision; wrappers only as a producer sends them."""
+def write_claims(codecs: dict[str, tuple[str, ...]]) -> tuple[tuple[str, Claim], ...]:
+    """Return the claims for encoding with the codecs of each revision; wrappers are those of a producer."""
     further: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-        "v2": (("headers", "idempotent", "transactional"), TOLD)
+        "v2": (("headers", "idempotent", "transactional"), WRITTEN)
     }
     claims = []
     for revision, names in codecs.items():
-        features, told = further.get(revision, ((), ()))
-        claim = Claim(("encode",), names, ("reader",), observes=told, features=features)
+        features, observed = further.get(revision, ((), ()))
+        claim = Claim(("encode",), names, ("reader",), observes=observed, features=features)
         claims.append((f"kafka.batch/{revision}", claim))
     return tuple(claims)
 
@@ -64,15 +64,15 @@ class Library:
 
     Attributes:
         name, version: of the adapter and of the library.
-        records: makes its reader of a whole log.
-        modern: the class of its v2 batches; whatever else the reader gives is a v0 or v1 entry.
-        legacy: makes a v0 or v1 entry of its bytes and magic.
-        header: the further fields that its v2 batches show, by attribute name.
+        records: returns the library's reader of a whole log.
+        modern: the class of its v2 batches; any other entry of the reader is a v0 or v1 entry.
+        legacy: returns a v0 or v1 entry from its bytes and magic.
+        header: pairs of field and attribute name, of the header of a v2 batch.
         legacy_header: the same for its v0 and v1 entries.
         control: reads a control record as its fetcher does.
         consumed: how many bytes a finished reader used, or None.
-        modern_builder, legacy_builder: its writers.
-        refusals: what its exceptions mean.
+        modern_builder, legacy_builder: return its builders of v2 and of v0 and v1 entries.
+        refusals: the meaning of its exceptions.
         bad_crc: the exception its fetcher raises for a wrong checksum.
         codecs: the codecs of v2; zstd is none of v0 and v1 (kafka.md §2.2).
     """
@@ -94,7 +94,7 @@ class Library:
 
 @define
 class _Seen:
-    """The entries delivered so far, and where the next one starts."""
+    """The entries read so far, and the position of the next one."""
 
     batches: list[Json] = Factory(list)
     start: int = 0
@@ -103,7 +103,7 @@ class _Seen:
         return {"batches": self.batches}
 
     def delivered(self) -> Json:
-        """What came before an error: an entry of which no record was delivered yet does not count."""
+        """Return the entries before an error, without a last entry of which no record was delivered."""
         last = self.batches[-1] if self.batches else None
         begun = isinstance(last, dict) and [] in (last.get("records"), last.get("messages"))
         return {"batches": self.batches[:-1] if begun else self.batches}
@@ -113,14 +113,14 @@ class RecordSet:
     """One client library as an adapter of `kafka.log`, and of `kafka.batch` for encoding."""
 
     def __init__(self, library: Library, claims: tuple[tuple[str, Claim], ...]) -> None:
-        """Bind `library`; `claims` are what it can do by format and revision."""
+        """Keep the library; `claims` are pairs of a format with its revision and the claim."""
         self.library = library
         self.name, self.version = library.name, library.version
         self.documented = library.refusals.documented
         self.revisions = dict(claims)
 
     def decode(self, request: Request) -> Outcome:
-        """Read `request.data` as a log; what a fetcher leaves out of one is not a codec's to say."""
+        """Read `request.data` as a log; options of a fetcher are unsupported, for these are codecs."""
         if request.options.fetch_offset is not None or request.options.isolation == "read_committed":
             return Unsupported("offsets and aborted transactions are its fetcher's, not its codec's")
         seen = _Seen()
@@ -152,40 +152,40 @@ class RecordSet:
             if batch.is_control_batch:
                 self.library.control(record)
             headers: list[Json] = [[key.encode().hex(), to_hex(value)] for key, value in record.headers]
-            records.append(shown(record) | {"headers": headers})
+            records.append(record_json(record) | {"headers": headers})
 
     def _legacy(self, batch: Any, entry: bytes, seen: _Seen) -> None:  # noqa: ANN401 - of the library
-        """A plain message is one record; a wrapper's records are its inner messages (kafka.md §2.2)."""
+        """Add a v0 or v1 entry; the records of a wrapper are its inner messages (kafka.md §2.2)."""
         outer = _fields(batch, self.library.legacy_header)
         if not entry[ATTRIBUTES_AT] & CODEC_BITS:
             record = next(self._checked(batch))
-            seen.batches.append(outer | shown(record) | {"messages": None})
+            seen.batches.append(outer | record_json(record) | {"messages": None})
             return
         messages: list[Json] = []
         seen.batches.append(outer | self._wrapper(entry) | {"messages": messages})
-        messages.extend(shown(record) for record in self._checked(batch))
+        messages.extend(record_json(record) for record in self._checked(batch))
 
     def _checked(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - of the library
-        """The records of a v0 or v1 entry, each with the checksum that the fetcher asks for, if it does."""
+        """Yield the records of a v0 or v1 entry, with the check of each checksum that the fetcher makes."""
         for record in batch:
             if hasattr(record, "validate_crc") and not record.validate_crc():
                 raise self.library.bad_crc("an inner message failed its crc check")
             yield record
 
     def _wrapper(self, entry: bytes) -> dict[str, Json]:
-        """A wrapper's own fields: as the library reads the same message without its codec bits.
+        """Return a wrapper's own fields, as the library reads the same message without its codec bits.
 
-        Neither library shows them of a wrapper. The value is compressed bytes, of which no value speaks.
+        Neither library returns them for a wrapper. The compressed bytes are not part of the value.
         """
         plain = bytearray(entry)
         plain[ATTRIBUTES_AT] &= ~CODEC_BITS
         record = next(iter(self.library.legacy(bytes(plain), entry[16])))
-        return shown(record) | {"value": None}
+        return record_json(record) | {"value": None}
 
     def encode(self, request: Request) -> Outcome:
-        """Build one entry of `request.value`; a value that the builder has no way to write is unsupported."""
+        """Build one entry of `request.value`; unsupported if the builder cannot write this value."""
         assert isinstance(request.value, dict)
-        build = built_batch if request.revision == "v2" else built_message
+        build = build_batch if request.revision == "v2" else build_message
         make = self.library.modern_builder if request.revision == "v2" else self.library.legacy_builder
         try:
             return build(make, request.value)

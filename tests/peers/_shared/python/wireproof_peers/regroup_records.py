@@ -1,8 +1,8 @@
-"""From the records that a consumer delivered back to the entries of the log that was served.
+"""Assigns the records that a consumer delivered to the entries of the log that the fake broker served.
 
-A consumer shows no entries. The server knows where each begins and which offsets it spans, as a broker
-does that never looks inside; a record belongs to the entry whose span it lies in. Nothing else of the
-bytes is used but for a wrapper's own fields, which no consumer shows: they stand as they were served.
+A consumer does not return entries. As a broker does, this module reads only where each entry begins and
+which offsets it spans; a record belongs to the entry that spans its offset. A wrapper's own fields, which no
+consumer returns, are copied from the served bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,27 +12,27 @@ from typing import Final
 from attrs import define, field, frozen
 
 from wireproof.wire.values import Json
-from wireproof_peers.record_fields import shown, to_hex
+from wireproof_peers.record_fields import record_json, to_hex
 
 _HEAD: Final = Struct(">qi")
 """Base offset and size of any entry: kafka.md §1.1, §2.1."""
 
 _MAGIC_AT: Final = 16
 _ATTRIBUTES_AT: Final = 17
-"""Where a message has its attributes."""
+"""The position of a message's attributes."""
 
 _LAST_DELTA: Final = Struct(">i")
 _LAST_DELTA_AT: Final = 23
 _COUNT: Final = Struct(">i")
 _COUNT_AT: Final = 57
-"""Where a record batch tells how many records it has: kafka.md §1.1."""
+"""The position of a record batch's number of records: kafka.md §1.1."""
 
 _KEY_LENGTH: Final = Struct(">i")
 _TIME: Final = Struct(">q")
 
 _OVERHEAD: Final = 12
 _SMALLEST: Final = 14
-"""The least size that any entry gives: kafka.md §1.4, step 2."""
+"""The smallest valid size of an entry: kafka.md §1.4, step 2."""
 
 _LEAST: Final = {0: 26, 1: 34, 2: 61}
 """Bytes of the shortest entry of each magic."""
@@ -53,13 +53,14 @@ class Record:
 
 
 @define
-class Served:
-    """An entry of the log that was served, and what was delivered of it.
+class ServedEntry:
+    """An entry of the log that was served, with the records delivered of it.
 
     Attributes:
         data: its bytes.
-        first, last: the offsets that it spans; `first` is known of a record batch only.
-        count: how many records it says that it has; known of a record batch only.
+        first, last: the offsets that it spans; `first` is None unless it is a record batch.
+        records: the delivered ones.
+        count: the number of records in its header; None unless it is a record batch.
     """
 
     data: bytes
@@ -70,12 +71,12 @@ class Served:
     count: int | None = None
 
     def spans(self, offset: int) -> bool:
-        """Whether a record of this offset may be one of its own."""
+        """Report whether a record with this offset may belong to the entry."""
         return (self.first is None or self.first <= offset) and offset <= self.last
 
     @property
     def has_all(self) -> bool:
-        """Whether as many records are its own as it says that it has."""
+        """Whether it has as many records as its header counts."""
         return self.count is not None and len(self.records) >= self.count
 
 
@@ -84,21 +85,21 @@ class Log:
     """A log as a broker sees it.
 
     Attributes:
-        entries: the whole ones.
-        sound: whether nothing follows them but, at most, the beginning of one more.
+        entries: the complete ones.
+        sound: whether nothing follows them, or only the beginning of one more entry.
     """
 
-    entries: tuple[Served, ...]
+    entries: tuple[ServedEntry, ...]
     sound: bool
 
     def is_read(self, upto: int) -> bool:
-        """Whether a consumer that asks for the offset `upto` next has all that was served behind it."""
+        """Report whether a consumer whose next offset is `upto` has read everything that was served."""
         return self.sound and (not self.entries or upto > self.entries[-1].last)
 
 
-def log_of(data: bytes) -> Log:
-    """Cut `data` into its entries; what has no length that an entry can have ends it."""
-    entries: list[Served] = []
+def split_log(data: bytes) -> Log:
+    """Split `data` into its entries, up to the first size that no entry can have."""
+    entries: list[ServedEntry] = []
     at = 0
     while len(data) - at >= _HEAD.size:
         base, size = _HEAD.unpack_from(data, at)
@@ -110,26 +111,26 @@ def log_of(data: bytes) -> Log:
             break
         if whole < _LEAST[magic]:
             return Log(tuple(entries), sound=False)
-        entries.append(_served(data[at : at + whole], magic, base))
+        entries.append(_served_entry(data[at : at + whole], magic, base))
         at += whole
     return Log(tuple(entries), sound=True)
 
 
-def _served(data: bytes, magic: int, base: int) -> Served:
+def _served_entry(data: bytes, magic: int, base: int) -> ServedEntry:
     if magic < _NEWEST:
-        return Served(data, magic, None, base)
+        return ServedEntry(data, magic, None, base)
     last = base + _LAST_DELTA.unpack_from(data, _LAST_DELTA_AT)[0]
-    return Served(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
+    return ServedEntry(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
 
 
-def shared_out(log: Log, records: Sequence[Record]) -> tuple[Served, ...]:
-    """The entries with their records, each given to the one that it lies in; both in the order of the log.
+def assign_records(log: Log, records: Sequence[Record]) -> tuple[ServedEntry, ...]:
+    """Return the entries with each record added to the entry that spans its offset, in the order of the log.
 
-    An offset that does not grow, and one behind as many records as the entry at hand counts, is of a later
-    entry, where one spans it: a lastOffsetDelta may reach over the batches behind. What no entry spans stays
-    with the entry at hand, for its records may lie anywhere; where no entry is whole, it makes up one.
+    A record belongs to a later entry, if one spans its offset, when the offset does not grow or the current
+    entry has all its records: a lastOffsetDelta may reach over the following batches. A record that no entry
+    spans is added to the current entry. Without any complete entry, one is made up for all records.
     """
-    entries = log.entries or ((Served(b"", _NEWEST, None, 0),) if records else ())
+    entries = log.entries or ((ServedEntry(b"", _NEWEST, None, 0),) if records else ())
     at, before = 0, None
     for record in records:
         grows = before is None or record.offset > before or not entries[at].records
@@ -140,27 +141,27 @@ def shared_out(log: Log, records: Sequence[Record]) -> tuple[Served, ...]:
     return entries
 
 
-def value_of(entries: Sequence[Served], *, whole: bool) -> Json:
-    """The value of a log; unless it is `whole`, entries of which nothing was delivered are left out."""
+def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
+    """Return the value of a log; unless `whole`, without the entries of which nothing was delivered."""
     return {"batches": list(_values(entries, whole=whole))}
 
 
-def _values(entries: Sequence[Served], *, whole: bool) -> Iterator[Json]:
+def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
     for entry in entries:
         if entry.magic >= _NEWEST and (entry.records or whole):
-            yield {"records": [shown(record) | _headers(record) for record in entry.records]}
+            yield {"records": [record_json(record) | _headers(record) for record in entry.records]}
         elif entry.data[_ATTRIBUTES_AT] & _CODEC and (entry.records or whole):
-            yield _wrapper(entry) | {"messages": [shown(record) for record in entry.records]}
+            yield _wrapper(entry) | {"messages": [record_json(record) for record in entry.records]}
         elif entry.magic < _NEWEST:
-            yield from (shown(record) | {"messages": None} for record in entry.records)
+            yield from (record_json(record) | {"messages": None} for record in entry.records)
 
 
 def _headers(record: Record) -> dict[str, Json]:
     return {"headers": [[key.hex(), to_hex(part)] for key, part in record.headers]}
 
 
-def _wrapper(entry: Served) -> dict[str, Json]:
-    """What a consumer cannot show of a wrapper: as it was served (kafka.md §2.1)."""
+def _wrapper(entry: ServedEntry) -> dict[str, Json]:
+    """Return the fields of a wrapper that no consumer returns, from the served bytes (kafka.md §2.1)."""
     at = _ATTRIBUTES_AT + 1 + 8 * entry.magic
     time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
     size = _KEY_LENGTH.unpack_from(entry.data, at)[0]

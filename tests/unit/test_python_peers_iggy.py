@@ -1,4 +1,4 @@
-"""iggy-py behind its loopback server, on the rule book's own bytes: iggy.md §3, §13."""
+"""iggy-py as a client of the fake server, on the rule book's own bytes: iggy.md §3, §13."""
 
 import socket
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from peer_adapters import python_adapter
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted, Crashed, Refused
-from wireproof_peers.fake_iggy_tcp import IggyServer
+from wireproof_peers.fake_iggy_tcp import FakeIggyTcp
 from wireproof_peers.iggy_sdk import SdkClient
 
 
@@ -69,7 +69,7 @@ def test_a_panic_in_a_future_of_iggy_py_is_an_undocumented_refusal_and_the_next_
 
 
 def test_the_loopback_server_hangs_up_on_a_length_that_is_none() -> None:
-    with IggyServer({}) as server:
+    with FakeIggyTcp({}) as server:
         host, port = server.address.split(":")
         with socket.create_connection((host, int(port)), timeout=5) as client:
             client.sendall(b"\xff\xff\xff\xff" + b"d\x00\x00\x00")

@@ -1,8 +1,8 @@
-"""The server in the framing from 0.11.0 on, on the rule book's own bytes: iggy.md, sections 2.1 and 13."""
+"""The fake Iggy server in the framing from 0.11.0 on, on the rule book's own bytes: iggy.md, sections 2.1 and 13."""
 
 import socket
 
-from wireproof_peers.fake_iggy_vsr import VsrServer
+from wireproof_peers.fake_iggy_vsr import FakeIggyVsr
 
 HEADER = 256
 
@@ -15,7 +15,7 @@ def header(size: int, operation: int, code: int, *, command: int = 5) -> bytes:
 
 
 def test_a_poll_is_answered_with_the_bytes_of_the_case_and_the_reply_names_its_request() -> None:
-    with VsrServer({}) as server:
+    with FakeIggyVsr({}) as server:
         server.serve(100, b"case")
         reply = asked(server, header(296, 2, 100) + b"p" * 40)
         assert server.sent(100) == [b"p" * 40]
@@ -28,25 +28,25 @@ def test_a_poll_is_answered_with_the_bytes_of_the_case_and_the_reply_names_its_r
 
 
 def test_a_send_is_kept_by_the_code_of_its_command() -> None:
-    with VsrServer({}) as server:
+    with FakeIggyVsr({}) as server:
         assert len(asked(server, header(259, 160, 0) + b"abc")) == HEADER
         assert server.sent(101) == [b"abc"]
 
 
 def test_the_client_is_told_that_its_server_leads_the_cluster() -> None:
-    with VsrServer({}) as server:
+    with FakeIggyVsr({}) as server:
         reply = asked(server, header(HEADER, 2, 12))
         port = int(server.address.rpartition(":")[2])
     assert reply[HEADER:].endswith(b"127.0.0.1" + port.to_bytes(2, "little") + bytes(8))
 
 
 def test_what_is_no_request_or_shorter_than_a_header_ends_the_connection() -> None:
-    with VsrServer({}) as server:
+    with FakeIggyVsr({}) as server:
         assert asked(server, header(HEADER, 2, 1, command=8)) == b""
         assert asked(server, header(255, 2, 1)[:255]) == b""
 
 
-def asked(server: VsrServer, data: bytes) -> bytes:
+def asked(server: FakeIggyVsr, data: bytes) -> bytes:
     """What the server answers before it hangs up, or the whole of a reply."""
     host, port = server.address.split(":")
     with socket.create_connection((host, int(port)), timeout=5) as client:

@@ -1,14 +1,14 @@
-"""The HTTP server that SDKs of Iggy are driven with: iggy.md, section 8."""
+"""The fake Iggy server over HTTP: iggy.md, section 8."""
 
 from http.client import HTTPConnection
 
-from wireproof_peers.fake_iggy_http import IggyWeb
+from wireproof_peers.fake_iggy_http import FakeIggyHttp
 
 MESSAGES = "/streams/1/topics/sample/messages"
 
 
 def test_a_poll_is_answered_with_the_bytes_of_the_case_and_a_send_is_kept_until_the_next() -> None:
-    web = IggyWeb()
+    web = FakeIggyHttp()
     try:
         web.serve(b"\xff[")
         client = HTTPConnection(web.address, timeout=10)

@@ -1,4 +1,4 @@
-"""librdkafka behind its broker on the loopback, on the rule book's own bytes: kafka.md §6, §8.1."""
+"""librdkafka as a client of the fake broker, on the rule book's own bytes: kafka.md §6, §8.1."""
 
 from collections.abc import Iterator
 from struct import pack
@@ -11,7 +11,7 @@ from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
 from wireproof.wire.options import Options
 from wireproof_peers.fake_kafka_broker import RecordSet
-from wireproof_peers.regroup_records import Record, log_of, shared_out
+from wireproof_peers.regroup_records import Record, assign_records, split_log
 
 W01 = bytes.fromhex(
     "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
@@ -55,13 +55,13 @@ def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
 def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
     over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
     first, second = (Record(offset, T, b"k", b"v") for offset in (0, 1))
-    log = log_of(over + moved(W01, 1))
-    assert [entry.records for entry in shared_out(log, [first, second])] == [[first], [second]]
+    log = split_log(over + moved(W01, 1))
+    assert [entry.records for entry in assign_records(log, [first, second])] == [[first], [second]]
 
 
 def test_records_beyond_what_a_batch_counts_stay_with_it_where_no_other_spans_them() -> None:
     records = [Record(offset, T, b"k", b"v") for offset in (0, 0)]
-    assert shared_out(log_of(W01), records)[0].records == records
+    assert assign_records(split_log(W01), records)[0].records == records
 
 
 def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: Any) -> None:
