@@ -69,7 +69,7 @@ BUILD = {"steps": ["make all"]}
         ({"command": "x", "environment": {"A": 1}}, "environment['A']: want a text"),
         ({"command": "x", "build": {}}, "build.steps: required field missing"),
         ({"command": "x", "build": {"steps": "make"}}, "build.steps: want a list of texts"),
-        ({"command": "x", "build": {"steps": ["a 'b"]}}, "No closing quotation"),
+        ({"command": "x", "build": {"steps": ["a 'b"]}}, "build.steps: No closing quotation"),
         ({"command": "x", "python": "a.py:b"}, "want exactly one of command, python and absent"),
         ({}, "want exactly one of command, python and absent"),
         ({"python": "a:b"}, "python: want FILE.py:NAME"),

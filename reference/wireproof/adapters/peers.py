@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, get_origin
+from typing import Final, Literal, get_args
 
 import cattrs
 from attrs import Factory, field, frozen
@@ -18,6 +18,8 @@ from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterFileError
 from wireproof.formats import FORMATS
 from wireproof.parsing import toml_of
+
+Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
 FILE: Final = "adapter.toml"
 
@@ -60,7 +62,7 @@ class AdapterFile:
     """
 
     description: str
-    language: Literal["csharp", "go", "java", "node", "python", "rust"]
+    language: Language
     command: str = ""
     python: str = ""
     absent: str = ""
@@ -95,7 +97,7 @@ def read(path: Path) -> Entry:
             file.description,
             object=_object(file.python),
             search_path=_search_path(folder, file.python),
-            command=_words(file.command),
+            command=_words("command", file.command),
             environment=file.environment,
             prepare=_build(folder, file),
             extra=file.extra,
@@ -139,8 +141,12 @@ def _search_path(folder: Path, python: str) -> tuple[str, ...]:
     return str(file.resolve().parent), str(packaged.peers_folder() / PYTHON)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.replace("{python}", sys.executable) for word in shlex.split(text))
+def _words(key: str, text: str) -> tuple[str, ...]:
+    """Return the words of a command; `key` is for the error."""
+    try:
+        return tuple(word.replace("{python}", sys.executable) for word in shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
 
 
 def _build(folder: Path, file: AdapterFile) -> Build | None:
@@ -153,7 +159,7 @@ def _build(folder: Path, file: AdapterFile) -> Build | None:
             raise ValueError(f"driver: {file.driver} has no [build]")
     if table is None:
         return None
-    steps = tuple(_words(step) for step in table.steps)
+    steps = tuple(_words("build.steps", step) for step in table.steps)
     return Build(owner, steps, table.shared)
 
 
@@ -172,17 +178,18 @@ def _texts(value: object, _: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _one_of(value: object, kind: Any) -> object:  # noqa: ANN401 - a type
-    if value not in kind.__args__:
-        raise ValueError(f"want one of {', '.join(kind.__args__)}")
+def _one_of(value: object, kind: object) -> object:
+    names = get_args(kind)
+    if value not in names:
+        raise ValueError(f"want one of {', '.join(names)}")
     return value
 
 
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     converter.register_structure_hook(str, _exact_text)
-    converter.register_structure_hook_func(lambda kind: get_origin(kind) is tuple, _texts)
-    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
+    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _texts)
+    converter.register_structure_hook_func(lambda kind: kind == Language, _one_of)
     return converter
 
 
