@@ -142,7 +142,7 @@ def test_a_baseline_that_is_none_is_one_line(wireproof: Command, tmp_path: Path)
 def test_a_missing_extra_says_what_to_install(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {"kio", *(name for name in sys.modules if name.startswith("kio."))}:
         monkeypatch.setitem(sys.modules, name, None)  # a submodule that is there is found without its parent
-    monkeypatch.delitem(sys.modules, "wireproof.adapters.bindings.kio", raising=False)
+    monkeypatch.delitem(sys.modules, "kio_adapter", raising=False)
     done = wireproof("check", "kio", "--in-process")
     assert done.code == 4
     assert "pip install 'wireproof[peers]'" in done.one_line()

@@ -12,10 +12,10 @@ from wireproof.adapters.advice import advice, mend_of
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.kits import FORMAT, KITS, write
 from wireproof.adapters.probe import Finding, Standing, findings
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
+from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
@@ -101,21 +101,21 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
 
 
 @command.command("new")
-@click.argument("language", metavar="LANG", type=click.Choice(list(KITS)))
+@click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def making(language: str, folder: Path) -> None:
-    """Write the adapter kit of LANG to DIR: one file with a small codec that conforms, to put yours into.
+    """Write the adapter template of LANG to DIR: one file with a small codec that you replace by yours.
 
     Prints the commands that build it and hold it to its cases.
     """
-    kit = KITS[language]
-    write(kit, folder)
-    click.echo(f"{folder / kit.source}: an adapter whose codec conforms; put yours in its place. Now:")
-    if kit.build:
-        click.echo(kit.command(kit.build, folder))
-    click.echo(f"wireproof check {shlex.quote(kit.spec(folder))} --run {shlex.quote(FORMAT)}")
-    if kit.missing:
-        click.echo(f"wireproof: this wants {' and '.join(kit.missing)} on the PATH", err=True)
+    template = TEMPLATES[language]
+    write(template, folder)
+    click.echo(f"{folder / template.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    if template.build:
+        click.echo(template.command(template.build, folder))
+    click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")
+    if template.missing:
+        click.echo(f"wireproof: this wants {' and '.join(template.missing)} on the PATH", err=True)
 
 
 @command.command("probe")

@@ -9,9 +9,10 @@ from wireproof.trial.exit_codes import Exit
 
 TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:UnknownAdapter": Exit.USAGE,
+    "wireproof.adapters.errors:AdapterFileError": Exit.SUITE,
     "wireproof.adapters.errors:MessageError": Exit.ADAPTER,
     "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
-    "wireproof.adapters.kits:KitError": Exit.USAGE,
+    "wireproof.adapters.templates:TemplateError": Exit.USAGE,
     "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
     "wireproof.cases.patterns:PatternError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,
