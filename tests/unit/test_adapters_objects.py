@@ -16,6 +16,7 @@ import toys
 from attrs import evolve
 from peer_adapters import write_peer
 
+from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
 from wireproof.adapters import build, packaged, registry
 from wireproof.adapters.contract import Request
@@ -183,7 +184,7 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
     ("spec", "text"),
     [
         ("refrence", "unknown adapter refrence; nearest: reference"),
-        ("mutant:no-such-mutant", "unknown adapter mutant:no-such-mutant; nearest: "),
+        ("python:no-such-kind", "unknown adapter python:no-such-kind; nearest: "),
         ("py:toys", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),
@@ -245,11 +246,9 @@ def test_names_are_unique_and_rows_lead_somewhere() -> None:
 
 
 def test_the_mutants_are_found_by_name() -> None:
-    rows = entries()
-    mutants = [name for name in rows if name.startswith("mutant:")]
-    assert mutants
-    for name in mutants:
-        assert load_object(rows[name]).name
+    assert mutants()
+    for name in mutants():
+        assert load_object(resolve(spec_of(name))).name == name.removeprefix("mutant:")
 
 
 # --- builds ---

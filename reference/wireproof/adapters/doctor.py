@@ -124,8 +124,6 @@ def version_of(tool: Tool) -> str:
 
 def _adapters() -> Iterator[Finding]:
     for entry in entries().values():
-        if entry.name.startswith("mutant:"):
-            continue
         stands = ready(entry)
         state: State = "missing" if stands.state == "not here" else stands.state
         yield Finding("adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.remedy)

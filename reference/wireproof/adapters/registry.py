@@ -2,7 +2,6 @@
 
 reference, columnar           an adapter of this package: `builtin`
 kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
-mutant:crc-skip               a row of any `MUTANTS` under `wireproof.adapters.mutants`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that speaks frames
 jsonl:command arguments       a process that speaks JSON lines
@@ -12,7 +11,6 @@ import difflib
 import importlib
 import inspect
 import os
-import pkgutil
 import shlex
 import sys
 from collections.abc import Iterator
@@ -20,7 +18,7 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Final
 
-import wireproof.adapters.mutants
+import wireproof
 from wireproof.adapters import peers
 from wireproof.adapters.build import built, note_version
 from wireproof.adapters.builtin import BUILTIN
@@ -38,19 +36,15 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 # --- names ---
 
 
-def entries(*, mutants: bool = True) -> dict[str, Entry]:
-    """Return every registered adapter by name; without mutants none of their modules is imported.
-
-    Raises `AdapterFileError` if the file of a peer cannot be read.
-    """
+def entries() -> dict[str, Entry]:
+    """Return every registered adapter by name; raises `AdapterFileError` for a peer's file that is broken."""
     own = BUILTIN | {name: peers.read(path) for name, path in peers.files().items()}
-    rows = own | _third_party() | own  # a third party cannot replace an adapter of ours
-    return rows | (_mutants() if mutants else {})
+    return own | _third_party() | own  # a third party cannot replace an adapter of ours
 
 
-def names(*, mutants: bool = True) -> list[str]:
+def names() -> list[str]:
     """Return the name of every registered adapter; no file of a peer is read."""
-    return list({**BUILTIN, **peers.files(), **_third_party(), **(_mutants() if mutants else {})})
+    return list({**BUILTIN, **peers.files(), **_third_party()})
 
 
 def _third_party() -> dict[str, Entry]:
@@ -69,19 +63,6 @@ def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 
     if isinstance(loaded, Entry):
         return loaded
     return Entry(name, _first_line(loaded), object=value)
-
-
-def _mutants() -> dict[str, Entry]:
-    package = wireproof.adapters.mutants
-    rows = {}
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        path = f"{package.__name__}.{module}"
-        mutants = getattr(importlib.import_module(path), "MUTANTS", {})
-        for name, made in mutants.items():
-            rows[f"mutant:{name}"] = Entry(
-                f"mutant:{name}", _first_line(made), object=f"{path}:MUTANTS[{name}]", formats=(module,)
-            )
-    return rows
 
 
 def _first_line(thing: object) -> str:
@@ -116,9 +97,8 @@ def _registered(name: str) -> Entry:
         return BUILTIN[name]
     if path := peers.files().get(name):
         return peers.read(path)
-    rows = _third_party() | _mutants()  # these imports are slow, so they come last
-    if name in rows:
-        return rows[name]
+    if entry := _third_party().get(name):  # it imports every third party's package, so it comes last
+        return entry
     known = names()
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
     raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or known[:3])}")

@@ -35,14 +35,13 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 
 @click.group("adapters", invoke_without_command=True)
-@click.option("--mutants", is_flag=True, help="each mutant on a line of its own")
 @saying
 @click.pass_context
-def command(ctx: click.Context, mutants: bool, form: str) -> None:
+def command(ctx: click.Context, form: str) -> None:
     """List the registered adapters: whether each is ready here, and if not, what makes it so."""
     if ctx.invoked_subcommand is not None:
         return
-    rows = [_row(entry) for entry in entries().values() if mutants or not _mutant(entry)]
+    rows = [_row(entry) for entry in entries().values()]
     if form == "json":
         names = ("name", "state", "version", "about")
         said([dict(zip(names, row, strict=True)) for row in rows])
@@ -51,13 +50,6 @@ def command(ctx: click.Context, mutants: bool, form: str) -> None:
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
         click.echo(f"{head}  {row[3]}")
-    if not mutants:
-        number = sum(map(_mutant, entries().values()))
-        click.echo(f"mutant:*  {number} codecs with one planted fault each: `wireproof adapters --mutants`")
-
-
-def _mutant(entry: Entry) -> bool:
-    return entry.name.startswith("mutant:")
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:

@@ -21,12 +21,12 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.fuzz.findings:FindingError": Exit.USAGE,
     "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
     "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.trial.baseline:BaselineError": Exit.USAGE,
     "wireproof.trial.companions:CompanionError": Exit.USAGE,
     "wireproof.trial.events:EventError": Exit.USAGE,
-    "wireproof.trial.killtable:KillTableError": Exit.USAGE,
     "wireproof.trial.property:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
