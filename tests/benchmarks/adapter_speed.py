@@ -1,4 +1,4 @@
-"""A scan with an adapter beside the adapter alone: `python tests/benchmarks/adapter_speed.py`.
+"""A scan with an adapter beside the adapter alone: `PYTHONPATH=. python tests/benchmarks/adapter_speed.py`.
 
 Alone is: the same object in this process, asked the same questions for the same digests, one after another,
 with nobody who reads the reference's answer or judges. The scan does all that and keeps the adapter in
@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 from beside import MIB, best, conditions, of_tree, told
 
+from tests.generators.kafka_segments import generate
 from wireproof import columnar
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.objects import Caller
@@ -21,7 +22,6 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.spark import jobs
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.segments import generate
 from wireproof.spark.session import session
 from wireproof.trial.plan import planned, request_for
 

@@ -1,5 +1,6 @@
-"""How fast a scan is with the reference's verdict only: `python tests/benchmarks/scan_speed.py [PART…]`.
+"""How fast a scan is with the reference's verdict only.
 
+Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
 Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
 that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
 Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, and with
@@ -22,11 +23,11 @@ from attrs import field, frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from pyspark.sql import SparkSession
 
+from tests.generators.kafka_segments import SEGMENT, generate
 from wireproof import columnar
 from wireproof.spark import jobs, spanwise
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
-from wireproof.spark.segments import SEGMENT, generate
 from wireproof.spark.session import session
 
 SOUND = 1 << 62
@@ -68,7 +69,7 @@ class Room:
 
     def _made(self, name: str, size: int, segment: int) -> Path:
         folder = self.folder / name
-        if not (folder / "ledger.json").exists():
+        if not (folder / "manifest.json").exists():
             generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
         return folder
 

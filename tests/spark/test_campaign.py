@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.registry import spec_of
 from wireproof.fuzz.numbered import Numbered
 from wireproof.spark import campaign
 from wireproof.spark.campaign import Plan
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 def planned(out: Path) -> Plan:
     numbered = Numbered(("kafka.batch/v2",), ("decode",), 1)
-    return campaign.planned(numbered, ["mutant:crc-skip"], 90, out, grain=30)
+    return campaign.planned(numbered, [spec_of("mutant:crc-skip")], 90, out, grain=30)
 
 
 def digests(out: Path) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pages import rows, shown
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
+from tests.mutants.registry import spec_of
 from wireproof.cli.progress import said, worked
 from wireproof.fuzz.numbered import Numbered
 from wireproof.report.chart import Chart, Lane, svg
@@ -26,7 +27,7 @@ from wireproof.spark.spanwise import Tasks
 from wireproof.spark.vectors import Sum, Vectors
 from wireproof.trial.signature import Signature
 
-ADAPTER = "mutant:crc-skip"
+ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]
 FLIPPED = GOOD[5][:500] + bytes([GOOD[5][500] ^ 1]) + GOOD[5][501:]
 LOG = b"".join(GOOD[:300]) + FLIPPED + b"\xff" * 40 + b"".join(GOOD[300:]) + GOOD[0][:50]

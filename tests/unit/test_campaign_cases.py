@@ -14,6 +14,7 @@ from commands import Command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
@@ -28,11 +29,13 @@ from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature, signature
 
+MUTANT = spec_of("mutant:crc-skip")
+
 KAFKA = ("kafka.batch/v1", "kafka.batch/v2")
 NUMBERED = Numbered(KAFKA, ("decode", "encode"), 10)
 
 
-def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = ("mutant:crc-skip",)) -> Plan:
+def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = (MUTANT,)) -> Plan:
     return campaign.planned(NUMBERED, adapters, cases, out, grain=15)
 
 
@@ -157,12 +160,12 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     found = {row["finding"]: row for row in table(plan, "signatures")}
     samples = table(plan, "samples")
     assert {row["kind"] for row in samples} >= {"fail:wrong-accept"}
-    with Engine("mutant:crc-skip") as engine:
+    with Engine(MUTANT) as engine:
         for row in samples:
             word = row["token"] if row["token"][0] != "@" else f"@{plan.out / row['token'][1:]}"
             case = parse(word)
             [ran] = engine.run([case])
-            said = signature("mutant:crc-skip", ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
+            said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
             assert (campaign.raw(case), len(row["raw"])) == (row["raw"], row["length"])
             assert found[row["finding"]]["first"] <= row["number"]
@@ -239,7 +242,7 @@ def test_what_is_asked_is_what_the_adapters_claim() -> None:
 @pytest.mark.campaigns
 def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
     formats = [f"--format={joined}" for joined in KAFKA]
-    for adapter, code in (("mutant:crc-skip", 1), ("reference", 0)):
+    for adapter, code in ((MUTANT, 1), ("reference", 0)):
         out = tmp_path / adapter[:3]
         plan = campaign.planned(Numbered(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out)
         done_in(plan, 1)

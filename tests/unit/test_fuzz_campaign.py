@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,21 +15,27 @@ from commands import Command
 from goldens import load
 from machine import needs
 
+from tests.mutants.kill import killed_by_fuzz
+from tests.mutants.registry import spec_of
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
-from wireproof.fuzz import lane as lanes
+from wireproof.fuzz import lane as worker_process
 from wireproof.fuzz.campaign import Campaign, run
-from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
+from wireproof.fuzz.corpus import keep, minimise, write_seeds
 from wireproof.fuzz.findings import Finding, read
-from wireproof.fuzz.killed import killed_by_fuzz
+from wireproof.fuzz.plain import write_launcher
+
+MUTANT = spec_of("mutant:crc-skip")
 
 SECONDS = 12.0
 
 
 def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -> list[Finding]:
-    lane = {"adapter": adapter, "rows": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
-    told = json.dumps(lane | {"seconds": seconds} | more)
-    done = subprocess.run([sys.executable, "-m", lanes.__name__, told], env=environment(), check=False)
+    config = {"adapter": adapter, "formats": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
+    text = json.dumps(config | {"seconds": seconds} | more)
+    done = subprocess.run(
+        [sys.executable, "-m", worker_process.__name__, text], env=environment(), check=False
+    )
     assert done.returncode == 0
     return read(root / "findings" / adapter.replace(":", "-"))
 
@@ -39,8 +46,8 @@ def environment() -> dict[str, str]:
 
 
 def last(root: Path) -> dict[str, object]:
-    pulse: dict[str, object] = json.loads((root / "stats.jsonl").read_text().splitlines()[-1])
-    return pulse
+    line: dict[str, object] = json.loads((root / "stats.jsonl").read_text().splitlines()[-1])
+    return line
 
 
 @pytest.mark.campaigns
@@ -65,13 +72,13 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
 
 @pytest.mark.campaigns
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
+    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, hang_seconds=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
 
 
 @pytest.mark.campaigns
 def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
+    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, hang_seconds=600.0)
     assert [one.signature.kind for one in found] == ["timeout"]
     assert int(str(last(tmp_path)["corpus"])) > 0
 
@@ -90,10 +97,10 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
 @pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "findings" / "py-troubled-Segfault"
-    lane = {"adapter": "py:troubled:Segfault", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
-    told = json.dumps(lane | {"worker": "w0", "seconds": 60})
+    config = {"adapter": "py:troubled:Segfault", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
+    text = json.dumps(config | {"worker": "w0", "seconds": 60})
     process = subprocess.Popen(
-        [sys.executable, "-m", lanes.__name__, told], env=environment(), start_new_session=True
+        [sys.executable, "-m", worker_process.__name__, text], env=environment(), start_new_session=True
     )
     until = time.monotonic() + 45
     while not (list(folder.glob("*.json")) and list((tmp_path / "corpus").rglob("*"))):
@@ -112,10 +119,10 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.campaigns
-def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
-    told = json.dumps({"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
+def test_no_fuzzing_process_outlives_its_worker(tmp_path: Path) -> None:
+    text = json.dumps({"adapter": "reference", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
                        "worker": "w0", "seconds": 60})  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-m", lanes.__name__, told])
+    process = subprocess.Popen([sys.executable, "-m", worker_process.__name__, text])
     until = time.monotonic() + 45
     while not list((tmp_path / "corpus").rglob("*/*/*")):
         assert time.monotonic() < until
@@ -130,7 +137,7 @@ def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
 
 
 PLANTED = [
-    "mutant:crc-skip",  # of each lane there is one that runs without it: this one is found in seconds
+    "mutant:crc-skip",  # this one has no marker, because it is found in seconds
     pytest.param("mutant:iggy-bool-normalised", marks=pytest.mark.campaigns),
     pytest.param("mutant:heka-hmac-skip", marks=pytest.mark.campaigns),
 ]
@@ -146,7 +153,8 @@ def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
 
 @pytest.mark.campaigns
 def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
-    adapter = f"exec:{sys.executable} -m wireproof serve mutant:iggy-identifier-unchecked"
+    served = shlex.quote(spec_of("mutant:iggy-identifier-unchecked"))
+    adapter = f"exec:{sys.executable} -m wireproof serve {served}"
     campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
     ended = run(campaign)
     assert not ended.troubles
@@ -169,14 +177,14 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
     corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
     for number in range(100):
         keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
-    lane = {
+    config = {
         "adapter": "reference",
-        "rows": [row.joined],
+        "formats": [row.joined],
         "root": str(tmp_path),
-        "worker": "less",
+        "worker": "minimise",
         "seconds": 0,
     }
-    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(lane)))
+    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(config)))
     assert done.kept
     assert 0 < done.inputs[1] < done.inputs[0] / 4
     assert done.features[1] >= done.features[0] > 50
@@ -185,13 +193,11 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
 
 @pytest.mark.campaigns
 def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:
-    done = wireproof(
-        "fuzz", "mutant:crc-skip", "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path)
-    )
+    done = wireproof("fuzz", MUTANT, "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path))
     assert done.code == 1
     assert "fail:wrong-accept · crc-mismatch" in done.out
     token = next(line for line in done.out.splitlines() if "wireproof replay" in line).split("'")[1]
-    again = wireproof("replay", token, "mutant:crc-skip")
+    again = wireproof("replay", token, MUTANT)
     assert again.code == 1
     assert wireproof("replay", token, "reference").code == 0
 

@@ -1,14 +1,12 @@
 """What the README lists is what there is; what it has its reader type is `test_readme_commands.py`'s."""
 
 import re
-from pathlib import Path
 
 import pytest
 from goldens import load
 from readme import README
 
-from wireproof.adapters.build import drivers_folder
-from wireproof.adapters.registry import entries
+from wireproof.adapters.packaged import peers_folder
 from wireproof.cli import VERBS
 from wireproof.formats import FORMATS
 from wireproof.trial.baseline import parse
@@ -75,8 +73,6 @@ def test_what_it_has_found_is_a_case_that_stands_in_the_baseline_of_the_codec() 
 
 
 def debts(codec: str) -> set[str]:
-    entry = entries()[codec]
-    folders = [codec, *([entry.prepare.source] if entry.prepare else [])]
-    files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
-    text = next(filter(Path.exists, files)).read_text(encoding="utf-8")
+    (file,) = peers_folder().glob(f"*/{codec}/baseline.toml")
+    text = file.read_text(encoding="utf-8")
     return {debt.id for debt in parse(text)}

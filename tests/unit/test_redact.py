@@ -16,6 +16,7 @@ from commands import Command
 from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
 
+from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.mutate.parsed import read
@@ -31,6 +32,8 @@ from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.wire.rejected import Rejected
+
+MUTANT = spec_of("mutant:crc-skip")
 
 SECRET = b"SECRET"
 KEY, VALUE, HEADER = SECRET + b"-key", SECRET * 40, SECRET + b"-header"
@@ -140,8 +143,8 @@ def test_a_gzip_batch_with_a_wrong_checksum_keeps_its_fields_behind_the_checksum
 
 def test_an_adapter_that_looks_past_the_fault_must_still_do_so() -> None:
     case = asked(V2, batch(4, crc=7))
-    less = redacted(case, "mutant:crc-skip")
-    with Engine("mutant:crc-skip") as engine:
+    less = redacted(case, MUTANT)
+    with Engine(MUTANT) as engine:
         [ran] = engine.run([less])
         assert judge(ran.case, ran.outcome, hello=engine.hello).label == "fail:wrong-accept"
 
@@ -160,7 +163,7 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
             assert type(less.expect) is type(expectation(case))
     assert proven > 300
     assert len(refused) < 0.08 * proven, "damage that lies in the payload itself, or in how it is packed"
-    assert all("redacted bytes show something else" in text for text in refused)
+    assert all("redaction changes the result" in text for text in refused)
 
 
 def test_a_scan_keeps_its_items() -> None:
@@ -173,13 +176,13 @@ def test_a_scan_keeps_its_items() -> None:
 
 
 def test_what_cannot_be_redacted_is_said_in_one_line() -> None:
-    with pytest.raises(RedactionError, match="not a value that is written"):
+    with pytest.raises(RedactionError, match="a value to encode"):
         redacted(Case("x", "kafka.batch", "v2", Value({}), Accept(), op="encode"))
     with pytest.raises(RedactionError, match="JSON that is refused"):
         list(redactions(formats.get("iggy.json.send", "0.0.30"), b'{"messages": ["SECRET'))
     inner = kafka_bytes.batch(logs.varint(70) + b"\0\0\0" + b"\xff" * 9 + b"\x7f" + VALUE[:60], 1)
     assert told(V2, inner)[0] == "bad-varint"
-    with pytest.raises(RedactionError, match=r"redacted bytes show something else: .*; leave --redact away"):
+    with pytest.raises(RedactionError, match=r"redaction changes the result: .*; run again without --redact"):
         redacted(asked(V2, inner))
 
 
@@ -192,7 +195,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
     options = jobs.source_options([str(folder)], [])
-    plan = plan_scan("wireproof.kafka_log", options, ["mutant:crc-skip"], room / "out")
+    plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
     scan_span(plan, 0)
     merge_scan(plan)
     return plan.out
@@ -253,7 +256,7 @@ def test_a_name_that_means_no_finding_or_many_lists_them(
     done = wireproof("promote", f"{tables}#{word}", "--redact")
     assert done.code == 2
     assert text in done.one_line()
-    assert "mutant:crc-skip · kafka.batch/v2 · decode · fail:wrong-accept" in done.one_line()
+    assert f"{MUTANT} · kafka.batch/v2 · decode · fail:wrong-accept" in done.one_line()
 
 
 @pytest.mark.sweeps
@@ -265,12 +268,12 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     copy.mkdir()
     (copy / "plan.json").write_text((tables / "plan.json").read_text())
     table = pq.read_table(tables / "samples.parquet").to_pylist()
-    rows = [row for row in table if row["implementation"] == "mutant:crc-skip"]
-    rows = [{**row, "implementation": "mutant:crc-range-from-magic"} for row in rows]
+    rows = [row for row in table if row["implementation"] == MUTANT]
+    rows = [{**row, "implementation": spec_of("mutant:crc-range-from-magic")} for row in rows]
     job_files.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
     done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 2
-    assert "does not show it any more" in done.one_line()
+    assert "no longer reproduces the finding" in done.one_line()
     assert not list((tmp_path / "fixtures").rglob("*.json"))
 
 

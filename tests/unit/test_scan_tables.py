@@ -15,6 +15,7 @@ import pytest
 from commands import Command
 from py4j.protocol import Py4JNetworkError
 
+from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.columnar.trees import trees
 from wireproof.spark import jobs, scan_span, tables
@@ -22,6 +23,8 @@ from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
 from wireproof.trial.exit_codes import Exit
+
+MUTANT = spec_of("mutant:crc-skip")
 
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
 
@@ -125,17 +128,17 @@ def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(tmp_path: P
     flipped = bytearray(GOOD[1])
     flipped[500] ^= 1
     folder = logs.write(tmp_path / "in", a=GOOD[0] + bytes(flipped) + GOOD[2] + b"\xff" * 40)
-    plan = done(planned(folder, tmp_path / "out", "mutant:crc-skip", "reference"))
+    plan = done(planned(folder, tmp_path / "out", MUTANT, "reference"))
     verdicts = [
         {one["adapter"]: (one["verdict"], one["cluster"]) for one in row["verdicts"]} for row in frames(plan)
     ]
-    assert verdicts[0]["mutant:crc-skip"] == ("pass:canonical", "accepted")
+    assert verdicts[0][MUTANT] == ("pass:canonical", "accepted")
     assert verdicts[1]["reference"] == ("pass:canonical", "refused")
-    label, cluster = verdicts[1]["mutant:crc-skip"]
+    label, cluster = verdicts[1][MUTANT]
     assert label == "fail:wrong-accept"
     assert len(cluster) == 16
     assert verdicts[3] == {}, "bytes that are no entry are no question"
-    found = [row for row in table(plan, "samples") if row["implementation"] == "mutant:crc-skip"]
+    found = [row for row in table(plan, "samples") if row["implementation"] == MUTANT]
     assert [(row["kind"], row["class"], row["raw"]) for row in found] == [
         ("fail:wrong-accept", "crc-mismatch", bytes(flipped))
     ]
@@ -358,7 +361,7 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
     flipped[500] ^= 1
     damaged = GOOD[0] + bytes(flipped)
     for number, (log, adapters, code) in enumerate(
-        ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, ("mutant:crc-skip",), 1))
+        ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
         options = jobs.source_options([str(folder)], [])

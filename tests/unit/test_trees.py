@@ -8,6 +8,7 @@ import logs
 import pytest
 from goldens import load
 
+from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.frames import runs
@@ -15,7 +16,6 @@ from wireproof.columnar.trees import trees
 from wireproof.spark import fast
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
-from wireproof.spark.segments import MIB, generate
 from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options

@@ -306,7 +306,7 @@ def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
     """
     framing = FRAMINGS[resync]
     found = framing.head(header, Options(max_message=most))
-    if framing.refused == "within" or not isinstance(found, Head):
+    if framing.on_rejection == "within" or not isinstance(found, Head):
         return 0
     return len(header) + found.header.message_length
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
 import cattrs
-from attrs import evolve, field, fields, frozen, has
+from attrs import field, fields, frozen, has
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from wireproof.adapters.contract import Hello
@@ -143,6 +143,9 @@ class Footer:
     before: str = field(default="", eq=False)
 
 
+TIMES: Final = ("started", "ns")
+"""The fields that differ between two runs of one seed."""
+
 Event: TypeAlias = Run | CaseEvent | Footer
 
 
@@ -239,22 +242,36 @@ _CONVERTER: Final = _converter()
 
 
 def to_line(event: Event) -> str:
-    """An event as one line, without its newline; fields that say nothing are left out."""
-    row = {"event": NAMES[type(event)], **_CONVERTER.unstructure(event)}
-    return json.dumps(row, separators=(",", ":"), default=list)
+    """Return an event as one line, without its newline; fields that have their default are left out."""
+    return _LINE(_row(event))
 
 
 def chained(event: Event) -> str:
-    """The digest that the next event bears: of all that an event says but for times, `before` included.
+    """Return the digest that the next event bears: of every field but times, `before` included.
 
     Two runs of one seed differ in times only; so they end in one digest.
     """
-    match event:
-        case Run():
-            event = evolve(event, started="")
-        case CaseEvent():
-            event = evolve(event, ns=0)
-    return blake2b(to_line(event).encode(), digest_size=16).hexdigest()
+    return _digest(_row(event))
+
+
+def line_and_digest(event: Event, before: str) -> tuple[str, str]:
+    """Return `to_line` and `chained` of an event that is given `before`, the digest of the one before it."""
+    row = _row(event)
+    if before:
+        row["before"] = before
+    return _LINE(row), _digest(row)
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {"event": NAMES[type(event)], **_CONVERTER.unstructure(event)}
+
+
+def _digest(row: Mapping[str, Any]) -> str:
+    timeless = {name: value for name, value in row.items() if name not in TIMES}
+    return blake2b(_LINE(timeless).encode(), digest_size=16).hexdigest()
+
+
+_LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode
 
 
 def from_line(line: str) -> Event:

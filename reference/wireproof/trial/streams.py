@@ -16,10 +16,9 @@ from wireproof.trial.events import (
     EventError,
     Footer,
     Run,
-    chained,
     footer_of,
     from_line,
-    to_line,
+    line_and_digest,
 )
 
 
@@ -68,13 +67,13 @@ class EventWriter:
         self._line(run)
 
     def _line(self, event: Event) -> None:
-        self._out.write(to_line(event) + "\n")
-        self._before = chained(event)
+        line, self._before = line_and_digest(event, self._before)
+        self._out.write(line + "\n")
 
     def case(self, event: CaseEvent) -> None:
         """Write one case."""
         self._counts[event.verdict] = self._counts.get(event.verdict, 0) + 1
-        self._line(evolve(event, before=self._before))
+        self._line(event)
 
     def footer(self, *, complete: bool = True) -> Footer:
         """Write the footer: nothing follows it."""

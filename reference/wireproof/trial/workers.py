@@ -6,6 +6,7 @@ messages, ends the workers, which close what they hold (adapters) first.
 """
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import pickle
@@ -29,6 +30,9 @@ END_SECONDS: Final = 8.0
 
 IDLE_SECONDS: Final = 0.005
 """Between two looks of a worker that has neither a task nor idle work."""
+
+COLLECT_AFTER: Final = 50_000
+"""New objects after which the garbage collector runs; Python's own default is 700."""
 
 Task: TypeAlias = Callable[[int], Iterator[Any]]
 """Does the task of a number and yields messages: whatever can be pickled."""
@@ -62,6 +66,16 @@ class _Worker:
 def cores() -> int:
     """Count the processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def collect_rarely() -> None:
+    """Make the garbage collector of this process pass over what is loaded, and run less often.
+
+    A run keeps hundreds of thousands of small objects that form no cycles: looking through them again and
+    again takes a tenth of its processor time.
+    """
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 100)
 
 
 def no_work() -> bool:
@@ -172,6 +186,7 @@ class _Body:
 
     def run(self) -> None:
         """Do tasks while there are any, then idle work until all are done."""
+        collect_rarely()
         end_with_parent()  # however it ends: a case that hangs may take its time
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, whom a terminal interrupts too, ends this
         signal.signal(signal.SIGTERM, _leave)
