@@ -109,7 +109,7 @@ def test_the_default_of_spark_which_pushes_no_filters_reads_too(spark: SparkSess
     ("options", "schema", "text"),
     [
         ({"path": "/nothing/there"}, None, "/nothing/there: not found"),
-        ({}, "position string", "column position is bigint, not string"),
+        ({}, "position string", "column position has type bigint, not string"),
         ({}, None, "no path"),
     ],
 )
