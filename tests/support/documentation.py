@@ -1,6 +1,6 @@
 """The pages for readers, as the tests follow them: README, CONTRIBUTING and the pages of reference/docs.
 
-`documentation.toml` lists the commands that the tests run in another form, or not at all, each with its reason.
+`documentation.toml` lists the commands that run in another form, or not at all, each with its reason.
 """
 
 import re
