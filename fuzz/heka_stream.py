@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzz heka.stream as libFuzzer does: flags and folders of its own on the command line, no supervision.
-
-WIREPROOF_ADAPTER names the codec (reference), WIREPROOF_REVISION the revision (the last),
-WIREPROOF_FUZZ the folder of findings (wireproof-fuzz). `wireproof fuzz` supervises the same target.
-"""
+"""Fuzz heka.stream with libFuzzer's own flags and folders, without a supervisor; see README.md."""
 
 from wireproof.fuzz.plain import main
 

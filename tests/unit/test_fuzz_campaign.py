@@ -16,19 +16,22 @@ from machine import needs
 
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
-from wireproof.fuzz import lane as lanes
+from wireproof.fuzz import lane as worker_process
 from wireproof.fuzz.campaign import Campaign, run
-from wireproof.fuzz.corpus import keep, minimise, write_launcher, write_seeds
+from wireproof.fuzz.corpus import keep, minimise, write_seeds
 from wireproof.fuzz.findings import Finding, read
 from wireproof.fuzz.killed import killed_by_fuzz
+from wireproof.fuzz.plain import write_launcher
 
 SECONDS = 12.0
 
 
 def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -> list[Finding]:
-    lane = {"adapter": adapter, "rows": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
-    told = json.dumps(lane | {"seconds": seconds} | more)
-    done = subprocess.run([sys.executable, "-m", lanes.__name__, told], env=environment(), check=False)
+    config = {"adapter": adapter, "formats": ["iggy.identifier/0.0.30"], "root": str(root), "worker": "w0"}
+    text = json.dumps(config | {"seconds": seconds} | more)
+    done = subprocess.run(
+        [sys.executable, "-m", worker_process.__name__, text], env=environment(), check=False
+    )
     assert done.returncode == 0
     return read(root / "findings" / adapter.replace(":", "-"))
 
@@ -39,8 +42,8 @@ def environment() -> dict[str, str]:
 
 
 def last(root: Path) -> dict[str, object]:
-    pulse: dict[str, object] = json.loads((root / "stats.jsonl").read_text().splitlines()[-1])
-    return pulse
+    line: dict[str, object] = json.loads((root / "stats.jsonl").read_text().splitlines()[-1])
+    return line
 
 
 @pytest.mark.campaigns
@@ -65,13 +68,13 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
 
 @pytest.mark.campaigns
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, stuck=1.5)
+    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, hang_seconds=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
 
 
 @pytest.mark.campaigns
 def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, stuck=600.0)
+    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, hang_seconds=600.0)
     assert [one.signature.kind for one in found] == ["timeout"]
     assert int(str(last(tmp_path)["corpus"])) > 0
 
@@ -90,10 +93,10 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
 @pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "findings" / "py-troubled-Segfault"
-    lane = {"adapter": "py:troubled:Segfault", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
-    told = json.dumps(lane | {"worker": "w0", "seconds": 60})
+    config = {"adapter": "py:troubled:Segfault", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
+    text = json.dumps(config | {"worker": "w0", "seconds": 60})
     process = subprocess.Popen(
-        [sys.executable, "-m", lanes.__name__, told], env=environment(), start_new_session=True
+        [sys.executable, "-m", worker_process.__name__, text], env=environment(), start_new_session=True
     )
     until = time.monotonic() + 45
     while not (list(folder.glob("*.json")) and list((tmp_path / "corpus").rglob("*"))):
@@ -112,10 +115,10 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.campaigns
-def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
-    told = json.dumps({"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
+def test_no_fuzzing_process_outlives_its_worker(tmp_path: Path) -> None:
+    text = json.dumps({"adapter": "reference", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path),
                        "worker": "w0", "seconds": 60})  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-m", lanes.__name__, told])
+    process = subprocess.Popen([sys.executable, "-m", worker_process.__name__, text])
     until = time.monotonic() + 45
     while not list((tmp_path / "corpus").rglob("*/*/*")):
         assert time.monotonic() < until
@@ -130,7 +133,7 @@ def test_no_child_outlives_its_lane(tmp_path: Path) -> None:
 
 
 PLANTED = [
-    "mutant:crc-skip",  # of each lane there is one that runs without it: this one is found in seconds
+    "mutant:crc-skip",  # this one has no marker, because it is found in seconds
     pytest.param("mutant:iggy-bool-normalised", marks=pytest.mark.campaigns),
     pytest.param("mutant:heka-hmac-skip", marks=pytest.mark.campaigns),
 ]
@@ -169,14 +172,14 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
     corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
     for number in range(100):
         keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
-    lane = {
+    config = {
         "adapter": "reference",
-        "rows": [row.joined],
+        "formats": [row.joined],
         "root": str(tmp_path),
-        "worker": "less",
+        "worker": "minimise",
         "seconds": 0,
     }
-    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(lane)))
+    done = minimise(corpus, write_launcher(tmp_path / "target", json.dumps(config)))
     assert done.kept
     assert 0 < done.inputs[1] < done.inputs[0] / 4
     assert done.features[1] >= done.features[0] > 50

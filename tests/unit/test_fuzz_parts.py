@@ -1,4 +1,4 @@
-"""The parts of a campaign that need no fuzzing process: cell, tally, findings, corpus, targets."""
+"""The parts of a campaign that need no fuzzing process: shared input, counts, findings, corpus, targets."""
 
 import errno
 import hashlib
@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,7 +15,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from goldens import load
 from machine import needs
 
@@ -27,8 +28,8 @@ from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
-from wireproof.fuzz import campaign, rooms
-from wireproof.fuzz import lane as lanes
+from wireproof.fuzz import campaign, tally
+from wireproof.fuzz import lane as worker_process
 from wireproof.fuzz.asker import Here
 from wireproof.fuzz.asking import askings
 from wireproof.fuzz.cell import Cell, Now
@@ -38,9 +39,9 @@ from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settl
 from wireproof.fuzz.inputs import Inputs
 from wireproof.fuzz.rooms import Rooms
 from wireproof.fuzz.stats import efforts
-from wireproof.fuzz.tally import ROW as COUNTER
-from wireproof.fuzz.tally import ROWS, Tally, totals
+from wireproof.fuzz.tally import Tally, totals
 from wireproof.fuzz.watch import BUGGY, Watch
+from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.options import Options
@@ -52,45 +53,45 @@ TARGETS = Path(__file__).parents[2] / "fuzz"
 
 
 def case_of(data: bytes):  # noqa: ANN201 - a case
-    return Inputs(ROW, (), ("decode",)).case(data)
+    return Inputs(ROW, (), ("decode",)).decode_case(data)
 
 
-def test_the_input_of_a_process_that_died_lies_in_its_cell(tmp_path: Path) -> None:
-    cell = Cell(tmp_path / "cell", 64)
+def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
+    shared = Cell(tmp_path / "input", 64)
     child = os.fork()
     if not child:
-        cell.put(b"before")
-        cell.put(b"guilty")
+        shared.begin_input(b"before")
+        shared.begin_input(b"guilty")
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    now = cell.look()
-    assert (now.data, now.executions, now.phase) == (b"guilty", 2, "here")
+    state = shared.state()
+    assert (state.data, state.executions, state.phase) == (b"guilty", 2, "running")
 
 
-def test_a_cell_at_rest_holds_no_input(tmp_path: Path) -> None:
-    cell = Cell(tmp_path / "cell", 64)
-    cell.put(b"one")
-    cell.rest()
-    assert (cell.look().data, cell.look().phase) == (b"", "idle")
+def test_between_two_inputs_there_is_no_input(tmp_path: Path) -> None:
+    shared = Cell(tmp_path / "input", 64)
+    shared.begin_input(b"one")
+    shared.end_input()
+    assert (shared.state().data, shared.state().phase) == (b"", "idle")
 
 
-def test_an_input_over_the_size_of_a_cell_is_cut(tmp_path: Path) -> None:
-    cell = Cell(tmp_path / "cell", 4)
-    cell.put(b"123456")
-    assert cell.look().data == b"1234"
+def test_an_input_over_the_size_of_the_file_is_cut(tmp_path: Path) -> None:
+    shared = Cell(tmp_path / "input", 4)
+    shared.begin_input(b"123456")
+    assert shared.state().data == b"1234"
 
 
-def test_who_looks_at_a_cell_never_sees_it_half_written(tmp_path: Path) -> None:
-    cell = Cell(tmp_path / "cell", 64)
-    cell.put(b"x")
+def test_a_reader_never_sees_a_header_half_written(tmp_path: Path) -> None:
+    shared = Cell(tmp_path / "input", 64)
+    shared.begin_input(b"x")
     child = os.fork()
     if not child:
         while True:  # until it is killed
-            cell.put(b"x")
-            cell.rest()
-    while cell.look().executions < 100:
+            shared.begin_input(b"x")
+            shared.end_input()
+    while shared.state().executions < 100:
         pass
-    looks = [cell.look().seconds for _ in range(50_000)]
+    looks = [shared.state().seconds for _ in range(50_000)]
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert max(looks) < 60
@@ -100,9 +101,9 @@ def test_counts_outlive_kill_9_and_add_up_over_workers(tmp_path: Path) -> None:
     for worker in ("w0", "w1"):
         child = os.fork()
         if not child:
-            tally = Tally(tmp_path / f"{worker}.tally")
+            counts = Tally(tmp_path / f"{worker}.tally")
             for _ in range(3):
-                tally.add("00112233445566aa")
+                counts.add("00112233445566aa")
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(child, 0)
     again = Tally(tmp_path / "w0.tally")
@@ -149,18 +150,18 @@ def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
 
 def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "00aa.json").write_text("{")
-    with pytest.raises(FindingError, match=r"00aa\.json: no finding"):
+    with pytest.raises(FindingError, match=r"00aa\.json is not a finding"):
         read(tmp_path)
 
 
 def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
-    ways = askings(FORMATS["heka.stream/0.10"], load())
-    inputs = Inputs(FORMATS["heka.stream/0.10"], ways, ("decode", "scan"))
-    assert len({repr((way.profile, way.options)) for way in ways}) == len(ways) > 1
+    variants = askings(FORMATS["heka.stream/0.10"], load())
+    builder = Inputs(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
+    assert len({repr((variant.profile, variant.options)) for variant in variants}) == len(variants) > 1
     for number in range(64):
         data = bytes([0x1E, 2, 8, number])
-        one, two = inputs.case(data), inputs.case(data)
-        assert (one, inputs.more(one)) == (two, inputs.more(two))
+        one, two = builder.decode_case(data), builder.decode_case(data)
+        assert (one, builder.follow_ups(one)) == (two, builder.follow_ups(two))
 
 
 class Greedy:
@@ -182,25 +183,26 @@ def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory(
 
 
 def _takes_eight_times() -> None:
-    clock = Clock(5.0)
-    clock.start()
-    here = Here(Caller(Greedy()), clock)
+    timer = Clock(5.0)
+    timer.start()
+    executor = Here(Caller(Greedy()), timer)
     small = evolve(case_of(b"\x01"), options=Options(max_output=4 << 20))
-    (case, outcome), *_ = here.ask([small])
-    clock.stop()
+    (case, outcome), *_ = executor.run([small])
+    timer.stop()
     assert outcome == Exhausted("memory", "over 32 MiB")
     assert case.limits.rss_mb == 32
-    ((again, same),) = here.ask([evolve(small, options=Options())])
+    ((again, same),) = executor.run([evolve(small, options=Options())])
     assert same == Refused("other", 0)
     assert again.limits.rss_mb is None
 
 
 def test_what_nobody_may_write_is_asked_to_be_written() -> None:
     row = FORMATS["iggy.headers/0.0.30"]
-    inputs = Inputs(row, (), ("decode", "encode"))
+    builder = Inputs(row, (), ("decode", "encode"))
     rng = Random(1)
-    asked = [one for _ in range(600) for one in inputs.more(inputs.case(mutate(row, sample(row), rng, 200)))]
-    refusals = [one for one in asked if isinstance(one.expect, Reject)]
+    decodes = [builder.decode_case(mutate(row, sample(row), rng, 200)) for _ in range(600)]
+    cases = [case for decode in decodes for case in builder.follow_ups(decode)]
+    refusals = [case for case in cases if isinstance(case.expect, Reject)]
     assert {one.op for one in refusals} == {"encode"}
     assert {one.expect.cls for one in refusals if isinstance(one.expect, Reject)} == {"invalid-value"}
 
@@ -305,40 +307,40 @@ class FullDisk:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_lane_names_a_full_disk_as_what_ended_it(
+def test_a_worker_names_a_full_disk_as_the_reason_of_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(lanes, "Bench", FullDisk)
-    lane = {"adapter": "reference", "rows": ["iggy.identifier/0.0.30"], "root": str(tmp_path), "worker": "w0"}
-    assert lanes.main([json.dumps({**lane, "seconds": 1.0})]) == 4
+    monkeypatch.setattr(worker_process, "WorkerContext", FullDisk)
+    config = WorkerConfig("reference", ("iggy.identifier/0.0.30",), str(tmp_path), "w0", 1.0)
+    assert worker_process.main([json.dumps(asdict(config))]) == 4
     assert capsys.readouterr().err == "[Errno 28] No space left on device\n"
 
 
-def test_a_lane_that_could_not_write_why_it_ended_was_ended_by_a_full_disk(
+def test_a_worker_that_could_not_write_the_reason_was_ended_by_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lane = lanes.Lane("reference", (), str(tmp_path), "w0", 1.0)
-    lane.rooms.work("w0").mkdir(parents=True)
-    (lane.rooms.work("w0") / "errors").touch()
-    ended = campaign._Running(lane, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
-    assert list(campaign._trouble(ended)) == ["w0 ended with exit code 1"]
-    monkeypatch.setattr(rooms, "TemporaryFile", FullDisk)
-    assert list(campaign._trouble(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
+    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
+    config.work_directory.worker("w0").mkdir(parents=True)
+    (config.work_directory.worker("w0") / "errors").touch()
+    ended = campaign._RunningWorker(config, SimpleNamespace(returncode=1), 0.0)  # type: ignore[arg-type] # all it needs
+    assert list(campaign._error_lines(ended)) == ["w0 ended with exit code 1"]
+    monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
+    assert list(campaign._error_lines(ended)) == [f"{tmp_path}: [Errno 28] No space left on device"]
 
 
 def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lane = lanes.Lane("reference", (), str(tmp_path), "w0", 1.0)
-    stand = SimpleNamespace(lane=lane, row=ROW, log=tmp_path / "log")
-    watch = Watch(stand, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
-    with pytest.raises(AdapterStartError, match="a bug of the suite"):
-        watch._blame(BUGGY, Now(1, 0.0, "here", b""))
-    monkeypatch.setattr(rooms, "TemporaryFile", FullDisk)
+    config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
+    session = SimpleNamespace(config=config, fmt=ROW, log=tmp_path / "log")
+    supervisor = Watch(session, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
+    with pytest.raises(AdapterStartError, match="a bug of wireproof"):
+        supervisor._reproduce(BUGGY, Now(1, 0.0, "running", b""))
+    monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
     with pytest.raises(OSError, match="No space left"):
-        watch._blame(BUGGY, Now(1, 0.0, "here", b""))
+        supervisor._reproduce(BUGGY, Now(1, 0.0, "running", b""))
 
 
-def test_a_tally_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
+def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
     Tally(tmp_path / "w0.tally").close()
-    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= COUNTER.size * ROWS
+    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= tally.ROW.size * tally.ROWS

@@ -158,7 +158,7 @@ def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
 def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     batch = FORMATS["kafka.batch/v2"]
     ways = askings(batch, load())
-    bare = Inputs(batch, (), ()).unanswered(b"")
+    bare = Inputs(batch, (), ()).without_expectation(b"")
     reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
     assert [way.profile for way in claimed(ways, bare, reader)] == ["reader"]
     every = Claim(profiles=("reader", "produce"))

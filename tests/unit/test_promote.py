@@ -148,7 +148,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
 
 def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
-    with pytest.raises(PromotionError, match=r"lint refuses it: .*feature:none-such"):
+    with pytest.raises(PromotionError, match=r"lint reports a problem.*feature:none-such"):
         promote(_found(_broken()), load(), tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -169,11 +169,11 @@ def test_a_kill_while_the_files_are_replaced_loses_no_case(
     page = tmp_path / "kafka.batch/v2/found.json"
     replace_text(page, "the cases before")
     changed = {long: b"long", page: b"the cases after"}
-    killed_at("os.replace", kill, lambda: promoting._put(changed), skip=file)
+    killed_at("os.replace", kill, lambda: promoting._replace_files(changed), skip=file)
     assert page.read_text() == "the cases before"
     if kill is signal.SIGINT:  # what was begun is put back
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == [page]
-    promoting._put(changed)
+    promoting._replace_files(changed)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == changed
 
 

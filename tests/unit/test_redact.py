@@ -156,7 +156,7 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
             assert type(less.expect) is type(expectation(case))
     assert proven > 300
     assert len(refused) < 0.08 * proven, "damage that lies in the payload itself, or in how it is packed"
-    assert all("redacted bytes show something else" in text for text in refused)
+    assert all("redaction changes the result" in text for text in refused)
 
 
 def test_a_scan_keeps_its_items() -> None:
@@ -169,13 +169,13 @@ def test_a_scan_keeps_its_items() -> None:
 
 
 def test_what_cannot_be_redacted_is_said_in_one_line() -> None:
-    with pytest.raises(RedactionError, match="not a value that is written"):
+    with pytest.raises(RedactionError, match="a value to encode"):
         redacted(Case("x", "kafka.batch", "v2", Value({}), Accept(), op="encode"))
     with pytest.raises(RedactionError, match="JSON that is refused"):
         list(redactions(formats.get("iggy.json.send", "0.0.30"), b'{"messages": ["SECRET'))
     inner = kafka_bytes.batch(logs.varint(70) + b"\0\0\0" + b"\xff" * 9 + b"\x7f" + VALUE[:60], 1)
     assert told(V2, inner)[0] == "bad-varint"
-    with pytest.raises(RedactionError, match=r"redacted bytes show something else: .*; leave --redact away"):
+    with pytest.raises(RedactionError, match=r"redaction changes the result: .*; run again without --redact"):
         redacted(asked(V2, inner))
 
 
@@ -266,7 +266,7 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     scan.tables.write_table(copy / "samples.parquet", rows, scan.tables.SAMPLES)
     done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 2
-    assert "does not show it any more" in done.one_line()
+    assert "no longer reproduces the finding" in done.one_line()
     assert not list((tmp_path / "fixtures").rglob("*.json"))
 
 

@@ -105,7 +105,7 @@ def test_a_scan_shrinks_to_few_chunks() -> None:
 def test_timeouts_and_crashes_shrink_by_a_bounded_number_of_questions(name: str, kind: str) -> None:
     case = _case(Data(_batch_with(b"xx\x7fxx")), limits=Limits(ms=500 if kind == "timeout" else 60_000))
     with Engine(f"py:hanging:{name}") as engine:
-        found = Shrinker(engine, case).run(inf, most=3)
+        found = Shrinker(engine, case).run(inf, max_candidates=3)
     assert found.signature.kind == kind
     assert isinstance(found.case.input, Data)
     assert b"\x7f" in found.case.input.data

@@ -41,7 +41,7 @@ V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 000000
     1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
 
 WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
-"""An entry of each revision, plain and packed: kafka.md §1.1, §2.1, §3.1."""
+"""An entry of each revision, plain and packed: kafka.md §1.1, §2.1, §3."""
 
 WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 """A frame of Heka: heka.md §2."""

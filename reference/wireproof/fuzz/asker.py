@@ -1,10 +1,9 @@
-"""How the target asks an adapter: called in this process, where coverage sees it, or in one of its own.
+"""How the target runs an adapter: as an object of this process, which coverage sees, or in its own process.
 
-An adapter in a process of its own is asked in batches, so that its answers cost no round trip each; the
-engine finds out who of a batch was guilty of a death.
+An adapter in a process of its own gets its cases in batches, because one round trip for each case is slow. If
+the process dies, the engine finds the case of the batch that is the cause.
 """
 
-import resource
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
@@ -15,101 +14,100 @@ from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
 from wireproof.fuzz.clock import Clock
+from wireproof.fuzz.own_memory import peak_mib
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import planned, request_for
 
 BATCH: Final = 64
-"""Cases that are asked of a process at once."""
+"""Cases that are sent to a process at once."""
 
 SPREAD: Final = 8
-"""A codec may hold so many times what it may unpack; beyond that it believed a length or a count."""
+"""How many times its output limit a codec may allocate. More means that it trusted a length or a count."""
 
 Answered = tuple[Case, Outcome]
-"""A case as it was asked (lifted where that was needed), and what came of it."""
-
-
-def peak() -> int:
-    """MiB of this process in memory at most, up to now; it never falls, so that a growth shows once."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+"""A case as it was sent (wrapped as a stream if necessary), and the outcome."""
 
 
 class Asker(Protocol):
-    """What the target asks."""
+    """A way to run an adapter."""
 
     hello: Hello
 
-    def ask(self, cases: Sequence[Case]) -> Iterator[Answered]:
-        """The answers that are there, of these cases or of earlier ones."""
+    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+        """Send the cases, and yield the answers that are ready, of these cases or of earlier ones."""
         ...
 
-    def rest(self) -> Iterator[Answered]:
-        """The answers that are still owed."""
+    def flush(self) -> Iterator[Answered]:
+        """Yield the answers that are still missing."""
         ...
 
 
 class Here:
-    """A Python object, called in this process under the clock."""
+    """Calls a Python object in this process, with a limit on its processor time."""
 
-    def __init__(self, caller: Caller, clock: Clock) -> None:
-        """Call through `caller`; what takes longer than `clock` allows timed out."""
+    def __init__(self, caller: Caller, timer: Clock) -> None:
+        """Call through `caller`; a call that exceeds the time of `timer` counts as a timeout."""
         self.hello = caller.hello
         self._caller = caller
-        self._clock = clock
+        self._timer = timer
 
-    def ask(self, cases: Sequence[Case]) -> Iterator[Answered]:
-        """One call a case."""
+    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+        """Call the object once for each case."""
         for case in cases:
-            asked = planned(case, self.hello)
-            yield self._answered(asked) if isinstance(asked, Case) else (case, asked)
+            request = planned(case, self.hello)
+            yield self._answer(request) if isinstance(request, Case) else (case, request)
 
-    def _answered(self, case: Case) -> Answered:
-        """The outcome; where it took too much memory, of the case with the limit that says so to all."""
-        before = peak()
-        outcome = self._called(case)
-        most = case.options.max_output * SPREAD >> 20
-        if peak() - before <= most:
+    def _answer(self, case: Case) -> Answered:
+        """Return the outcome; if the call took too much memory, of the case with a memory limit.
+
+        With the limit in the case, every other run of it comes to the same verdict.
+        """
+        before = peak_mib()
+        outcome = self._call(case)
+        limit = case.options.max_output * SPREAD >> 20
+        if peak_mib() - before <= limit:
             return case, outcome
-        limited = evolve(case, limits=evolve(case.limits, rss_mb=most))
-        return limited, Exhausted("memory", f"over {most} MiB")
+        limited = evolve(case, limits=evolve(case.limits, rss_mb=limit))
+        return limited, Exhausted("memory", f"over {limit} MiB")
 
-    def _called(self, case: Case) -> Outcome:
-        def late() -> Outcome:
+    def _call(self, case: Case) -> Outcome:
+        def on_timeout() -> Outcome:
             return TimedOut(case.limits.ms, "by its processor time")
 
-        return self._clock.within(lambda: self._caller.answer(request_for(case, "0")), late)
+        return self._timer.run(lambda: self._caller.answer(request_for(case, "0")), on_timeout)
 
-    def rest(self) -> Iterator[Answered]:
-        """Nothing is owed."""
+    def flush(self) -> Iterator[Answered]:
+        """Yield nothing: each call has answered at once."""
         yield from ()
 
 
 class Away:
-    """An adapter in a process of its own."""
+    """Runs an adapter in a process of its own."""
 
     def __init__(self, spec: str) -> None:
-        """Start it; raises `AdapterError`."""
+        """Start the adapter `spec`; raises `AdapterError`."""
         self._spec = spec
         self._engine = Engine(spec).__enter__()
         self.hello = self._engine.hello
         self._waiting: list[Case] = []
 
-    def ask(self, cases: Sequence[Case]) -> Iterator[Answered]:
-        """Whole batches."""
+    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+        """Collect the cases, and send them when a batch is complete."""
         self._waiting += cases
         if len(self._waiting) >= BATCH:
-            yield from self.rest()
+            yield from self.flush()
 
-    def rest(self) -> Iterator[Answered]:
-        """What waits, at once."""
+    def flush(self) -> Iterator[Answered]:
+        """Send the collected cases and yield their answers."""
         batch, self._waiting = self._waiting, []
         stopped = False
         for ran in self._engine.run(batch):
             stopped = stopped or isinstance(ran.outcome, NotRun)
             yield ran.case, ran.outcome
-        if stopped:  # its budget of deaths is spent; a campaign goes on
+        if stopped:  # The adapter died too often for one engine; a campaign continues with a new one.
             self.close()
             self._engine = Engine(self._spec).__enter__()
 
     def close(self) -> None:
-        """End its process."""
+        """End the process."""
         self._engine.__exit__(None, None, None)

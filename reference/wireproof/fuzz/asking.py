@@ -1,7 +1,7 @@
-"""What is asked beside the bytes of a fuzzer: keys, limits, the offset that was fetched.
+"""The options of a case that is generated from bytes: keys, limits, the fetched offset.
 
-Which of them make a difference at all, the fixtures of a format know. Where they do, the bytes decide: a
-limit says nothing of a message that is far from it, nor an offset of a log that does not reach there.
+The fixtures of a format show which options change an answer. The values are chosen by the bytes: a limit is
+useful only near the size of a message, and an offset only inside the log.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,86 +22,94 @@ from wireproof.wire.options import DEFAULT, Options, Profile
 from wireproof.wire.trace import Span
 
 AS_IT_IS: Final = 4
-"""Of askings, one in so many is taken from the fixtures as it stands there."""
+"""One variant in this many is used with the values of the fixture, unchanged."""
 
 
 @frozen
 class Asking:
-    """What is asked beside the bytes, and the capabilities that it takes."""
+    """The options of a case, and the capabilities that an adapter needs for them."""
 
     options: Options = DEFAULT
     needs: tuple[str, ...] = ()
     profile: Profile = "reader"
 
 
-def askings(row: Format, suite: Suite, op: Literal["decode", "scan"] = "decode") -> tuple[Asking, ...]:
-    """The ways in which the fixtures of `row` ask for `op`; the plain one, of a reader, first."""
+def askings(fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode") -> tuple[Asking, ...]:
+    """Return the option variants that the fixtures of `fmt` use for `op`; the default options come first.
+
+    A variant needs the capabilities that all fixtures with the same options need.
+    """
     needs: dict[str, tuple[Options, Profile, set[str]]] = {}
     for case in suite.cases:
-        if case.joined == row.joined and case.op == op:
+        if case.joined == fmt.joined and case.op == op:
             first = (case.options, case.profile, set(case.needs))
             *_, common = needs.setdefault(repr(first[:2]), first)
             common &= set(case.needs)
     found = [Asking(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()]
-    return (Asking(), *(one for one in found if (one.options, one.profile) != (DEFAULT, "reader")))
+    default = (DEFAULT, "reader")
+    return (Asking(), *(variant for variant in found if (variant.options, variant.profile) != default))
 
 
-def put_to(case: Case, way: Asking) -> Case:
-    """The case as it is asked in this way."""
-    return evolve(case, options=way.options, needs=way.needs, profile=way.profile)
+def put_to(case: Case, variant: Asking) -> Case:
+    """Return `case` with the options of `variant`."""
+    return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
 
 
-def claimed(ways: Iterable[Asking], case: Case, hello: Hello) -> tuple[Asking, ...]:
-    """The ways in which an adapter lets itself be asked for a case."""
-    return tuple(way for way in ways if isinstance(planned(put_to(case, way), hello), Case))
+def claimed(variants: Iterable[Asking], case: Case, hello: Hello) -> tuple[Asking, ...]:
+    """Return the variants in which an adapter with this `hello` can run `case`."""
+    return tuple(variant for variant in variants if isinstance(planned(put_to(case, variant), hello), Case))
 
 
-def keys_of(ways: Iterable[Asking]) -> Keys:
-    """Every key of every signer that is asked with; of two by one name the first."""
-    found: dict[str, bytes] = {}
-    for way in ways:
-        for name, key in (way.options.keys or {}).items():
-            found.setdefault(name, key)
-    return found
+def keys_of(variants: Iterable[Asking]) -> Keys:
+    """Return every signing key of the variants; if two keys have the same name, the first one."""
+    keys: dict[str, bytes] = {}
+    for variant in variants:
+        for name, key in (variant.options.keys or {}).items():
+            keys.setdefault(name, key)
+    return keys
 
 
-def fitted(row: Format, options: Options, data: bytes, drawn: int) -> Options:
-    """The options with limits and offsets such as stand in `data`; mostly, and where it has such."""
-    fits = [fit for wanted, fit in FITS if wanted(options)]
+def fitted(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
+    """Return `options` with limits and offsets near those in `data`, where `options` has such values.
+
+    One time in `AS_IT_IS`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
+    """
+    wanted = [fit for applies, fit in FITS if applies(options)]
     rng = Random(drawn)  # noqa: S311 - a function of the bytes
-    if not fits or not below(rng, AS_IT_IS):
+    if not wanted or not below(rng, AS_IT_IS):
         return options
-    spans = formats.layout(row, data).spans
-    for fit in fits:
+    spans = formats.layout(fmt, data).spans
+    for fit in wanted:
         options = fit(options, spans, rng)
     return options
 
 
-def _named(spans: Iterable[Span], *names: str) -> list[int]:
+def _values(spans: Iterable[Span], *names: str) -> list[int]:
+    """Return the values of the fields with one of these names."""
     return [int(span.value) for span in spans if span.path.rpartition(".")[2] in names]
 
 
-def _limit(options: Options, spans: Sequence[Span], rng: Random) -> Options:
-    """A message just within it, or just beyond."""
-    sizes = [size for size in _named(spans, "message_length") if 1 < size < 1 << 31]
+def _fit_limit(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+    """Set the message limit to the size of a message, or one more or less."""
+    sizes = [size for size in _values(spans, "message_length") if 1 < size < 1 << 31]
     return evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1))) if sizes else options
 
 
 def _offsets(spans: Iterable[Span]) -> list[int]:
-    return _named(spans, "baseOffset", "offset")
+    return _values(spans, "baseOffset", "offset")
 
 
-def _fetched(options: Options, spans: Sequence[Span], rng: Random) -> Options:
-    """An offset of an entry, or inside it."""
+def _fit_fetch_offset(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+    """Set the fetched offset to the first offset of an entry, or one or two behind it."""
     offsets = _offsets(spans)
     if not offsets:
         return options
     return evolve(options, fetch_offset=min(pick(rng, offsets) + pick(rng, (0, 1, 1, 2)), (1 << 63) - 1))
 
 
-def _aborted(options: Options, spans: Sequence[Span], rng: Random) -> Options:
-    """Transactions of producers that are there, from offsets that are."""
-    offsets, producers = _offsets(spans), _named(spans, "producerId")
+def _fit_aborted(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+    """Set the aborted transactions to producers and offsets that occur in the data."""
+    offsets, producers = _offsets(spans), _values(spans, "producerId")
     if not offsets or not producers:
         return options
     pairs = (
@@ -112,10 +120,11 @@ def _aborted(options: Options, spans: Sequence[Span], rng: Random) -> Options:
 
 
 Fit = Callable[[Options, Sequence[Span], Random], Options]
+"""Fits options to the spans of some bytes."""
 
 FITS: Final[tuple[tuple[Callable[[Options], bool], Fit], ...]] = (
-    (lambda options: options.max_message is not None, _limit),
-    (lambda options: options.fetch_offset is not None, _fetched),
-    (lambda options: options.isolation == "read_committed", _aborted),
+    (lambda options: options.max_message is not None, _fit_limit),
+    (lambda options: options.fetch_offset is not None, _fit_fetch_offset),
+    (lambda options: options.isolation == "read_committed", _fit_aborted),
 )
-"""Which options are drawn from the bytes, and how."""
+"""Which options are fitted, and how."""

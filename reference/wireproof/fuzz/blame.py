@@ -1,4 +1,4 @@
-"""What a dead process was at, asked again: alone, in a fresh process, as every case is."""
+"""Run the input that stopped a fuzzing process again, alone in a fresh process, and record the result."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,44 +13,44 @@ from wireproof.trial.judge import judge
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict
 
-STILL: Final = "nothing moved"
-"""How the end of a process is told that was ended because nothing moved."""
+STILL: Final = "no progress"
+"""Beginning of the reason of a process that was stopped as hanging."""
 
 
 def blame(
-    spec: str, inputs: Inputs, findings: Findings, data: bytes, how: str, origin: str
+    spec: str, builder: Inputs, findings: Findings, data: bytes, reason: str, origin: str
 ) -> list[Signature]:
-    """Ask an adapter each question of `data` in fresh processes and keep what comes of it.
+    """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
 
     Args:
         spec: the adapter.
-        inputs: makes the cases, as the dead process did.
-        findings: where they go.
-        data: what it was at.
-        how: how it died, for a death that does not come again.
-        origin: seed and execution, for the record.
+        builder: makes the same cases as in the process that stopped.
+        findings: where crashes, timeouts and exhausted memory are added.
+        data: the input that the process worked on.
+        reason: how the process stopped; the text of the finding if the crash does not happen again.
+        origin: seed and number of the execution, for the record.
 
     Returns:
-        The signatures; one of a crash that is not repeated if nothing else came of it. A standstill that is
-        not repeated was the machine's.
+        The signatures of what was added. A crash that does not happen again is added too. A hang that does
+        not happen again is not: the cause was the load of the machine.
     """
-    case = answered(inputs.case(data))
+    case = answered(builder.decode_case(data))
     found: list[Signature] = []
     with Engine(spec) as engine:
         hello = engine.hello
-        for asked, verdict in _judged(engine, [case, *inputs.more(case)]):
+        for sent, verdict in _verdicts(engine, [case, *builder.follow_ups(case)]):
             if is_finding(verdict) and verdict.name in ("crash", "timeout", "resource"):
-                sign = signature(hello.name, asked, verdict)
-                findings.add(sign, verdict, asked, data, version=hello.version, origin=origin)
+                sign = signature(hello.name, sent, verdict)
+                findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
                 found.append(sign)
-    if not found and not how.startswith(STILL):
-        verdict = Verdict("crash", text=f"{how}; not again in a fresh process")
+    if not found and not reason.startswith(STILL):
+        verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
         sign = evolve(signature(hello.name, case, verdict), path="not repeated")
         findings.add(sign, verdict, case, data, version=hello.version, origin=origin)
         found.append(sign)
     return found
 
 
-def _judged(engine: Engine, cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
+def _verdicts(engine: Engine, cases: list[Case]) -> Iterator[tuple[Case, Verdict]]:
     for case, ran in zip(cases, engine.run(cases), strict=True):
         yield case, judge(ran.case, ran.outcome, hello=engine.hello)

@@ -1,11 +1,12 @@
-"""A campaign: every format that an adapter knows, for a while, by one or more workers at a time.
+"""A campaign: fuzz every format that an adapter claims, for some minutes, with one or more workers.
 
-Each worker is a lane in a process of its own. One that cannot go on says why in one line, and the others
-go on.
+Each worker is a process of its own. If one cannot continue, it gives the reason in one line, and the others
+continue.
 """
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import time
@@ -20,33 +21,35 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.formats import FORMATS
-from wireproof.fuzz.corpus import ENOUGH, Minimised, minimise, recover, write_launcher
+from wireproof.fuzz import lane as worker_process
+from wireproof.fuzz.corpus import ENOUGH, Minimised, minimise, recover
 from wireproof.fuzz.findings import Finding, settle
-from wireproof.fuzz.lane import Lane
+from wireproof.fuzz.plain import write_launcher
 from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz.worker_config import WorkerConfig
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import claimed_ops
 
 GRACE: Final = 120.0
-"""Seconds that a lane may take over its time: to start, to ask about a death, to judge what is owed."""
+"""Seconds that a worker may take beyond its time: to start, to reproduce a crash, to wait for answers."""
 
 
 @frozen
 class Campaign:
-    """What is fuzzed, how long, and where it is kept.
+    """What is fuzzed, for how long, and where the results are.
 
     Attributes:
-        adapter: as users write it.
-        formats: joined names; empty takes all that it claims.
-        root: the directory.
-        minutes: of all lanes together, by the clock.
-        workers: processes at a time.
-        seed: of all that is drawn.
-        max_size: bytes of an input.
-        fixtures: further folders of fixtures, for seeds.
-        first: whether the first finding ends it.
-        bare: whether it begins with the least encodings alone, and not with the fixtures.
-        held: the ids of fixtures with which it does not begin.
+        adapter: name of the adapter, as users write it.
+        root: the work directory.
+        formats: ids of the formats; empty for all that the adapter claims.
+        minutes: wall-clock time for all formats together.
+        workers: number of worker processes.
+        seed: random seed.
+        max_size: largest input in bytes.
+        fixtures: folders of further fixtures that serve as seeds.
+        first: stop at the first finding.
+        bare: begin with the minimal encodings only, without the fixtures.
+        held: ids of fixtures that do not serve as seeds.
     """
 
     adapter: str
@@ -63,13 +66,19 @@ class Campaign:
 
     @property
     def rooms(self) -> Rooms:
-        """Where it keeps what it has."""
+        """The work directory."""
         return Rooms(self.root)
 
 
 @define
 class Ended:
-    """What came of a campaign: the findings, one line for each lane that could not go on, the corpora."""
+    """The result of a campaign.
+
+    Attributes:
+        findings: of this run and of earlier ones.
+        worker_errors: one line for each reason why a worker could not continue.
+        corpora: the minimised corpora, by the id of their format.
+    """
 
     findings: list[Finding]
     troubles: list[str] = field(default=Factory(list))
@@ -77,35 +86,40 @@ class Ended:
 
 
 @frozen
-class _Running:
-    lane: Lane
+class _RunningWorker:
+    """A worker, its process, and when the process is killed."""
+
+    config: WorkerConfig
     process: subprocess.Popen[bytes]
-    until: float
+    deadline: float
 
 
 def run(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> Ended:
     """Fuzz until the time is over; `tick` is called a few times a second.
 
     Raises:
-        AdapterError: the adapter cannot be started, or an extra is missing.
-        UnknownFormat: a format that it does not claim.
+        AdapterError: the adapter cannot be started or claims none of the formats, or an extra is missing.
+        FindingError: a finding of an earlier run cannot be read.
     """
     if importlib.util.find_spec("atheris") is None:
         raise AdapterStartError("fuzzing needs a further package: pip install 'wireproof[fuzz]'")
-    rows = _rows(campaign)
-    for joined in rows:
-        recover(campaign.rooms.corpus(campaign.adapter, joined))
-    troubles = list(_work(_lanes(campaign, rows), tick))
-    corpora = dict(_minimised(campaign, rows))
+    format_ids = _chosen_formats(campaign)
+    for format_id in format_ids:
+        recover(campaign.rooms.corpus(campaign.adapter, format_id))
+    troubles = list(_run_workers(_worker_configs(campaign, format_ids), tick))
+    corpora = dict(_minimise_large_corpora(campaign, format_ids))
     return Ended(settle(campaign.rooms.findings(campaign.adapter)), troubles, corpora)
 
 
-def _rows(campaign: Campaign) -> tuple[str, ...]:
+def _chosen_formats(campaign: Campaign) -> tuple[str, ...]:
+    """Return the ids of the formats that the campaign names and the adapter claims."""
     hello = _hello(campaign.adapter)
-    claimed = tuple(joined for joined, row in FORMATS.items() if claimed_ops(hello, row))
-    if not hello.revisions and (about := resolve(campaign.adapter).formats):
-        claimed = tuple(joined for joined in claimed if joined.startswith(about))
-    chosen = tuple(joined for joined in claimed if not campaign.formats or joined in campaign.formats)
+    claimed = tuple(format_id for format_id, fmt in FORMATS.items() if claimed_ops(hello, fmt))
+    if not hello.revisions and (registered := resolve(campaign.adapter).formats):
+        claimed = tuple(format_id for format_id in claimed if format_id.startswith(registered))
+    chosen = tuple(
+        format_id for format_id in claimed if not campaign.formats or format_id in campaign.formats
+    )
     if not chosen:
         raise AdapterStartError(f"{campaign.adapter} claims none of {', '.join(campaign.formats)}")
     return chosen
@@ -116,84 +130,98 @@ def _hello(adapter: str) -> Hello:
         return engine.hello
 
 
-def _lanes(campaign: Campaign, rows: Sequence[str]) -> list[Lane]:
-    """One a worker, each with every format; they begin at different ones."""
+def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[WorkerConfig]:
+    """Return the configuration of each worker. All have every format, and they begin at different ones."""
     return [
-        Lane(
-            campaign.adapter, (*rows[first:], *rows[:first]), str(campaign.root), f"w{number}",
-            campaign.minutes * 60, campaign.seed + 100_000 * number, campaign.max_size, campaign.fixtures,
-            first=campaign.first, bare=campaign.bare, held=campaign.held,
+        WorkerConfig(
+            campaign.adapter,
+            (*format_ids[first:], *format_ids[:first]),
+            str(campaign.root),
+            f"w{number}",
+            campaign.minutes * 60,
+            campaign.seed + 100_000 * number,
+            campaign.max_size,
+            campaign.fixtures,
+            stop_at_first=campaign.first,
+            minimal_seeds=campaign.bare,
+            held_out=campaign.held,
         )
         for number in range(campaign.workers)
-        for first in [number * len(rows) // campaign.workers]
-    ]  # fmt: skip
+        for first in [number * len(format_ids) // campaign.workers]
+    ]
 
 
-def _work(lanes: list[Lane], tick: Callable[[], None]) -> Iterator[str]:
-    """Run the lanes; gives the lines of those that failed."""
-    running = [_started(lane) for lane in lanes]
+def _run_workers(configs: list[WorkerConfig], tick: Callable[[], None]) -> Iterator[str]:
+    """Run the workers, and yield the error lines of those that fail."""
+    running = [_start(config) for config in configs]
     try:
         while running:
-            for one in tuple(running):
-                if one.process.poll() is not None:
-                    running.remove(one)
-                    yield from _trouble(one)
-                elif time.monotonic() > one.until:
-                    one.process.kill()
+            for worker in tuple(running):
+                if worker.process.poll() is not None:
+                    running.remove(worker)
+                    yield from _error_lines(worker)
+                elif time.monotonic() > worker.deadline:
+                    worker.process.kill()
             tick()
             time.sleep(0.1)
     finally:
-        for one in running:
-            one.process.kill()
-            one.process.wait()
+        for worker in running:
+            worker.process.kill()
+            worker.process.wait()
 
 
-def _started(lane: Lane) -> _Running:
-    """Start a lane in a process of its own, with the environment that its adapter asks for."""
-    errors = lane.rooms.work(lane.worker) / "errors"
+def _start(config: WorkerConfig) -> _RunningWorker:
+    """Start a worker in a process of its own, with the environment that its adapter needs."""
+    errors = _error_file(config)
     errors.parent.mkdir(parents=True, exist_ok=True)
     with errors.open("wb") as file:
-        process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "wireproof.fuzz.lane", _text(lane)],
-            stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(lane.adapter),
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", worker_process.__name__, _json(config)],
+            stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(config.adapter),
         )  # fmt: skip
-    return _Running(lane, process, time.monotonic() + lane.seconds + GRACE)
+    return _RunningWorker(config, process, time.monotonic() + config.seconds + GRACE)
 
 
-def _text(lane: Lane) -> str:
-    return json.dumps(cattrs.unstructure(lane))
+def _error_file(config: WorkerConfig) -> Path:
+    return config.work_directory.worker(config.worker) / "errors"
+
+
+def _json(config: WorkerConfig) -> str:
+    return json.dumps(cattrs.unstructure(config))
 
 
 def _environment(adapter: str) -> dict[str, str]:
-    import os  # noqa: PLC0415 - the one place that looks at it
-
+    """Return the environment of a worker: it imports from the same places as this process."""
     path = os.pathsep.join(part for part in (os.getcwd(), *sys.path) if part)  # noqa: PTH109 - a search path
     return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", **resolve(adapter).environment}
 
 
-def _trouble(one: _Running) -> Iterator[str]:
-    if one.process.returncode:
-        text = (one.lane.rooms.work(one.lane.worker) / "errors").read_text("utf-8", errors="replace")
+def _error_lines(worker: _RunningWorker) -> Iterator[str]:
+    """Yield the last lines that a failed worker has written, or else what is known of its end."""
+    if worker.process.returncode:
+        text = _error_file(worker.config).read_text("utf-8", errors="replace")
         lines = [" ".join(line.split())[:300] for line in text.split("\n") if line.strip()]
-        yield from lines[-3:] or [_silent(one)]
+        yield from lines[-3:] or [_end_without_output(worker)]
 
 
-def _silent(one: _Running) -> str:
-    """Why a lane ended that could not say so: its disk may be full."""
+def _end_without_output(worker: _RunningWorker) -> str:
+    """Return why a worker ended that has written nothing: its disk may be full."""
     try:
-        one.lane.rooms.probe()
+        worker.config.work_directory.check_space()
     except OSError as error:
-        return f"{one.lane.root}: {error}"
-    return f"{one.lane.worker} ended with exit code {one.process.returncode}"
+        return f"{worker.config.root}: {error}"
+    return f"{worker.config.worker} ended with exit code {worker.process.returncode}"
 
 
-def _minimised(campaign: Campaign, rows: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
-    """Corpora that grew large are made small; nobody fuzzes now."""
-    for joined in rows:
-        folder = campaign.rooms.corpus(campaign.adapter, joined)
+def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
+    """Minimise the corpora that have grown large; no worker runs now."""
+    for format_id in format_ids:
+        folder = campaign.rooms.corpus(campaign.adapter, format_id)
         if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < ENOUGH:
             continue
-        aside = campaign.rooms.work("less")  # what is found again while it is replayed is not counted again
-        lane = Lane(campaign.adapter, (joined,), str(aside), "less", 0.0, max_size=campaign.max_size)
-        launcher = write_launcher(aside / "target", _text(lane))
-        yield joined, minimise(folder, launcher)
+        # In a work directory of its own: a replay of the corpus must not count its findings again.
+        own = campaign.rooms.worker("minimise")
+        config = WorkerConfig(
+            campaign.adapter, (format_id,), str(own), "minimise", 0.0, max_size=campaign.max_size
+        )
+        yield format_id, minimise(folder, write_launcher(own / "target", _json(config)))

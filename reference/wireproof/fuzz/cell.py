@@ -1,7 +1,8 @@
-"""What a fuzzing process works on at this moment, where its death cannot take it: a mapped file.
+"""The input that a fuzzing process works on, in a mapped file that survives the process.
 
-The process writes each input there before it is looked at. Who watches it reads the guilty bytes after a
-segfault, and sees by the clock that nothing moves. The pages are the system's, so they outlive kill -9.
+The process writes each input there before it checks the input. If the process dies, its supervisor reads the
+input that killed it; if the time of the input does not change, the process hangs. The pages belong to the
+system, so they survive `kill -9` too.
 """
 
 import mmap
@@ -12,18 +13,25 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-Phase = Literal["idle", "here", "away"]
-"""Nothing is looked at; an input is, in this process; answers of another process are waited for."""
+Phase = Literal["idle", "running", "waiting"]
+"""The process checks no input; it checks one; it waits for the answers of another process."""
 
-PHASES: Final[tuple[Phase, ...]] = ("idle", "here", "away")
+PHASES: Final[tuple[Phase, ...]] = ("idle", "running", "waiting")
 
 HEAD: Final = struct.Struct("<QdII")
-"""Executions; when the input was put, in seconds of the system's monotonic clock; its length; the phase."""
+"""Executions; time of the last change in seconds of the monotonic clock; length of the input; phase."""
 
 
 @frozen
 class Now:
-    """One look: executions so far, seconds since the input was put, the phase, the input."""
+    """The state of a fuzzing process.
+
+    Attributes:
+        executions: inputs so far.
+        seconds: since the last change of phase or input.
+        phase: what the process does.
+        data: the input; empty if no input is checked.
+    """
 
     executions: int
     seconds: float
@@ -32,10 +40,10 @@ class Now:
 
 
 class Cell:
-    """One mapped file, of one process at a time."""
+    """A mapped file that one fuzzing process writes and any process can read."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Map `path`, made anew, for inputs of up to `size` bytes."""
+        """Create the file `path` and map it, for inputs of up to `size` bytes."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes(HEAD.size + size))
         with path.open("r+b") as file:
@@ -43,30 +51,30 @@ class Cell:
         self._size = size
         self.executions = 0
 
-    def begin(self) -> None:
-        """Count from none, for a process that starts."""
+    def reset(self) -> None:
+        """Set the executions to 0, for a new fuzzing process."""
         self.executions = 0
-        self.rest()
+        self.end_input()
 
-    def put(self, data: bytes, phase: Phase = "here") -> None:
-        """Say that `data` is looked at from now on; what is over the size is cut."""
+    def begin_input(self, data: bytes) -> None:
+        """Record that the process checks `data` from now on; bytes beyond the size of the file are cut."""
         self.executions += 1
         data = data[: self._size]
         end = HEAD.size + len(data)
         self._map[HEAD.size : end] = data
-        self._head(len(data), phase)
+        self._write_header(len(data), "running")
 
-    def rest(self, phase: Phase = "idle") -> None:
-        """Say that no input is looked at."""
-        self._head(0, phase)
+    def end_input(self, phase: Phase = "idle") -> None:
+        """Record that the process checks no input."""
+        self._write_header(0, phase)
 
-    def _head(self, length: int, phase: Phase) -> None:
-        """One copy: `pack_into` would clear the place first, and who looks meanwhile would see that."""
-        head = HEAD.pack(self.executions, time.monotonic(), length, PHASES.index(phase))
-        self._map[: HEAD.size] = head
+    def _write_header(self, length: int, phase: Phase) -> None:
+        # In one copy: `pack_into` clears the bytes first, and a reader could see the cleared bytes.
+        header = HEAD.pack(self.executions, time.monotonic(), length, PHASES.index(phase))
+        self._map[: HEAD.size] = header
 
-    def look(self) -> Now:
-        """What its process is at; from any process that shares the map."""
+    def state(self) -> Now:
+        """Return the state of the fuzzing process; every process that shares the map may call this."""
         executions, since, length, phase = HEAD.unpack_from(self._map)
         data = self._map[HEAD.size : HEAD.size + length]
         return Now(executions, time.monotonic() - since, PHASES[phase], data)

@@ -1,77 +1,82 @@
-"""The process that fuzzes: libFuzzer through atheris, over the one harness, until its time is over."""
+"""The fuzzing process: libFuzzer, through atheris, calls mutator and target until the time is over."""
 
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final, NoReturn
 
 from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.own_memory import resident_bytes
 from wireproof.fuzz.target import Target
 
 LOOK: Final = 64
-"""Executions between looks at the memory."""
+"""Executions between two checks of the memory."""
 
 RESIDENT: Final = 1024 * 1024 * 1024
-"""Bytes; a process that grew so large makes room for a fresh one, which costs a fork."""
+"""Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
 
 DONE, FULL = 0, 75
-"""Exit codes: the time is over, or a fresh process is wanted."""
+"""Exit codes: the time is over; the process has grown too large."""
 
 FLAGS: Final = (
     "-len_control=0",
-    "-mutate_depth=2",  # a child of ours has up to three edits already
+    "-mutate_depth=2",  # one call of our mutator already makes up to three edits
     "-timeout=3600",
     "-rss_limit_mb=0",
     "-malloc_limit_mb=0",
     *(f"-handle_{name}=0" for name in ("segv", "bus", "abrt", "ill", "fpe", "int", "term", "xfsz")),
 )
-"""Time, memory and signals are the lane's business: it must see how the process died."""
+"""libFuzzer's own limits and signal handlers are off: the supervisor must see how the process died."""
 
 
-def fuzz(mutator: Mutator, target: Target, arguments: list[str], over: Callable[[], bool]) -> NoReturn:
-    """Fuzz with libFuzzer's `arguments` until `over`."""
+def start(program: str, arguments: list[str], callback: Callable[[bytes], None], mutator: Mutator) -> None:
+    """Run libFuzzer in this process with `arguments`; `callback` checks an input.
+
+    Args:
+        program: the executable file that libFuzzer starts when it needs a further process.
+        arguments: flags and folders, as on libFuzzer's command line.
+        callback: is called with each input.
+        mutator: makes the inputs.
+    """
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
     atheris.Setup(
-        [sys.argv[0], *FLAGS, *arguments],
-        _bounded(target, over),
+        [program, *FLAGS, *arguments],
+        callback,
         custom_mutator=mutator.mutate,
-        custom_crossover=mutator.cross,
+        custom_crossover=mutator.crossover,
     )
     atheris.Fuzz()
+
+
+def fuzz(mutator: Mutator, target: Target, arguments: list[str], is_over: Callable[[], bool]) -> NoReturn:
+    """Fuzz until `is_over` returns True or libFuzzer ends; then end the process."""
+    start(sys.argv[0], arguments, _until(is_over, target), mutator)
     target.finish()
     os._exit(DONE)
 
 
 def native(data: bytes, size: int) -> bytes:
-    """LibFuzzer's own mutation; atheris binds another `Mutate` once `Fuzz` is called, so look it up late."""
-    import atheris  # noqa: PLC0415 - as above
+    """Return a mutation of `data` that libFuzzer makes itself, of at most `size` bytes."""
+    import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
-    made: bytes = atheris.Mutate(data, size)
-    return made
+    # Looked up at each call: atheris binds another function to `Mutate` when `Fuzz` is called.
+    mutation: bytes = atheris.Mutate(data, size)
+    return mutation
 
 
-def _bounded(target: Target, over: Callable[[], bool]) -> Callable[[bytes], None]:
+def _until(is_over: Callable[[], bool], target: Target) -> Callable[[bytes], None]:
+    """Return a callback that runs `target`, and ends the process in time or when it has grown too large."""
     count = 0
 
-    def one(data: bytes) -> None:
+    def callback(data: bytes) -> None:
         nonlocal count
         target(data)
         count += 1
-        done = over()
-        if done or (count % LOOK == 0 and resident() > RESIDENT):
+        done = is_over()
+        if done or (count % LOOK == 0 and resident_bytes() > RESIDENT):
             target.finish()
             sys.stderr.flush()
             os._exit(DONE if done else FULL)
 
-    return one
-
-
-def resident() -> int:
-    """Bytes of this process in memory; 0 where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    return callback

@@ -1,7 +1,7 @@
-"""How long an input may take in this process: seconds of its own processor time, whatever else runs.
+"""A limit on the processor time of one call in this process. Other load on the machine does not count.
 
-A timer of the system raises in the middle of whatever Python does. A loop in C is not interrupted: whoever
-watches the process ends it (`watch`).
+A system timer raises an exception in the middle of the Python code that runs. It does not interrupt a loop in
+C: for that, `hang_detector` ends the process from outside.
 """
 
 import signal
@@ -11,41 +11,45 @@ from types import FrameType
 from typing import Final, TypeVar
 
 TICK: Final = 0.2
-"""Seconds of processor time between looks."""
+"""Seconds of processor time between two checks."""
 
 
 T = TypeVar("T")
 
 
 class TooLong(BaseException):
-    """The time is over."""
+    """The call has used up its processor time."""
 
 
 class Clock:
-    """One timer; `over` tells afterwards, for the exception itself may have been swallowed."""
+    """A timer for one call at a time.
+
+    Attributes:
+        expired: whether the last call used up its time. The call may have swallowed the exception.
+    """
 
     def __init__(self, seconds: float) -> None:
         """Allow each call `seconds` of processor time."""
         self._seconds = seconds
         self._since: float | None = None
-        self.over = False
+        self.expired = False
 
     def start(self) -> None:
-        """Let the timer run; in the main thread only."""
+        """Start the system timer; call it in the main thread only."""
         signal.signal(signal.SIGPROF, self._tick)
         signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
 
     def stop(self) -> None:
-        """Let it run no longer."""
+        """Stop the system timer."""
         signal.setitimer(signal.ITIMER_PROF, 0)
 
-    def within(self, call: Callable[[], T], late: Callable[[], T]) -> T:
-        """What `call` gives, or `late` if it took too long, whether or not it swallowed the exception.
+    def run(self, call: Callable[[], T], on_timeout: Callable[[], T]) -> T:
+        """Return the result of `call`, or of `on_timeout` if the call used up its time.
 
-        The exception may come at any instruction, in the ones that end the counting too; so it is caught
+        The exception may be raised at any instruction, also at those that stop the count. So it is caught
         outside of them, and they are repeated.
         """
-        self.over = False
+        self.expired = False
         try:
             try:
                 self._since = time.process_time()
@@ -54,10 +58,10 @@ class Clock:
                 self._since = None
         except TooLong:
             self._since = None
-            self.over = True
-        return late() if self.over else result
+            self.expired = True
+        return on_timeout() if self.expired else result
 
-    def _tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the call of `signal`
+    def _tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature that `signal` calls
         if self._since is not None and time.process_time() - self._since > self._seconds:
-            self.over = True
+            self.expired = True
             raise TooLong

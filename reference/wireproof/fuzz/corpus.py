@@ -1,10 +1,9 @@
-"""The inputs that a campaign keeps: by their sha1, as libFuzzer keeps them, made fewer by coverage alone."""
+"""The corpus of a campaign: inputs named by their SHA-1, as libFuzzer names them, and how it is minimised."""
 
 import hashlib
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -16,16 +15,16 @@ from wireproof.cases.mutate import seed
 from wireproof.formats import Format
 
 ENOUGH: Final = 300
-"""Inputs that nobody minds; fewer are left as they are."""
+"""A corpus with fewer inputs is not minimised."""
 
 SECONDS: Final = 600.0
-"""For one pass over a corpus."""
+"""Time limit of one run of libFuzzer over a corpus."""
 
 _FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
 
 
 def keep(folder: Path, data: bytes) -> Path:
-    """Add `data` to a corpus."""
+    """Add `data` to the corpus in `folder`."""
     path = folder / _name(data)
     if not path.exists():
         path.write_bytes(data)
@@ -33,7 +32,10 @@ def keep(folder: Path, data: bytes) -> Path:
 
 
 def drop(folders: Iterable[Path], data: bytes) -> None:
-    """Take an input that ends processes out of corpora, or every process would begin with its end."""
+    """Remove `data` from the corpora in `folders`.
+
+    An input that ends the process must not stay: every new process reads the whole corpus first.
+    """
     for folder in folders:
         (folder / _name(data)).unlink(missing_ok=True)
 
@@ -42,13 +44,16 @@ def _name(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def write_seeds(folder: Path, row: Format, cases: Iterable[Case], max_size: int) -> Path:
-    """The least encoding of `row`, and the inputs of its cases and of their scans: a lane's first corpus."""
+def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int) -> Path:
+    """Write the first inputs of a worker: the minimal encoding of `fmt`, and the inputs of its cases.
+
+    Chunks of a scan are joined, inputs are cut to `max_size` bytes, and values to encode are left out.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    keep(folder, seed(row))
+    keep(folder, seed(fmt))
     for case in cases:
-        if case.joined != row.joined:
+        if case.joined != fmt.joined:
             continue
         match case.input:
             case Data(data):
@@ -61,7 +66,7 @@ def write_seeds(folder: Path, row: Format, cases: Iterable[Case], max_size: int)
 
 
 def write_dictionary(path: Path, words: Sequence[bytes]) -> Path:
-    """Words as a file of libFuzzer's."""
+    """Write words that libFuzzer inserts into inputs, in libFuzzer's file format."""
     lines = ['"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in words]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     return path
@@ -69,7 +74,13 @@ def write_dictionary(path: Path, words: Sequence[bytes]) -> Path:
 
 @frozen
 class Minimised:
-    """What came of it: inputs and features before and after; `kept` tells whether the smaller one stands."""
+    """The result of a minimisation.
+
+    Attributes:
+        inputs: number of inputs before and after.
+        features: number of libFuzzer's features before and after.
+        kept: whether the smaller corpus has replaced the larger one.
+    """
 
     inputs: tuple[int, int]
     features: tuple[int, int]
@@ -77,33 +88,35 @@ class Minimised:
 
 
 def minimise(folder: Path, launcher: Path) -> Minimised:
-    """Replace a corpus by the least part of it that covers as much, if that is shown.
+    """Replace a corpus by a smaller one if that is shown to have as many features.
+
+    libFuzzer starts itself again by the name of its program when it merges. If that program cannot be
+    started, the merge keeps no input and reports no error: so the features of both corpora are compared.
 
     Args:
-        folder: the corpus; nobody may fuzz over it meanwhile.
-        launcher: an executable file that is the target in libFuzzer's own terms. libFuzzer starts it again
-            by its name, so that a script that cannot be started keeps nothing and says so nowhere.
+        folder: the corpus; no process may fuzz with it meanwhile.
+        launcher: an executable file that runs the target with libFuzzer's own flags.
     """
-    less = folder.with_name(f".{folder.name}.less")
-    shutil.rmtree(less, ignore_errors=True)
-    less.mkdir()
-    _ran(launcher, "-set_cover_merge=1", str(less), str(folder))
-    counts = _size(folder), _size(less)
-    features = _features(launcher, folder), _features(launcher, less)
-    kept = 0 < counts[1] < counts[0] and 0 < features[0] <= features[1]
+    smaller = folder.with_name(f".{folder.name}.smaller")
+    shutil.rmtree(smaller, ignore_errors=True)
+    smaller.mkdir()
+    _run(launcher, "-set_cover_merge=1", str(smaller), str(folder))
+    inputs = _size(folder), _size(smaller)
+    features = _features(launcher, folder), _features(launcher, smaller)
+    kept = 0 < inputs[1] < inputs[0] and 0 < features[0] <= features[1]
     if kept:
         old = folder.with_name(f".{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         folder.rename(old)
-        less.rename(folder)
+        smaller.rename(folder)
         shutil.rmtree(old)
     else:
-        shutil.rmtree(less)
-    return Minimised(counts, features, kept)
+        shutil.rmtree(smaller)
+    return Minimised(inputs, features, kept)
 
 
 def recover(folder: Path) -> None:
-    """Bring back a corpus whose replacement was cut off between its two renames."""
+    """Bring back a corpus if a minimisation was interrupted between its two renames."""
     old = folder.with_name(f".{folder.name}.old")
     if old.is_dir() and not folder.exists():
         old.rename(folder)
@@ -114,12 +127,13 @@ def _size(folder: Path) -> int:
 
 
 def _features(launcher: Path, folder: Path) -> int:
-    """The features that a fresh process counts over a corpus; 0 if it did not come to an end."""
-    found = _FEATURES.findall(_ran(launcher, "-runs=0", str(folder)))
+    """Return the features that a fresh process counts in a corpus; 0 if the process does not end well."""
+    found = _FEATURES.findall(_run(launcher, "-runs=0", str(folder)))
     return int(found[-1][1]) if found else 0
 
 
-def _ran(launcher: Path, *arguments: str) -> str:
+def _run(launcher: Path, *arguments: str) -> str:
+    """Return the error output of the launcher; empty if it takes too long."""
     try:
         done = subprocess.run(  # noqa: S603 - our own launcher
             [str(launcher), *arguments],
@@ -128,16 +142,3 @@ def _ran(launcher: Path, *arguments: str) -> str:
     except subprocess.TimeoutExpired:
         return ""
     return done.stderr
-
-
-def write_launcher(path: Path, lane: str) -> Path:
-    """A shell script that runs `wireproof.fuzz.plain` on a lane, with what libFuzzer appends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    quoted = lane.replace("'", "'\\''")
-    path.write_text(
-        f"#!/bin/sh\nexport WIREPROOF_LANE='{quoted}' WIREPROOF_SELF=\"$0\"\n"
-        f"exec '{sys.executable}' -m wireproof.fuzz.plain \"$@\"\n",
-        encoding="utf-8",
-    )
-    path.chmod(0o755)
-    return path

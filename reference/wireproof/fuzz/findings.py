@@ -1,7 +1,7 @@
-"""What a campaign found: a directory with one JSON and one binary file for each signature.
+"""The findings of a campaign: a folder with one JSON file and one binary file for each signature.
 
-Every file is replaced whole, and the JSON alone is the truth: it holds the token, and so the bytes. The
-counts are in the workers' tallies; what a JSON says of them is what they were when it was last written.
+Files are replaced, never rewritten in place. The JSON file is complete by itself: its token holds the bytes.
+The counts are in the files of the workers; the count in a JSON file is as old as the file.
 """
 
 import fcntl
@@ -25,31 +25,34 @@ from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 APART: Final = frozenset({"info", "untyped"})
-"""What is told apart: answers that the format leaves open, and refusals of an undocumented type."""
+"""Kinds that do not count against the implementation.
+
+`info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type.
+"""
 
 
 LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of the JSON of a finding; a long token lies in a file of its own."""
+"""Size limit in bytes of the JSON file of a finding. A long token has a file of its own."""
 
 
 class FindingError(ValueError):
-    """A file of the directory that cannot be read; one line says which."""
+    """A file of the folder cannot be read; the message names the file."""
 
 
 @frozen
 class Finding:
-    """One signature.
+    """One signature, with the smallest input that shows it.
 
     Attributes:
-        name: 16 hexadecimal digits of the signature; the files are called so.
-        signature: how the input fails.
+        name: 16 hexadecimal digits, computed from the signature; the names of the files.
+        signature: how the implementation fails.
         version: of the implementation.
-        text, want, got: the judge's words on the smallest.
-        token: the case of the smallest; `@` and the name of a file beside it if it is over 2 KiB.
+        text, want, got: message, expectation and answer in the verdict on the smallest input.
+        token: the case; `@` and a file name in the same folder if the token is over 2 KiB.
         size, sha256: of the smallest input, in bytes.
-        first: when it was first seen, in UTC.
-        count: how often.
-        origin: the seed of the run and the number of the execution that found the smallest.
+        first: time of the first occurrence, in UTC.
+        count: number of occurrences.
+        origin: random seed, and number of the execution that found the smallest input.
     """
 
     name: str
@@ -67,74 +70,74 @@ class Finding:
 
     @property
     def gates(self) -> bool:
-        """Whether it counts against the implementation; else it is told apart."""
+        """Whether the finding counts against the implementation."""
         return self.signature.kind.partition(":")[0] not in APART
 
 
 def name_of(signature: Signature) -> str:
-    """The name of a finding."""
+    """Return the name of the finding with this signature."""
     return hashlib.blake2b(str(signature).encode(), digest_size=8).hexdigest()
 
 
 def is_finding(verdict: Verdict) -> bool:
-    """Report whether a verdict is kept: what may gate a run, and what the format leaves open.
+    """Report whether a verdict becomes a finding: it can fail a run, or the format leaves the answer open.
 
-    An undocumented refusal is kept under the type of its error.
+    An undocumented rejection becomes a finding of another kind, under the type of its exception.
     """
     gates = ROWS[verdict.name].gate not in (*SILENT, "strict-class") and verdict.name != "undocumented"
     return gates or verdict.name == "info"
 
 
 class Findings:
-    """The directory, as one worker writes to it; several may at once.
+    """The folder of findings, as one worker writes to it. Several workers may write at the same time.
 
     Attributes:
-        gating: findings that count against the implementation, those of earlier runs too.
+        gating: number of findings that count against the implementation, with those of earlier runs.
     """
 
     def __init__(self, folder: Path, worker: str) -> None:
-        """Open `folder`, or make it."""
+        """Open `folder`, or create it; raises `FindingError` if a finding cannot be read."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._tally = Tally(folder / f"{worker}.tally")
+        self._counts = Tally(folder / f"{worker}.tally")
         known = read(folder)
         self._sizes = {finding.name: finding.size for finding in known}
         self.gating = sum(finding.gates for finding in known)
 
-    def wants(self, signature: Signature, size: int) -> bool:
-        """Count one more of a signature; whether an input of `size` bytes is the first or the smallest."""
+    def count(self, signature: Signature, size: int) -> bool:
+        """Count an occurrence; returns whether an input of `size` bytes is the first or the smallest."""
         name = name_of(signature)
-        self._tally.add(name)
+        self._counts.add(name)
         known = self._sizes.get(name)
         return known is None or size < known
 
-    def keep(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **told: str) -> None:
-        """Keep the smallest input of a signature; another worker may have had a smaller one.
+    def save(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
+        """Save an input, unless another worker has saved one of at most the same size.
 
         Args:
-            signature: its group.
-            verdict: what the judge said.
-            case: what is replayed.
+            signature: the group of the finding.
+            verdict: of the judge.
+            case: what `replay` runs.
             data: the input that the case was made from.
-            told: `version` and `origin` of the finding.
+            details: `version` and `origin` of the finding.
         """
         name = name_of(signature)
         with self._locked():
             before = _read(self._path(name)) if self._path(name).exists() else None
             if before is None or before.size > len(data):
-                made = _made(name, signature, verdict, self._token(case), data, before, told)
-                self._write(made, data)
-                self.gating += made.gates and before is None
+                finding = _finding(name, signature, verdict, self._token(case), data, before, details)
+                self._write(finding, data)
+                self.gating += finding.gates and before is None
             self._sizes[name] = min(len(data), before.size if before else len(data))
 
-    def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **told: str) -> None:
-        """Count it, and keep it if it is the first or the smallest."""
-        if self.wants(signature, len(data)):
-            self.keep(signature, verdict, case, data, **told)
+    def add(self, signature: Signature, verdict: Verdict, case: Case, data: bytes, **details: str) -> None:
+        """Count an occurrence, and save the input if it is the first or the smallest."""
+        if self.count(signature, len(data)):
+            self.save(signature, verdict, case, data, **details)
 
     def close(self) -> None:
-        """Close the tally."""
-        self._tally.close()
+        """Close the file of the counts."""
+        self._counts.close()
 
     def _token(self, case: Case) -> str:
         token = keep(case, self._folder)
@@ -145,7 +148,7 @@ class Findings:
 
     def _write(self, finding: Finding, data: bytes) -> None:
         replace_bytes(self._folder / f"{finding.name}.bin", data)
-        _settled(self._folder, finding)
+        _write_json(self._folder, finding)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -154,24 +157,25 @@ class Findings:
             yield
 
 
-def _made(
+def _finding(
     name: str,
     signature: Signature,
     verdict: Verdict,
     token: str,
     data: bytes,
     before: Finding | None,
-    told: dict[str, str],
+    details: dict[str, str],
 ) -> Finding:
+    """Return a new finding; the time of its first occurrence is that of `before`."""
     return Finding(
-        name, signature, told.get("version", ""), verdict.text, verdict.want, verdict.got, token,
+        name, signature, details.get("version", ""), verdict.text, verdict.want, verdict.got, token,
         len(data), hashlib.sha256(data).hexdigest(),
         before.first if before else datetime.now(tz=UTC).isoformat(timespec="seconds"),
-        origin=told.get("origin", ""),
+        origin=details.get("origin", ""),
     )  # fmt: skip
 
 
-def _settled(folder: Path, finding: Finding, *, durable: bool = True) -> None:
+def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None:
     text = json.dumps(cattrs.unstructure(finding), indent=2, ensure_ascii=False) + "\n"
     replace_text(folder / f"{finding.name}.json", text, durable=durable)
 
@@ -181,20 +185,20 @@ def _read(path: Path) -> Finding:
         page: Any = json_of(read_bytes(path, LARGEST))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
-        raise FindingError(f"{path}: no finding: {error}; remove it to go on") from None
+        raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None
 
 
 def read(folder: Path) -> list[Finding]:
-    """Every finding with its count so far, the most often met first; raises `FindingError`."""
+    """Return every finding with its present count, the most frequent first; raises `FindingError`."""
     counts = totals(folder)
     found = [_read(path) for path in sorted(folder.glob("[0-9a-f]*.json"))]
-    whole = [evolve(finding, count=counts[finding.name]) for finding in found]
-    return sorted(whole, key=lambda finding: (-finding.count, finding.name))
+    counted = [evolve(finding, count=counts[finding.name]) for finding in found]
+    return sorted(counted, key=lambda finding: (-finding.count, finding.name))
 
 
 def settle(folder: Path) -> list[Finding]:
-    """As `read`; the counts go into the files."""
+    """Write the present counts into the JSON files, and return the findings as `read` does."""
     found = read(folder)
     for finding in found:
-        _settled(folder, finding, durable=False)
+        _write_json(folder, finding, durable=False)
     return found

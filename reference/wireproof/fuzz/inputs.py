@@ -1,7 +1,4 @@
-"""From the bytes of a fuzzer to a case. All that is drawn is drawn from the bytes, so they replay alone.
-
-What is asked beside the bytes is `asking`'s matter.
-"""
+"""Build cases from the bytes of a fuzzer. The bytes make every choice, so the bytes alone replay a case."""
 
 import hashlib
 import zlib
@@ -24,78 +21,89 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import to_json
 
 ENCODE, SCAN, RELATED = 3, 4, 16
-"""One input in so many is also written, scanned in pieces, or damaged further in a way that is understood."""
+"""One input in this many is also encoded, scanned in chunks, or changed in a way whose effect is known."""
 
 DRAWN: Final = 2
-"""The remainder of those."""
+"""The remainder of the division by these numbers that selects an input."""
 
 UNTOLD: Final = {("v0", "timestamp")}
-"""Revision and field of values that only our way to tell them forbids: a v0 message has no timestamp to be
-wrong about (kafka.md §2.1)."""
+"""Revision and field of values that our JSON form rejects and the format does not have.
+
+A v0 message has no timestamp that could be wrong (kafka.md §2.1).
+"""
 
 UNANSWERED: Final = Accept()
-"""What is expected of a case before the reference was asked."""
+"""The expectation of a case before the reference has answered."""
 
 SOURCE: Final = Source(OPEN, "found by fuzzing")
 
 
 class Inputs:
-    """Makes the cases of one row."""
+    """Makes the cases of one format."""
 
     def __init__(
         self,
-        row: Format,
-        ways: Sequence[Asking],
+        fmt: Format,
+        variants: Sequence[Asking],
         ops: Sequence[Op],
         *,
-        scans: Sequence[Asking] = (),
-        lifted: bool = False,
+        scan_variants: Sequence[Asking] = (),
+        wrapped: bool = False,
     ) -> None:
-        """Ask in any of `ways`, scan in any of `scans` too, of the adapter's `ops`.
+        """Make cases for the ops that the adapter claims.
 
-        `lifted`: it knows only the stream of `row`.
+        Args:
+            fmt: the format.
+            variants: the options of a decode.
+            ops: what the adapter can do.
+            scan_variants: further options that only a scan has.
+            wrapped: the adapter knows only the stream of `fmt`, so its cases will be wrapped as streams.
         """
-        self.row = row
-        self._lifted = lifted
-        self._ways = tuple(ways) or (Asking(),)
-        self._scans = tuple(way for way in scans if way not in self._ways)
+        self.fmt = fmt
+        self._wrapped = wrapped
+        self._variants = tuple(variants) or (Asking(),)
+        self._scan_variants = tuple(variant for variant in scan_variants if variant not in self._variants)
         self._ops = frozenset(ops)
 
     @property
     def keys(self) -> Keys:
-        """The keys of the signers that are asked with."""
-        return keys_of(self._ways)
+        """The signing keys of all variants."""
+        return keys_of(self._variants)
 
-    def case(self, data: bytes) -> Case:
-        """The case of `data`, a decode; raises whatever the reference raises that is no refusal.
+    def decode_case(self, data: bytes) -> Case:
+        """Return the decode of `data`, with the answer of the reference as its expectation.
 
-        What is going to be lifted is answered then, as the stream; to answer it here too costs half the rate.
+        A case that will be wrapped as a stream gets its expectation then, as a stream. A second answer here
+        would halve the executions per second.
+
+        Raises:
+            Exception: the reference has a bug; a rejection is an answer and is not raised.
         """
-        case = self.unanswered(data)
-        if self._lifted and zlib.crc32(data, 1) % RELATED != DRAWN:
+        case = self.without_expectation(data)
+        if self._wrapped and zlib.crc32(data, 1) % RELATED != DRAWN:
             return case
         return answered(case)
 
-    def unanswered(self, data: bytes) -> Case:
-        """The same before the reference was asked."""
+    def without_expectation(self, data: bytes) -> Case:
+        """Return the decode of `data` without an answer of the reference."""
         drawn = zlib.crc32(data)
-        way = self._ways[0] if drawn & 1 else self._ways[(drawn >> 1) % len(self._ways)]
+        variant = self._variants[0] if drawn & 1 else self._variants[(drawn >> 1) % len(self._variants)]
         sha = hashlib.sha256(data).hexdigest()[:16]
-        options = fitted(self.row, way.options, data, drawn)
+        options = fitted(self.fmt, variant.options, data, drawn)
         return Case(
-            f"{self.row.joined}/fuzz/n{sha}", self.row.name, self.row.revision, Data(data), UNANSWERED,
-            title="found by fuzzing", options=options, needs=way.needs, profile=way.profile,
+            f"{self.fmt.joined}/fuzz/n{sha}", self.fmt.name, self.fmt.revision, Data(data), UNANSWERED,
+            title="found by fuzzing", options=options, needs=variant.needs, profile=variant.profile,
             source=SOURCE,
-            family="fuzz",  # nobody wrote its expectation: any refusal agrees with any
+            family="fuzz",  # the expectation is computed, so a rejection of any class agrees with it
         )  # fmt: skip
 
-    def more(self, case: Case) -> list[Case]:
-        """Further questions about the same bytes: written, in pieces, or under a relation; mostly none."""
+    def follow_ups(self, case: Case) -> list[Case]:
+        """Return further cases of the same bytes: encoded, scanned in chunks, or changed. Mostly none."""
         assert isinstance(case.input, Data)
         drawn = zlib.crc32(case.input.data, 1)
         found: list[Case] = []
         if "scan" in self._ops and drawn % SCAN == DRAWN:
-            found.append(_scanned(self._as_scan(case, drawn >> 4), drawn >> 8))
+            found.append(_scan_case(self._with_scan_variant(case, drawn >> 4), drawn >> 8))
         if not isinstance(case.expect, Accept):
             return found
         if (
@@ -103,48 +111,48 @@ class Inputs:
             and (drawn >> 16) % ENCODE == DRAWN
             and (case.options, case.profile) == (DEFAULT, "reader")
         ):
-            found += (_written if drawn >> 20 & 1 else self._unwritable)(case, case.expect)
+            found += (_encode_cases if drawn >> 20 & 1 else self._rejected_encodes)(case, case.expect)
         if drawn % RELATED == DRAWN and case.expect != UNANSWERED:
-            related = (one for one in sampled(case, drawn >> 8) if one.op in self._ops)
-            found += [evolve(one, twin=None) for one in related]
+            related = (derived for derived in sampled(case, drawn >> 8) if derived.op in self._ops)
+            found += [evolve(derived, twin=None) for derived in related]
         return found
 
-    def _as_scan(self, case: Case, drawn: int) -> Case:
-        """The case as it is asked, or as only scans are; half of each where there are such."""
-        if not self._scans or drawn & 1:
-            return case
-        return put_to(case, self._scans[(drawn >> 1) % len(self._scans)])
+    def all_follow_ups(self, case: Case) -> list[Case]:
+        """Return the scan and the encode of a case that has its expectation."""
+        found = [_scan_case(case, 0)] if "scan" in self._ops else []
+        if "encode" in self._ops and isinstance(case.expect, Accept) and case.expect != UNANSWERED:
+            found += _encode_cases(case, case.expect)
+        return found
 
-    def _unwritable(self, case: Case, read: Accept) -> list[Case]:
-        """The value with a part changed such that nobody may write it; none where it can be written."""
+    def _with_scan_variant(self, case: Case, drawn: int) -> Case:
+        """Return half of the cases with the options of a scan variant, if there is one."""
+        if not self._scan_variants or drawn & 1:
+            return case
+        return put_to(case, self._scan_variants[(drawn >> 1) % len(self._scan_variants)])
+
+    def _rejected_encodes(self, case: Case, read: Accept) -> list[Case]:
+        """Return the encode of an edited value that no writer may write; none if the value can be written."""
         assert isinstance(case.input, Data)
         data = case.input.data
         if read == UNANSWERED:
             return []
-        value = edited(formats.decode(self.row, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
+        value = edited(formats.decode(self.fmt, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
         encode = evolve(case, id=f"{case.id}-unwritable", op="encode", input=Value(to_json(value)))
         try:
-            formats.encode(self.row, to_json(value), case.options)
+            formats.encode(self.fmt, to_json(value), case.options)
         except Rejected as rejected:
-            if (self.row.revision, rejected.path) not in UNTOLD:
+            if (self.fmt.revision, rejected.path) not in UNTOLD:
                 return [evolve(encode, expect=Reject(rejected.cls))]
         return []
 
-    def every(self, case: Case) -> list[Case]:
-        """Each further question of an answered case at once."""
-        found = [_scanned(case, 0)] if "scan" in self._ops else []
-        if "encode" in self._ops and isinstance(case.expect, Accept) and case.expect != UNANSWERED:
-            found += _written(case, case.expect)
-        return found
-
 
 def answered(case: Case) -> Case:
-    """The case with what the reference makes of it."""
+    """Return the case with the answer of the reference as its expectation, if it has none yet."""
     return evolve(case, expect=expectation(case)) if case.expect == UNANSWERED else case
 
 
-def _scanned(case: Case, drawn: int) -> Case:
-    """The bytes in two pieces; the fixture of one piece would be their decode."""
+def _scan_case(case: Case, drawn: int) -> Case:
+    """Return the scan of the bytes in two chunks; with one chunk it would be nearly the decode."""
     assert isinstance(case.input, Data)
     data = case.input.data
     at = drawn % (len(data) + 1)
@@ -152,8 +160,11 @@ def _scanned(case: Case, drawn: int) -> Case:
     return evolve(scan, expect=expectation(scan))
 
 
-def _written(case: Case, read: Accept) -> list[Case]:
-    """The value, to be written and read back; none where only a remark let it pass, or nobody writes it."""
+def _encode_cases(case: Case, read: Accept) -> list[Case]:
+    """Return the encode of the decoded value.
+
+    None if the value was accepted with a remark, or if the reference does not write it.
+    """
     encode = evolve(case, id=f"{case.id}-encode", op="encode", input=Value(read.value))
     if read.remarks or not isinstance(expectation(encode), Accept):
         return []

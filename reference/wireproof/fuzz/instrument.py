@@ -1,6 +1,7 @@
-"""Coverage of what is fuzzed: the functions of chosen modules, instrumented after they were imported.
+"""Coverage of the code that is fuzzed: functions of chosen modules are instrumented after they are imported.
 
-After, not while: atheris's import hook takes whole top-level packages, of which a codec is a small part.
+The import hook of atheris is not used: it instruments whole top-level packages, and a codec is a small part
+of its package.
 """
 
 import gc
@@ -12,23 +13,27 @@ from typing import Final
 
 from wireproof.adapters.entry import Entry
 from wireproof.formats import Format
+from wireproof.wire import observe, rejected, values
 
-GENERIC: Final = ("wireproof.wire.values", "wireproof.wire.observe", "wireproof.wire.rejected")
-"""Of the reference: what every value passes through, and no format decides."""
+GENERIC: Final = tuple(module.__name__ for module in (values, observe, rejected))
+"""Modules of the reference that are left out: every value passes through them, whatever its format."""
 
 WIRE: Final = "wireproof.wire"
 
 
-def modules_of(rows: Iterable[Format], entry: Entry) -> tuple[str, ...]:
-    """The modules, with all below them, whose coverage guides the fuzzing of `rows` on an adapter."""
-    own = (WIRE, *dict.fromkeys(f"wireproof.{row.name.partition('.')[0]}" for row in rows))
+def modules_of(fmts: Iterable[Format], entry: Entry) -> tuple[str, ...]:
+    """Return the modules whose coverage guides the fuzzing of `fmts` on an adapter.
+
+    Their submodules belong to them.
+    """
+    own = (WIRE, *dict.fromkeys(f"wireproof.{fmt.name.partition('.')[0]}" for fmt in fmts))
     if not entry.object:
         return own
     return (*own, *(entry.instrument or (entry.object.partition(":")[0],)))
 
 
 def instrument(modules: Sequence[str]) -> int:
-    """Instrument every function of `modules` that is loaded; gives how many."""
+    """Instrument every loaded function of `modules`, and return the number of functions."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
     found = [
@@ -36,8 +41,8 @@ def instrument(modules: Sequence[str]) -> int:
         for function in gc.get_objects()
         if type(function) is FunctionType
         and not function.__code__.co_filename.startswith("<")
-        and _within(function.__module__, modules)
-        and not _within(function.__module__, GENERIC)
+        and _is_in(function.__module__, modules)
+        and not _is_in(function.__module__, GENERIC)
     ]
     with redirect_stderr(io.StringIO()):
         for function in found:
@@ -45,5 +50,5 @@ def instrument(modules: Sequence[str]) -> int:
     return len(found)
 
 
-def _within(name: str | None, modules: Sequence[str]) -> bool:
-    return name is not None and any(name == one or name.startswith(f"{one}.") for one in modules)
+def _is_in(name: str | None, modules: Sequence[str]) -> bool:
+    return name is not None and any(name == module or name.startswith(f"{module}.") for module in modules)

@@ -1,7 +1,7 @@
-"""What libFuzzer is given in place of its own mutations: edits that know the format, then repair.
+"""The mutations that libFuzzer uses: edits that know the format, then a fix-up of lengths and checksums.
 
-One in so many children is libFuzzer's own, for it remembers what was compared with what and has the
-dictionary; lengths and checksums are mended behind it, or nothing behind them would be reached.
+One input in several is mutated by libFuzzer itself, which has the dictionary and remembers what the code has
+compared. Without the fix-up, no such input would get past a checksum.
 """
 
 from collections.abc import Callable
@@ -13,34 +13,38 @@ from wireproof.formats import Format
 from wireproof.fuzz.aside import aside
 
 OWN: Final = 8
-"""One child in so many is libFuzzer's."""
+"""One input in this many is mutated by libFuzzer itself."""
 
 Native = Callable[[bytes, int], bytes]
+"""Returns a mutation of some bytes, of at most a number of bytes."""
 
 
 class Mutator:
-    """The two calls that atheris asks for; functions of their arguments but for libFuzzer's part."""
+    """The custom mutator and crossover of libFuzzer.
 
-    def __init__(self, row: Format, native: Native, keys: Keys | None = None) -> None:
-        """Mutate inputs of `row`, signed with `keys`; `native` is libFuzzer's own mutation."""
+    Apart from libFuzzer's own mutation, the results depend on the arguments alone.
+    """
+
+    def __init__(self, fmt: Format, native: Native, keys: Keys | None = None) -> None:
+        """Mutate inputs of `fmt`, and sign them with `keys`; `native` is libFuzzer's own mutation."""
         copy = aside()
         self._mutators = copy.mutate
-        self._row = copy.formats.FORMATS[row.joined]
+        self._fmt = copy.formats.FORMATS[fmt.joined]
         self._native = native
         self._keys = keys or None
 
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
-        """A child of `data`."""
+        """Return a mutation of `data`."""
         rng = Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
         if not rng.randrange(OWN):
-            made: bytes = self._mutators.repair(
-                self._row, self._native(data, max_size)[:max_size], self._keys
+            mutation: bytes = self._mutators.repair(
+                self._fmt, self._native(data, max_size)[:max_size], self._keys
             )
         else:
-            made = self._mutators.mutate(self._row, data, rng, max_size, keys=self._keys)
-        return made[:max_size]
+            mutation = self._mutators.mutate(self._fmt, data, rng, max_size, keys=self._keys)
+        return mutation[:max_size]
 
-    def cross(self, one: bytes, two: bytes, max_size: int, seed: int) -> bytes:
-        """A child of both."""
-        made: bytes = self._mutators.crossover(self._row, one, two, Random(seed), max_size)  # noqa: S311 - as above
-        return made
+    def crossover(self, one: bytes, two: bytes, max_size: int, seed: int) -> bytes:
+        """Return an input that combines both."""
+        mutation: bytes = self._mutators.crossover(self._fmt, one, two, Random(seed), max_size)  # noqa: S311 - as above
+        return mutation

@@ -1,7 +1,8 @@
-"""Cases by number: case n of a seed is the same one, whoever makes it, and whatever was made before it.
+"""Cases by number: case n of a seed is always the same, whichever process makes it and in whatever order.
 
-A campaign is dealt out by number to tasks that know nothing of one another. Its bytes are a chain of
-mutations of a seed; seeds are the fixtures, the least and fullest encodings, and what strategies draw.
+A campaign gives ranges of numbers to tasks that do not know each other. The bytes of a case are a chain of
+mutations of a seed input: of a fixture, of the minimal or the maximal encoding, or of what a Hypothesis
+strategy generates.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,19 +22,19 @@ from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.asking import askings
 from wireproof.fuzz.inputs import Inputs, answered
 
-MOST: Final = 4096
-"""Bytes of an input at most, and of a fixture that is a seed."""
+_MAX_SIZE: Final = 4096
+"""Largest input in bytes, also of a fixture that serves as a seed input."""
 
-DRAWN: Final = 32
-"""One case in so many begins with what a strategy draws, which costs as much as thirty mutations."""
+_GENERATED: Final = 32
+"""One case in this many begins with what a strategy generates, which costs as much as thirty mutations."""
 
-CROSSED: Final = 16
-"""One in so many is a child of two."""
+_CROSSED: Final = 16
+"""One case in this many combines two inputs."""
 
-CHAIN: Final = (0, 1, 1, 1, 2, 2, 3, 5)
-"""How many mutations, one behind another."""
+_CHAIN: Final = (0, 1, 1, 1, 2, 2, 3, 5)
+"""Possible lengths of the chain of mutations."""
 
-TOPIC: Final = "campaign"
+_TOPIC: Final = "campaign"
 
 
 @frozen
@@ -41,9 +42,9 @@ class Numbered:
     """The cases of a campaign.
 
     Attributes:
-        formats: joined names, asked in turn.
-        ops: those that are asked for.
-        seed: of all that is drawn.
+        formats: ids of the formats, which take turns.
+        ops: what the cases ask for.
+        seed: random seed of the campaign.
     """
 
     formats: tuple[str, ...]
@@ -51,19 +52,20 @@ class Numbered:
     seed: int
 
     def case(self, number: int) -> Case:
-        """Case `number`: a function of it, of the attributes and of this package alone.
+        """Return case `number`; it depends on the number, the attributes and the version of this package.
 
         Raises:
-            ImportError: Hypothesis is missing; it names what to install.
+            ImportError: Hypothesis is missing; the message names what to install.
         """
-        room = rooms(self.formats, self.ops)[number % len(self.formats)]
-        rng = Random(f"{TOPIC} {self.seed} {number}")  # noqa: S311 - cases, not secrets
-        case = _asked(room, _bytes(room, rng, f"{TOPIC} {self.seed} {number}"), rng)
+        source = _case_sources(self.formats, self.ops)[number % len(self.formats)]
+        name = f"{_TOPIC} {self.seed} {number}"
+        rng = Random(name)  # noqa: S311 - cases, not secrets
+        case = source.case(_bytes(source, rng, name), rng)
         return evolve(
             case,
-            id=f"{room.row.joined}/{TOPIC}/s{self.seed}n{number}",
+            id=f"{source.fmt.joined}/{_TOPIC}/s{self.seed}n{number}",
             title=f"case {number} of seed {self.seed}",
-            source=Source("fuzz", f"campaign of seed {self.seed}"),  # any refusal agrees with any refusal
+            source=Source("fuzz", f"campaign of seed {self.seed}"),  # a rejection of any class agrees
             twin=None,
             family=None,
             parent=None,
@@ -71,64 +73,65 @@ class Numbered:
 
 
 @frozen(eq=False)
-class Room:
-    """What is known of one format: its seeds, and how it is asked."""
+class _CaseSource:
+    """The seed inputs and the case builder of one format."""
 
-    row: Format
-    inputs: Inputs
+    fmt: Format
+    builder: Inputs
     fixtures: tuple[bytes, ...]
 
     @cached_property
     def seeds(self) -> tuple[bytes, ...]:
-        """The fixtures' bytes, the least and the fullest encoding; each once."""
-        return tuple(dict.fromkeys((least_of(self.row), sample(self.row), *self.fixtures)))
+        """The minimal and the maximal encoding and the bytes of the fixtures, without duplicates."""
+        return tuple(dict.fromkeys((least_of(self.fmt), sample(self.fmt), *self.fixtures)))
+
+    def case(self, data: bytes, rng: Random) -> Case:
+        """Return the decode of `data`, or one of its follow-ups."""
+        decode = self.builder.decode_case(data)
+        follow_ups = self.builder.follow_ups(decode)
+        return answered(pick(rng, follow_ups)) if follow_ups and below(rng, 2) else decode
 
 
 @lru_cache(maxsize=8)
-def rooms(formats: tuple[str, ...], ops: tuple[Op, ...]) -> tuple[Room, ...]:
-    """The rooms of the formats; what is costly of them is made once in a process."""
+def _case_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple[_CaseSource, ...]:
+    """Return the sources of the formats. They are slow to make, so a process makes them once."""
     suite = load()
-    found = _by_format(suite, formats)
-    return tuple(_room(FORMATS[joined], suite, found.get(joined, ()), ops) for joined in formats)
+    found = _fixture_bytes(suite, format_ids)
+    return tuple(
+        _case_source(FORMATS[format_id], suite, found.get(format_id, ()), ops) for format_id in format_ids
+    )
 
 
-def _room(row: Format, suite: Suite, fixtures: Sequence[bytes], ops: Collection[Op]) -> Room:
-    done = tuple(op for op in ops if op != "scan" or row.scan is not None)
-    scans = askings(row, suite, "scan")
-    return Room(row, Inputs(row, askings(row, suite), done, scans=scans), tuple(fixtures))
+def _case_source(fmt: Format, suite: Suite, fixtures: Sequence[bytes], ops: Collection[Op]) -> _CaseSource:
+    possible = tuple(op for op in ops if op != "scan" or fmt.scan is not None)
+    builder = Inputs(fmt, askings(fmt, suite), possible, scan_variants=askings(fmt, suite, "scan"))
+    return _CaseSource(fmt, builder, tuple(fixtures))
 
 
-def _by_format(suite: Suite, formats: Collection[str]) -> Mapping[str, list[bytes]]:
-    """The bytes of the fixtures, of each format in the order of their ids."""
+def _fixture_bytes(suite: Suite, format_ids: Collection[str]) -> Mapping[str, list[bytes]]:
+    """Return the bytes of the fixtures of each format, in the order of their ids."""
     found: dict[str, list[bytes]] = {}
     for case in suite.cases:
-        if case.joined in formats and isinstance(case.input, Data) and len(case.input.data) <= MOST:
+        if case.joined in format_ids and isinstance(case.input, Data) and len(case.input.data) <= _MAX_SIZE:
             found.setdefault(case.joined, []).append(case.input.data)
     return found
 
 
-def _bytes(room: Room, rng: Random, name: str) -> bytes:
-    """A seed after some mutations."""
-    data = _drawn(room.row, name) if not below(rng, DRAWN) else pick(rng, room.seeds)
-    for _ in range(pick(rng, CHAIN)):
-        data = mutated(room.row, data, rng, MOST).data
-    if not below(rng, CROSSED):
-        data = crossover(room.row, data, pick(rng, room.seeds), rng, MOST)
-    return data[:MOST]
+def _bytes(source: _CaseSource, rng: Random, name: str) -> bytes:
+    """Return a seed input after a chain of mutations."""
+    data = _generated(source.fmt, name) if not below(rng, _GENERATED) else pick(rng, source.seeds)
+    for _ in range(pick(rng, _CHAIN)):
+        data = mutated(source.fmt, data, rng, _MAX_SIZE).data
+    if not below(rng, _CROSSED):
+        data = crossover(source.fmt, data, pick(rng, source.seeds), rng, _MAX_SIZE)
+    return data[:_MAX_SIZE]
 
 
-def _drawn(row: Format, name: str) -> bytes:
-    """What a strategy draws: sound bytes, or, as often, bytes with one field off."""
+def _generated(fmt: Format, name: str) -> bytes:
+    """Return what a strategy generates: valid bytes, or as often bytes with one wrong field."""
     from wireproof.cases.strategies.samples import drawer  # noqa: PLC0415 - Hypothesis is an extra
 
-    found = drawer(row)(f"{row.joined} {name}")
+    found = drawer(fmt)(f"{fmt.joined} {name}")
     if not found:
-        return sample(row)
+        return sample(fmt)
     return found[0].damaged if found[0].seed & 1 else found[0].data
-
-
-def _asked(room: Room, data: bytes, rng: Random) -> Case:
-    """One of the questions that these bytes give rise to."""
-    decode = room.inputs.case(data)
-    more = room.inputs.more(decode)
-    return answered(pick(rng, more)) if more and below(rng, 2) else decode

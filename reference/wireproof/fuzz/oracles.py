@@ -1,7 +1,7 @@
-"""What must hold of the reference itself, for any bytes: the oracles of its own fuzzing.
+"""The oracles of the reference's own fuzzing: relations that must hold for any bytes that it accepts.
 
-Between codecs the judge decides; here there is nobody to compare with, so relations take his place. Each
-oracle gives the words of what is wrong, or nothing.
+For an adapter the judge compares its answer with the reference. For the reference there is nothing to compare
+with, so relations take that place. Each oracle yields what is wrong, or nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from wireproof.wire.values import to_json
 
 @frozen
 class Fault:
-    """An oracle that does not hold: its name, what it is about, one line for a person."""
+    """A relation that does not hold: the name of the oracle, its subject, and one line of explanation."""
 
     oracle: str
     about: str
@@ -33,9 +33,18 @@ class Fault:
 
 @frozen
 class Seen:
-    """Bytes that the reference accepts, with what it makes of them, and a number to draw by."""
+    """Bytes that the reference accepts.
 
-    row: Format
+    Attributes:
+        fmt: the format.
+        case: the decode.
+        data: the bytes.
+        value: the decoded value.
+        remarked: whether the reference accepted the bytes with a remark.
+        number: makes the random choices.
+    """
+
+    fmt: Format
     case: Case
     data: bytes
     value: Any
@@ -46,58 +55,62 @@ class Seen:
 Oracle = Callable[[Seen], Iterator[Fault]]
 
 
-def faults(row: Format, case: Case, number: int) -> Iterator[Fault]:
-    """What does not hold of an accepted decode, by two of the oracles; raises what the reference raises."""
+def faults(fmt: Format, case: Case, number: int) -> Iterator[Fault]:
+    """Yield the relations that do not hold for an accepted decode; `number` chooses one of `DRAWN`.
+
+    Raises whatever the reference raises.
+    """
     if not isinstance(case.input, Data) or not isinstance(case.expect, Accept):
         return
-    found = formats.decode(row, case.input.data, case.options)
-    seen = Seen(row, case, case.input.data, found.value, bool(found.remarks), number)
+    found = formats.decode(fmt, case.input.data, case.options)
+    seen = Seen(fmt, case, case.input.data, found.value, bool(found.remarks), number)
     yield from stable(seen)
     yield from DRAWN[number % len(DRAWN)](seen)
 
 
 def told(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of
-    """A value without what is computed: its fields that have no default."""
+    """Return a value without its computed fields: only the fields that have no default."""
     if has(type(value)):
-        given = (a.name for a in fields(type(value)) if a.default is NOTHING)
-        return {name: told(getattr(value, name)) for name in given}
+        names = (a.name for a in fields(type(value)) if a.default is NOTHING)
+        return {name: told(getattr(value, name)) for name in names}
     return [told(part) for part in value] if isinstance(value, tuple) else value
 
 
 def stable(seen: Seen) -> Iterator[Fault]:
-    """What is accepted and written again is read as the same value.
+    """Check that an accepted value, encoded and decoded again, is the same value.
 
-    What only a remark let pass may be no value that a writer takes, and options may hide a part of it. A
-    signature speaks of the bytes that were signed: of a message written otherwise it does not hold.
+    Three exceptions: a value that was accepted with a remark may be one that no writer writes; options may
+    hide a part of the value; and a signature does not hold for bytes that differ from the signed ones.
     """
     if seen.case.options.fetch_offset is not None or seen.case.options.isolation != "read_uncommitted":
         return
     try:
-        again = written(seen.row, seen.value, seen.case.options)
+        again = written(seen.fmt, seen.value, seen.case.options)
     except Rejected as rejected:
         if rejected.cls != "invalid-value" or not seen.remarked:
-            yield Fault("re-encode", rejected.cls, f"an accepted value is not written: {rejected}")
+            yield Fault("re-encode", rejected.cls, f"an accepted value cannot be encoded: {rejected}")
         return
     try:
-        value = formats.decode(seen.row, again, seen.case.options).value
+        value = formats.decode(seen.fmt, again, seen.case.options).value
     except Rejected as rejected:
         if rejected.cls != "auth-failed":
-            yield Fault("re-encode", rejected.cls, f"its own bytes are refused: {rejected}")
+            yield Fault("re-encode", rejected.cls, f"the re-encoded bytes are rejected: {rejected}")
         return
     if told(value) != told(seen.value):
-        yield Fault("re-encode", "value", f"{cut(str(to_json(seen.value)))} is read back as {to_json(value)}")
+        text = f"{cut(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
+        yield Fault("re-encode", "value", text)
 
 
 def related(seen: Seen) -> Iterator[Fault]:
-    """The stated relations: cut, flipped under a checksum, followed by more, joined, in pieces."""
-    for case, got in broken(sampled(seen.case, seen.number)):
-        yield Fault("relation", case.family or "", f"{case.title}: {cut(str(got))}")
+    """Check the relation of one derived case: truncated, flipped, extended, joined, or in chunks."""
+    for case, answer in broken(sampled(seen.case, seen.number)):
+        yield Fault("relation", case.family or "", f"{case.title}: {cut(str(answer))}")
 
 
 def uncovered(seen: Seen) -> Iterator[Fault]:
-    """What no checksum covers may change without one being broken."""
-    spans = formats.layout(seen.row, seen.data, seen.case.options).spans
-    free = [span for span in spans if isinstance(span.value, int) and not _under(span, spans)]
+    """Check that a field outside of every checksum can change without a checksum error."""
+    spans = formats.layout(seen.fmt, seen.data, seen.case.options).spans
+    free = [span for span in spans if isinstance(span.value, int) and not _is_covered(span, spans)]
     if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
         return
     span = free[seen.number % len(free)]
@@ -106,36 +119,38 @@ def uncovered(seen: Seen) -> Iterator[Fault]:
         return
     changed = replaced(seen.data, spans, span, new).data
     try:
-        formats.decode(seen.row, changed, seen.case.options)
+        formats.decode(seen.fmt, changed, seen.case.options)
     except Rejected as rejected:
         if rejected.cls == "crc-mismatch":
-            yield Fault("uncovered", span.path, f"a change of {span.path} breaks a checksum beside it")
+            text = f"a change of {span.path}, which no checksum covers, is a checksum error"
+            yield Fault("uncovered", span.path, text)
 
 
-def _under(span: Span, spans: tuple[Span, ...]) -> bool:
-    """Whether a checksum, or a length that decides what a checksum covers, speaks of the field."""
+def _is_covered(span: Span, spans: tuple[Span, ...]) -> bool:
+    """Report whether a checksum covers the field, or the field may decide what a checksum covers."""
     if span.space or span.cover is not None or span.path.lower().endswith(("length", "size", "magic")):
         return True
-    seals = [one.cover for one in spans if one.cover is not None and one.cover.kind in CHECKSUMS]
-    return any(one.start < span.end and span.start < one.end for one in seals)
+    covers = [other.cover for other in spans if other.cover is not None and other.cover.kind in CHECKSUMS]
+    return any(cover.start < span.end and span.start < cover.end for cover in covers)
 
 
 def recoded(seen: Seen) -> Iterator[Fault]:
-    """Another codec changes nothing but the bits that name it: kafka.md section 3."""
+    """Check that another compression changes nothing but the bits that name it (kafka.md §3)."""
     attributes = getattr(seen.value, "attributes", None)
-    if seen.row.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
+    if seen.fmt.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
         return
     codec = seen.number % 5
     value = evolve(seen.value, attributes=attributes & ~arithmetic.CODEC | codec)
     try:
-        again = formats.decode(seen.row, written(seen.row, value, seen.case.options), seen.case.options).value
+        again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:
         if rejected.cls not in ("invalid-value", "limit-exceeded"):
             yield Fault("codec", rejected.cls, f"written with codec {codec}: {rejected}")
         return
     if told(again) != told(value):
-        yield Fault("codec", "value", f"written with codec {codec}, read as {cut(str(to_json(again)))}")
+        text = f"written with codec {codec}, decoded as {cut(str(to_json(again)))}"
+        yield Fault("codec", "value", text)
 
 
 DRAWN: Final[tuple[Oracle, ...]] = (related, uncovered, recoded)
-"""Of which one is drawn for an input: each costs as much as the decode itself."""
+"""An input is checked by one of these oracles: each costs as much as the decode itself."""

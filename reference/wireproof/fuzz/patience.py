@@ -1,4 +1,4 @@
-"""When to give up on a process whose input does not end, though its own clock should have ended it."""
+"""When a fuzzing process hangs: its input does not end, although the CPU timer should have ended it."""
 
 import os
 from pathlib import Path
@@ -7,35 +7,36 @@ from typing import Final
 from wireproof.fuzz.cell import Now
 
 WORK: Final = 4.0
-"""Seconds of processor time for an input in the process itself: a loop in C is ended by no timer."""
+"""Seconds of processor time for one input in the process. A loop in C is not ended by the CPU timer."""
 
 AWAY: Final = 20.0
-"""How many times as long as an input in the process itself a batch may take that another one works on."""
+"""How many times longer a process may wait for a batch of another process than it may work on one input."""
 
 
 class Patience:
-    """With one process: by the processor time that it spends, and by the clock on the wall if it spends none.
+    """Watches one process, with a limit on processor time and a longer one on wall-clock time.
 
-    The clock alone would blame inputs for what else the machine does.
+    A process that waits uses no processor time. Wall-clock time alone would blame inputs for other load on
+    the machine.
     """
 
-    def __init__(self, process: int, stuck: float) -> None:
-        """Look at `process`; `stuck` is in seconds by the clock on the wall."""
+    def __init__(self, process: int, hang_seconds: float) -> None:
+        """Watch the process with the id `process`; `hang_seconds` of wall-clock time are a hang."""
         self._stat = Path(f"/proc/{process}/stat")
-        self._stuck = stuck
-        self._at = -1
-        self._spent = 0.0
+        self._hang_seconds = hang_seconds
+        self._executions = -1
+        self._spent_before = 0.0
 
-    def over(self, now: Now) -> bool:
-        """Whether it is to be ended; to be asked a few times a second."""
-        if now.executions != self._at:
-            self._at, self._spent = now.executions, self._seconds()
-        if now.phase != "here":
-            return now.seconds > self._stuck * AWAY
-        return now.seconds > self._stuck or self._seconds() - self._spent > WORK
+    def hangs(self, state: Now) -> bool:
+        """Report whether the process hangs; call this a few times a second with its present state."""
+        if state.executions != self._executions:
+            self._executions, self._spent_before = state.executions, self._cpu_seconds()
+        if state.phase != "running":
+            return state.seconds > self._hang_seconds * AWAY
+        return state.seconds > self._hang_seconds or self._cpu_seconds() - self._spent_before > WORK
 
-    def _seconds(self) -> float:
-        """Its processor time so far; 0 where the system does not say."""
+    def _cpu_seconds(self) -> float:
+        """Return the processor time of the process so far; 0 if the system does not report it."""
         try:
             fields = self._stat.read_text("ascii", errors="replace").rpartition(")")[2].split()
         except OSError:

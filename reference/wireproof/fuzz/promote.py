@@ -1,7 +1,7 @@
-"""A finding written down as a fixture: twin, provenance and rule proposed, held to `lint` before it stays.
+"""Write a finding as a fixture, with a twin, its origin and a rule.
 
-Design, section 3, the table of the fixture file. Nothing is written that the reference does not answer
-alike three times in fresh processes, or of which it contradicts itself.
+Nothing is written unless the reference gives the same answer in three fresh processes, does not contradict
+itself, and `lint` accepts the new fixtures.
 """
 
 import hashlib
@@ -26,27 +26,33 @@ from wireproof.cases.problem import Problem
 from wireproof.cases.rules import PLAIN, Rule
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.fuzz.proposal import rules_of
-from wireproof.fuzz.ruletext import rule_text
+from wireproof.fuzz.proposal import rule_toml, rules_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.reference import answer, expectation
 from wireproof.wire.rejected import Rejected
 
 CONFIRMATIONS: Final = 3
-"""Fresh processes that must answer alike."""
+"""Number of fresh processes of the reference that must give the same answer."""
 
 TOPIC: Final = "found"
-"""The topic of promoted findings that name none."""
+"""Topic of a promoted finding if `--name` does not contain one."""
 
 
 class PromotionError(ValueError):
-    """The finding cannot become a fixture; one line says why."""
+    """The finding cannot become a fixture; the message gives the reason in one line."""
 
 
 @frozen
 class Promoted:
-    """What was written: the case, the twin that was made for it (or None), new rules, the files."""
+    """What was written.
+
+    Attributes:
+        case: the fixture.
+        twin: the twin that was made for it; None if an existing case is the twin, or if it needs none.
+        rules: the new rules.
+        files: the files that were changed.
+    """
 
     case: Case
     twin: Case | None
@@ -58,38 +64,41 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     """Write `case` into the fixtures under `to`.
 
     Args:
-        case: what was found, as its token has it.
-        suite: all fixtures that are known.
+        case: the case of the token.
+        suite: all known fixtures.
         to: the folder of fixtures; `<to>/<format>/<revision>/<topic>.json` is written.
-        name: `topic/name` or the last part of the id alone; empty makes one of class, field and bytes.
-        why: what breaks in the field; empty says how it was found.
+        name: `topic/name`, or the last part of the id alone; if empty, it is made of class, field and digest.
+        why: what goes wrong in practice; if empty, how the case was found.
 
     Raises:
-        PromotionError: the reference contradicts itself, does not confirm, or `lint` finds fault; then
-            nothing is written.
+        PromotionError: the reference contradicts itself or does not confirm the case, or `lint` reports a
+            problem. Nothing is written then.
     """
-    case = _expected(case)
+    case = _with_expectation(case)
     confirm(case)
-    found = _named(case, name, why)
-    if not all(re.fullmatch(PLAIN, part) for part in found.id.split("/")):
-        raise PromotionError(f"{found.id}: --name has a-z, 0-9, '.', '+' and '-' only")
-    if found.id in suite.by_id:
-        raise PromotionError(f"{found.id} exists: ids are never reused, give --name another")
-    twin, twin_id = _twin(found, suite)
-    rules, new = rules_of(found, suite)
-    atoms = needs_of(found)
-    found = evolve(found, twin=twin_id, rules=rules, needs=atoms)
+    fixture = _named(case, name, why)
+    if not all(re.fullmatch(PLAIN, part) for part in fixture.id.split("/")):
+        raise PromotionError(f"{fixture.id}: --name has a-z, 0-9, '.', '+' and '-' only")
+    if fixture.id in suite.by_id:
+        raise PromotionError(f"{fixture.id} exists: ids are never reused, give --name another")
+    twin, twin_id = _twin(fixture, suite)
+    rules, new = rules_of(fixture, suite)
+    needs = needs_of(fixture)
+    fixture = evolve(fixture, twin=twin_id, rules=rules, needs=needs)
     if twin is not None:
         twin = evolve(twin, rules=rules, needs=needs_of(twin))
-    rows = [found] if twin is None else [found, twin]
-    return Promoted(found, twin, new, _written(rows, new, to))
+    cases = [fixture] if twin is None else [fixture, twin]
+    return Promoted(fixture, twin, new, _write(cases, new, to))
 
 
-# --- what the reference says ---
+# --- the answer of the reference ---
 
 
-def _expected(case: Case) -> Case:
-    """The case with the reference's expectation; its own, if it has one of a fixture, must be the same."""
+def _with_expectation(case: Case) -> Case:
+    """Return the case with the answer of the reference as its expectation.
+
+    Raises `PromotionError` if the reference contradicts itself, or contradicts the expectation of the token.
+    """
     if case.joined not in FORMATS:
         raise PromotionError(f"{case.joined} is no format")
     expect = expectation(case)
@@ -105,28 +114,29 @@ def _expected(case: Case) -> Case:
 
 
 def _contradiction(case: Case) -> str:
-    """Where the reference reads its own writing otherwise; empty where it does not."""
+    """Return how a decode with a layout trace differs from one without; empty if they are equal."""
     if not isinstance(case.input, Data):
         return ""
-    row = FORMATS[case.joined]
+    fmt = FORMATS[case.joined]
     options = case.held_to
-    traced = formats.layout(row, case.input.data, options)
+    traced = formats.layout(fmt, case.input.data, options)
     try:
-        plain = formats.decode(row, case.input.data, options)
+        plain = formats.decode(fmt, case.input.data, options)
     except Rejected as rejected:
         same = traced.rejected is not None and (traced.rejected.cls, traced.rejected.at) == (
             rejected.cls,
             rejected.at,
         )
-        return "" if same else "with a trace it does not refuse alike"
+        return "" if same else "with a trace the rejection is another one"
     if traced.decoded != plain:
-        return "with a trace it reads another value"
+        return "with a trace the value is another one"
     return ""
 
 
 def confirm(case: Case) -> None:
-    """Ask the reference in fresh processes; raises `PromotionError` if one does not answer as told."""
-    golden = evolve(case, twin=None, family=None, parent=None, source=Source("hand"))  # judged by class too
+    """Run the case in fresh processes of the reference; raises `PromotionError` if an answer differs."""
+    # Without the fuzzer's origin and family, the judge compares the class of a rejection too.
+    golden = evolve(case, twin=None, family=None, parent=None, source=Source("hand"))
     for number in range(1, CONFIRMATIONS + 1):
         with Engine("reference") as engine:
             ran = next(engine.run([golden]))
@@ -141,6 +151,7 @@ def confirm(case: Case) -> None:
 
 
 def _bytes(case: Case) -> bytes:
+    """Return the input of `case` as bytes, for its digest."""
     match case.input:
         case Data(data):
             return data
@@ -151,16 +162,17 @@ def _bytes(case: Case) -> bytes:
 
 
 def _named(case: Case, name: str, why: str) -> Case:
+    """Return the case with the id, the title and the origin of a fixture."""
     topic, _, last = name.rpartition("/")
-    seal = hashlib.sha256(_bytes(case)).hexdigest()[:8]
-    last = last or f"{_subject(case)}-{seal}"
+    digest = hashlib.sha256(_bytes(case)).hexdigest()[:8]
+    last = last or f"{_subject(case)}-{digest}"
     origin = case.source.document or case.id
     return evolve(
         case,
         id=f"{case.format}/{case.revision}/{topic or TOPIC}/{last}",
         title=case.title or f"{_subject(case).replace('-', ' ')}, {len(_bytes(case))} bytes",
-        why=why or case.why or "A codec was seen to answer these bytes otherwise than the format has it.",
-        source=Source("fuzz", f"promoted from {origin}, sha256 {seal}"),
+        why=why or case.why or "A codec answered these bytes in another way than the format requires.",
+        source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
         aliases=(),
         parent=None,
         family=None,
@@ -170,7 +182,7 @@ def _named(case: Case, name: str, why: str) -> Case:
 
 
 def _subject(case: Case) -> str:
-    """Class and field of a refusal, or what else is known, as part of an id."""
+    """Return class and field of a rejection, or else the op, as a part of an id."""
     if not isinstance(case.expect, Reject):
         return "accepted" if case.op == "decode" else case.op
     outcome = answer(case).outcome
@@ -179,21 +191,24 @@ def _subject(case: Case) -> str:
 
 
 def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
-    """The accepted neighbour of a refused case: its bytes repaired if that is enough, else the nearest."""
+    """Return the twin of a rejected case, if it is new, and its id.
+
+    The twin has the same bytes with lengths and checksums fixed up, if the reference accepts them then.
+    Otherwise it is the most similar accepted case.
+    """
     if not isinstance(case.expect, Reject):
         return None, None
     if isinstance(case.input, Data):
-        row = FORMATS[case.joined]
-        data = repair(row, case.input.data)
+        data = repair(FORMATS[case.joined], case.input.data)
         twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=f"{case.title}, repaired")
         twin = evolve(twin, expect=expectation(twin))
         if isinstance(twin.expect, Accept):
-            known = [one for one in suite.cases if _stands_for(one, twin)]
+            known = [other for other in suite.cases if _is_same_twin(other, twin)]
             return (None, known[0].id) if known else (twin, twin.id)
     pool = [
-        one
-        for one in suite.cases
-        if isinstance(one.expect, Accept) and one.op == case.op and one.profile == case.profile
+        other
+        for other in suite.cases
+        if isinstance(other.expect, Accept) and other.op == case.op and other.profile == case.profile
     ]
     near = nearest(_bytes(case), case.joined, None, pool)
     if near is None:
@@ -201,28 +216,28 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     return None, near.id
 
 
-def _stands_for(one: Case, twin: Case) -> bool:
-    return one.input == twin.input and one.joined == twin.joined and isinstance(one.expect, Accept)
+def _is_same_twin(known: Case, twin: Case) -> bool:
+    return known.input == twin.input and known.joined == twin.joined and isinstance(known.expect, Accept)
 
 
 # --- files ---
 
 
-def _written(rows: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:
-    """Write everything that lint has seen in a copy; a kill in between leaves each file old or new."""
-    with TemporaryDirectory(prefix="wireproof-") as room:
-        copy = Path(room) / to.name
-        _copied(to, copy)
-        changed = _changed(rows, rules, copy)
+def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, ...]:
+    """Write the files, after `lint` has accepted a copy of them; a kill leaves each file old or new."""
+    with TemporaryDirectory(prefix="wireproof-") as temporary:
+        copy = Path(temporary) / to.name
+        _copy_fixtures(to, copy)
+        changed = _changed_files(cases, rules, copy)
         for path, data in changed.items():
             replace_bytes(copy / path, data, durable=False)
-        if problems := _problems(rows, to, copy):
-            raise PromotionError(f"lint refuses it: {problems[0]}")
-    _put({to / path: data for path, data in changed.items()})
+        if problems := _problems(cases, to, copy):
+            raise PromotionError(f"lint reports a problem, nothing is written: {problems[0]}")
+    _replace_files({to / path: data for path, data in changed.items()})
     return tuple(to / path for path in changed)
 
 
-def _copied(source: Path, copy: Path) -> None:
+def _copy_fixtures(source: Path, copy: Path) -> None:
     """Copy the files of a folder of fixtures."""
     for path in (*found_in(source), *source.glob(FROZEN)):
         target = copy / path.relative_to(source)
@@ -230,24 +245,27 @@ def _copied(source: Path, copy: Path) -> None:
         shutil.copyfile(path, target)
 
 
-def _changed(rows: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
-    """The files with the new cases, relative to `root`; what a case names stands before the case."""
-    first = rows[0]
+def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> dict[Path, bytes]:
+    """Return the contents of the changed files, by their paths relative to `root`.
+
+    The file of the cases is the last one: the rules and bytes that it names are there before it.
+    """
+    first = cases[0]
     changed: dict[Path, bytes] = {}
     if rules:
         path = Path(first.format, "rules.toml")
         old = (root / path).read_bytes() if (root / path).exists() else b""
-        changed[path] = old + "".join(map(rule_text, rules)).encode()
+        changed[path] = old + "".join(map(rule_toml, rules)).encode()
     path = Path(first.format, first.revision, f"{first.topic}.json")
     known = read(root / path) if (root / path).exists() else []
-    page = page_of(first.format, first.revision, [*known, *rows])
+    page = page_of(first.format, first.revision, [*known, *cases])
     changed |= {path.parent / name: data for name, data in page.files.items()}
     changed[path] = page.text.encode()
     return changed
 
 
-def _put(changed: dict[Path, bytes]) -> None:
-    """Replace the files; if that is broken off, put back those that were replaced."""
+def _replace_files(changed: dict[Path, bytes]) -> None:
+    """Replace the files; if that is interrupted, restore those that were replaced."""
     before: dict[Path, bytes | None] = {}
     try:
         for path, data in changed.items():
@@ -259,9 +277,12 @@ def _put(changed: dict[Path, bytes]) -> None:
         raise
 
 
-def _problems(rows: list[Case], to: Path, copy: Path) -> list[Problem]:
-    """What the linter reports of the new cases and their rules, in the copy of the fixtures `to`."""
+def _problems(cases: list[Case], to: Path, copy: Path) -> list[Problem]:
+    """Return the problems that `lint` reports about the new cases and their rules in the copy of `to`."""
     suite = load(own=copy) if to.resolve() == folder().resolve() else load((copy,))
-    names = {case.id for case in rows} | {rule for case in rows for rule in case.rules}
-    found = [one for one in lint(suite) if one.where in names or one.where.startswith(str(copy))]
-    return [evolve(one, where=one.where.replace(str(copy), str(to), 1)) for one in found]
+    names = {case.id for case in cases} | {rule for case in cases for rule in case.rules}
+    return [
+        evolve(problem, where=problem.where.replace(str(copy), str(to), 1))
+        for problem in lint(suite)
+        if problem.where in names or problem.where.startswith(str(copy))
+    ]

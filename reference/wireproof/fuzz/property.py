@@ -1,7 +1,7 @@
-"""The events of a property run: every failure under its signature, the first of each made small.
+"""The property run of an adapter: judge generated cases, and shrink the first failure of each signature.
 
-The example that first showed a signature keeps its id; its event bears the shrunk case as a token. A token
-over 2 KiB is left out: the id draws the example again, as it was before it was made small.
+The example that first showed a signature keeps its id. Its event has the shrunk case as a token. A token over
+2 KiB is left out; the id generates the example again then, as it was before shrinking.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,16 +26,22 @@ from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import gates
 
 MOST: Final = 600
-"""Candidates asked for one signature."""
+"""Candidates that are tried to shrink one failure."""
 
 MOST_ALONE: Final = 32
-"""The same where each may cost a process, or the whole of its time."""
+"""The same if each candidate may end a process or take all of its time."""
 
 
 def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> Iterator[CaseEvent]:
-    """The events of all targets of an adapter, numbered from `start`; the engine must have been entered.
+    """Yield the events of all targets of an adapter, numbered from `start`.
 
-    Notes of the engine tell what was drawn again. What gates at `level` is shrunk.
+    The notes of the engine report the examples that were generated again.
+
+    Args:
+        engine: an engine that has been entered.
+        ask: the examples.
+        start: number of the first event.
+        level: failures that gate at this level are shrunk.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -52,26 +58,29 @@ def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> It
 def of_target(
     engine: Engine, target: Target, ask: Ask, tally: Tally, level: Level = "should"
 ) -> Iterator[CaseEvent]:
-    """The events of one target, numbered from 0."""
+    """Yield the events of one target, numbered from 0."""
     seen: set[Signature] = set()
     for number, judged in enumerate(list(sampled(engine, target, ask, tally))):
         if not gates(judged.verdict.name, judged.case.level, hold=level) or judged.signature in seen:
             yield case_event(number, judged.case, judged.verdict, judged.ns)
             continue
         seen.add(judged.signature)
-        small = made_small(engine, judged)
-        title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
-        token = dump(evolve(small.case, title=title))
-        # A token that is a file would be lost; the id replays the example as it was drawn.
-        kept = small if not token.startswith("@") else judged
-        case = evolve(kept.case, title=title if kept is small else judged.case.title)
-        yield case_event(number, case, kept.verdict, judged.ns, "" if token.startswith("@") else token)
+        yield _shrunk_event(number, judged, made_small(engine, judged))
+
+
+def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
+    """Return the event of a failure, with the token of the shrunk case if it is short enough."""
+    title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
+    token = dump(evolve(small.case, title=title))
+    if token.startswith("@"):  # A file would be lost; the id generates the example again.
+        return case_event(number, judged.case, judged.verdict, judged.ns)
+    return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
 def made_small(engine: Engine, judged: Judged) -> Judged:
-    """The failure with the smallest case found; itself, where it does not fail a second time.
+    """Return the failure with the smallest case found, or unchanged if it does not fail a second time.
 
-    The case is asked apart from its family, which deaths may have closed.
+    The case is run outside of its family, which may be closed because of crashes.
     """
     try:
         shrinker = Shrinker(engine, evolve(judged.case, id=f"{judged.case.joined}/shrink/n0", parent=None))
@@ -86,25 +95,26 @@ def made_small(engine: Engine, judged: Judged) -> Judged:
     return evolve(judged, case=case, verdict=shrunk.verdict)
 
 
-# --- the region of known debts ---
+# --- known failures ---
 
 
 def known_of(
     hello: Hello, stream: Stream, debts: Iterable[baseline.Debt], today: date
 ) -> frozenset[Signature]:
-    """The signatures of the debts that their own cases showed in `stream`, as the properties would show them.
+    """Return the signatures of the known failures whose own cases failed in `stream`.
 
-    A debt that is stale, changed or past its day keeps nothing out. A case of one entry that was asked of a
-    reader of streams (design, section 3) fails there under the name of the stream.
+    A known failure that is stale, has changed or has expired is left out. The case of an entry that was
+    wrapped as a stream fails under the id of the entry; its generated cases fail under that of the stream.
     """
     overlays = baseline.apply(stream, tuple(debts), today).overlays
-    shown = [event for event in stream.cases if overlays.get(event.id) == "expected"]
-    own = {event.signature(hello.name) for event in shown}
-    return frozenset(own | {_lifted(hello, one) for one in own})
+    expected = [event for event in stream.cases if overlays.get(event.id) == "expected"]
+    own = {event.signature(hello.name) for event in expected}
+    return frozenset(own | {_as_stream(hello, known) for known in own})
 
 
-def _lifted(hello: Hello, one: Signature) -> Signature:
-    row = FORMATS.get(one.format)
-    if row is None or row.lifts_to is None or one.format in hello.revisions:
-        return one
-    return evolve(one, format=f"{row.lifts_to[0]}/{row.lifts_to[1]}")
+def _as_stream(hello: Hello, known: Signature) -> Signature:
+    """Return the signature under the id of the stream, if the adapter knows the format only as a stream."""
+    fmt = FORMATS.get(known.format)
+    if fmt is None or fmt.lifts_to is None or known.format in hello.revisions:
+        return known
+    return evolve(known, format=f"{fmt.lifts_to[0]}/{fmt.lifts_to[1]}")

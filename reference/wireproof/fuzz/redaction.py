@@ -1,6 +1,6 @@
-"""A case redacted, and the proof that it still shows what it showed, to the reference and to an adapter.
+"""Redact a case, and check that the redacted case still shows the same failure.
 
-The proof is a run: what `cases.redact` gives is asked and judged before it is believed.
+The redacted case is run before it is returned: by the reference, and by an adapter if one is named.
 """
 
 from collections.abc import Iterator
@@ -20,92 +20,95 @@ from wireproof.trial.signature import Signature, signature, without_indices
 
 @frozen
 class Shows:
-    """What a case shows.
+    """The results of a case that a redaction must not change.
 
     Attributes:
-        reference: that the reference accepts it, with which remarks; or class and field of its refusal.
-        adapter: the signature of the adapter's verdict; None where none is asked.
+        reference: accepted, with which remarks; or rejected, with which class and at which field.
+        adapter: signature of the adapter's verdict; None without an adapter.
     """
 
     reference: tuple[str, ...]
     adapter: Signature | None
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line."""
         return " · ".join((*filter(None, self.reference), *([str(self.adapter)] if self.adapter else [])))
 
 
 def redacted(case: Case, adapter: str = "", wanted: Signature | None = None) -> Case:
-    """The case without its payload, proven to show the same.
+    """Return the case without its payload; reference and adapter answer it as they answer `case`.
 
     Args:
         case: a decode or a scan.
-        adapter: whose verdict is to stay; empty: only what the reference says.
-        wanted: the signature that the case must have to begin with; None: any.
+        adapter: the adapter whose verdict must not change; empty for the reference alone.
+        wanted: the signature that `case` must have; None for any.
 
     Raises:
-        RedactionError: no redaction shows the same, or the case does not show what it was kept for.
-        UnknownAdapter, AdapterStartError: of the adapter.
+        RedactionError: no redaction has the same results, or `case` does not have the signature `wanted`.
+        UnknownAdapter, AdapterStartError: the adapter does not exist or cannot be started.
     """
-    tries = list(_tries(case))
-    shown = _shown([case, *tries], adapter)
-    if wanted is not None and shown[0].adapter != wanted:
-        raise RedactionError(f"{adapter} does not show it any more: {shown[0].adapter}, not {wanted}")
-    for made, says in zip(tries, shown[1:], strict=True):
-        if says == shown[0]:
-            return made
+    candidates = list(_candidates(case))
+    results = _results([case, *candidates], adapter)
+    if wanted is not None and results[0].adapter != wanted:
+        raise RedactionError(
+            f"{adapter} no longer reproduces the finding: got {results[0].adapter}, expected {wanted}"
+        )
+    for candidate, result in zip(candidates, results[1:], strict=True):
+        if result == results[0]:
+            return candidate
     raise RedactionError(
-        f"redacted bytes show something else: {shown[-1]}, not {shown[0]}; leave --redact away"
+        f"redaction changes the result: got {results[-1]}, expected {results[0]}; run again without --redact"
     )
 
 
-def _tries(case: Case) -> Iterator[Case]:
-    """The case over each of its redactions, with what the reference makes of it."""
-    row, options = get(case.format, case.revision), case.held_to
+def _candidates(case: Case) -> Iterator[Case]:
+    """Yield the case over each of its redactions, with the answer of the reference as its expectation."""
+    fmt, options = get(case.format, case.revision), case.held_to
     if not isinstance(case.input, Data | Chunks):
-        raise RedactionError("only bytes that are read can be redacted, not a value that is written")
+        raise RedactionError("only bytes can be redacted, and this case has a value to encode")
     data = case.input.data if isinstance(case.input, Data) else b"".join(case.input.chunks)
-    for less in redactions(row, data, options):
+    for less in redactions(fmt, data, options):
         given = Data(less) if isinstance(case.input, Data) else Chunks(_cut(less, case.input.chunks))
-        made = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
-        made = evolve(made, expect=expectation(made))
-        yield evolve(made, needs=needs_of(made))
+        candidate = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
+        candidate = evolve(candidate, expect=expectation(candidate))
+        yield evolve(candidate, needs=needs_of(candidate))
 
 
 def _cut(data: bytes, like: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The bytes in pieces as long as those of `like`; the last one takes what is more or less."""
-    pieces, at = [], 0
-    for piece in like[:-1]:
-        pieces.append(data[at : at + len(piece)])
-        at += len(piece)
-    return (*pieces, data[at:])
+    """Return the bytes in chunks as long as those of `like`; the last chunk has all that is left."""
+    chunks, at = [], 0
+    for chunk in like[:-1]:
+        chunks.append(data[at : at + len(chunk)])
+        at += len(chunk)
+    return (*chunks, data[at:])
 
 
-def _shown(cases: list[Case], adapter: str) -> list[Shows]:
-    """What each case shows."""
+def _results(cases: list[Case], adapter: str) -> list[Shows]:
+    """Return the results of each case."""
     ours = [_by_reference(case) for case in cases]
     if not adapter:
-        return [Shows(said, None) for said in ours]
+        return [Shows(answered, None) for answered in ours]
     with Engine(adapter) as engine:
         rans = list(engine.run(cases))
         verdicts = [judge(ran.case, ran.outcome, hello=engine.hello) for ran in rans]
-    theirs = [signature(adapter, ran.case, said) for ran, said in zip(rans, verdicts, strict=True)]
+    theirs = [signature(adapter, ran.case, verdict) for ran, verdict in zip(rans, verdicts, strict=True)]
     return [Shows(*both) for both in zip(ours, theirs, strict=True)]
 
 
 def _by_reference(case: Case) -> tuple[str, ...]:
-    said = answer(case).outcome
-    match said:
+    """Return the answer of the reference in words, without values and positions."""
+    outcome = answer(case).outcome
+    match outcome:
         case Refused(cls=cls, path=path):
-            return "refused", cls, without_indices(path)
+            return "rejected", cls, without_indices(path)
         case Accepted(value=value, remarks=remarks) if case.op == "scan":
-            return "scanned", *remarks, *_kinds(value)
+            return "scanned", *remarks, *_item_kinds(value)
         case Accepted(remarks=remarks):
             return "accepted", *remarks
 
 
-def _kinds(value: object) -> Iterator[str]:
-    """Kind and class of each item of a scan."""
-    assert isinstance(value, dict), "as `formats.items_json` gives it"
+def _item_kinds(value: object) -> Iterator[str]:
+    """Yield the kind and the class of each item of a scan."""
+    assert isinstance(value, dict), "the form of `formats.items_json`"
     for item in value["items"]:
         yield f"{item['kind']} {item.get('class', '')}".strip()

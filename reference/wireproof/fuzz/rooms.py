@@ -1,53 +1,53 @@
-"""Where a campaign keeps what it has: one directory, readable at any moment, however the last run ended.
+"""The layout of a campaign's work directory. It is readable at any moment, however the last run ended.
 
-corpus/<adapter>/<format>/       inputs by their sha1; the fuzzing processes share it as they run
-findings/<adapter>/              one JSON and one binary a signature, the tallies beside them
-work/                            what one worker is at: its cell, its log, its seeds
-stats.jsonl                      one line every ten seconds: executions, coverage, findings
+corpus/<adapter>/<format>/       inputs, named by their SHA-1; all workers share them while they run
+findings/<adapter>/              one JSON and one binary file for each signature, and the counts
+work/<worker>/                   the files of one worker: its shared input, its log, its seeds
+stats.jsonl                      one line every ten seconds: executions, coverage, memory
 """
 
 import re
+import tempfile
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Final
 
 from attrs import frozen
 
 PROBE: Final = 1 << 16
-"""Bytes that a disk must take for a campaign to go on."""
+"""Size in bytes of the test file that shows that the disk is not full."""
 
-_ODD: Final = re.compile(r"[^A-Za-z0-9.+-]+")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
 
 
 def slug(name: str) -> str:
-    """A name as a file's."""
-    return _ODD.sub("-", name).strip("-.")[:80] or "x"
+    """Return `name` as a safe file name."""
+    return _UNSAFE.sub("-", name).strip("-.")[:80] or "x"
 
 
 @frozen
 class Rooms:
-    """The parts of a campaign's directory."""
+    """The work directory of a campaign."""
 
     root: Path
 
-    def corpus(self, adapter: str, joined: str) -> Path:
-        """The inputs of one adapter and format."""
-        return self.root / "corpus" / slug(adapter) / slug(joined)
+    def corpus(self, adapter: str, format_id: str) -> Path:
+        """Return the folder of the inputs of one adapter and format."""
+        return self.root / "corpus" / slug(adapter) / slug(format_id)
 
     def findings(self, adapter: str) -> Path:
-        """What was found in one adapter."""
+        """Return the folder of the findings in one adapter."""
         return self.root / "findings" / slug(adapter)
 
-    def work(self, worker: str) -> Path:
-        """What one worker is at."""
-        return self.root / "work" / worker
+    def worker(self, name: str) -> Path:
+        """Return the folder of the files that belong to one worker."""
+        return self.root / "work" / name
 
-    def probe(self) -> None:
-        """Raise the OSError of a disk that takes nothing more, if it takes nothing more."""
-        with TemporaryFile(dir=self.root) as file:
+    def check_space(self) -> None:
+        """Write a test file; raises OSError if the disk is full or not writable."""
+        with tempfile.TemporaryFile(dir=self.root) as file:
             file.write(bytes(PROBE))
 
     @property
     def stats(self) -> Path:
-        """The lines of all workers."""
+        """The file of the statistics of all workers."""
         return self.root / "stats.jsonl"

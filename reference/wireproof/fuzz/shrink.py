@@ -1,7 +1,7 @@
-"""A failing case made as small as it can be while it fails in the same way. Design, section 1, "signature".
+"""Make a failing case as small as possible while it fails in the same way: with the same signature.
 
-Every candidate takes the road of any other case: the reference says what is to be expected of it, the
-engine asks the adapter, the judge rules. So crashes and timeouts shrink too, in whatever process.
+Every candidate is run like any other case: the reference gives the expectation, the engine runs the adapter,
+the judge compares. So crashes and timeouts shrink too, in whatever process the adapter runs.
 """
 
 import time
@@ -21,27 +21,28 @@ from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 BATCH: Final = 16
-"""Candidates asked at once; one at a time where each may cost a process."""
+"""Candidates that are run together. If each of them may end a process, they are run one by one."""
 
 ALONE: Final = frozenset(("crash", "timeout", "resource", "stalled"))
-"""Verdicts that cost a process."""
+"""Verdicts after which the process of the adapter is replaced."""
 
 
 class NothingToShrinkError(ValueError):
-    """The case does not fail on the adapter, so that there is no signature to keep."""
+    """The adapter does not fail the case, so there is no signature to keep."""
 
 
 @frozen
 class Shrunk:
-    """What came of it.
+    """The result of shrinking.
 
     Attributes:
         case: the smallest case with the signature.
-        signature: of both.
-        verdict: on the smallest.
-        asked, kept: candidates that were asked, and those that were smaller and failed alike.
-        seconds: how long it took.
-        done: whether nothing smaller was left to try; else the time was over, or enough were asked.
+        signature: of the first case and of the smallest one.
+        verdict: on the smallest case.
+        asked: number of candidates that were run.
+        kept: number of candidates that were smaller and had the signature.
+        seconds: time that it took.
+        done: whether no smaller candidate was left; False if the time or the number of candidates ended it.
     """
 
     case: Case
@@ -54,79 +55,88 @@ class Shrunk:
 
 
 class Shrinker:
-    """Shrinks on one engine that was entered."""
+    """Shrinks one case on an engine that has been entered.
+
+    Attributes:
+        best: the smallest case so far.
+        verdict: on that case.
+        signature: which every candidate must have.
+    """
 
     def __init__(self, engine: Engine, case: Case, clock: Callable[[], float] = time.monotonic) -> None:
         """Judge the case; raises `NothingToShrinkError` if the adapter does not fail it."""
         self._engine = engine
         self._clock = clock
         self._asked = 0
-        self._most: int | None = None
-        self._row = FORMATS[case.joined]
+        self._max_candidates: int | None = None
+        self._fmt = FORMATS[case.joined]
         self.best = evolve(case, twin=None, expect=expectation(case))
         self.verdict, self.signature = next(self._judged([self.best]))
         if ROWS[self.verdict.name].gate in SILENT:
             raise NothingToShrinkError(
-                f"{case.id} is {self.verdict.label} on {engine.hello.name}, no failure"
+                f"{case.id} is {self.verdict.label} on {engine.hello.name}: no failure to shrink"
             )
 
-    def run(self, seconds: float, most: int | None = None) -> Shrunk:
-        """The smallest case found in `seconds`; each step is strictly smaller than the one before.
+    def run(self, seconds: float, max_candidates: int | None = None) -> Shrunk:
+        """Shrink for at most `seconds` with at most `max_candidates`, and return the smallest case found.
 
-        `most` bounds the candidates asked: with it and no bound in time, the same case shrinks the same
-        on a slow machine.
+        Each step is strictly smaller than the one before. If only the candidates are limited, a slow machine
+        comes to the same result.
         """
         start = self._clock()
-        self._most = most
+        self._max_candidates = max_candidates
         kept = 0
-        while self._clock() - start < seconds and not self._spent:
+        while self._clock() - start < seconds and not self._is_spent:
             better = self._better(start + seconds)
             if better is None:
                 break
             self.best, self.verdict = better
             kept += 1
         spent = self._clock() - start
-        done = spent < seconds and not self._spent
+        done = spent < seconds and not self._is_spent
         return Shrunk(self.best, self.signature, self.verdict, self._asked, kept, spent, done)
 
     @property
-    def _spent(self) -> bool:
-        return self._most is not None and self._asked >= self._most
+    def _is_spent(self) -> bool:
+        """Whether the allowed number of candidates has been run."""
+        return self._max_candidates is not None and self._asked >= self._max_candidates
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:
-        """The first smaller case with the signature; None if there is none, or no time is left."""
-        candidates = smaller(self._row, self.best.input)
+        """Return the first smaller case with the signature; None if there is none or a limit is reached."""
+        candidates = smaller(self._fmt, self.best.input)
         size = 1 if self.verdict.name in ALONE else BATCH
-        while self._clock() < until and not self._spent:
+        while self._clock() < until and not self._is_spent:
             batch = [self._case(given) for given in islice(candidates, size)]
             if not batch:
                 return None
             found = [
                 (case, verdict)
-                for case, (verdict, made) in zip(batch, self._judged(batch), strict=True)
-                if made == self.signature
+                for case, (verdict, sign) in zip(batch, self._judged(batch), strict=True)
+                if sign == self.signature
             ]
             if found:
                 return min(found, key=lambda pair: weight(pair[0].input))
         return None
 
     def _case(self, given: Input) -> Case:
-        """A candidate; its id is its own, so that no family is closed by the deaths of others."""
+        """Return a candidate. It has an id of its own, so that crashes of others do not close its family."""
         self._asked += 1
         case = evolve(self.best, input=given, id=f"{self.best.joined}/shrink/n{self._asked}", parent=None)
         return evolve(case, expect=expectation(case))
 
     def _judged(self, cases: Iterable[Case]) -> Iterator[tuple[Verdict, Signature]]:
+        """Run the cases, and yield the verdict and the signature of each."""
         for ran in self._engine.run(cases):
             verdict = judge(ran.case, ran.outcome, hello=self._engine.hello)
-            yield verdict, signature(self._engine.hello.name, self._named(ran), verdict)
+            yield verdict, signature(self._engine.hello.name, self._with_own_format(ran), verdict)
 
-    def _named(self, ran: Ran) -> Case:
-        return evolve(ran.case, format=self._row.name, revision=self._row.revision)
+    def _with_own_format(self, ran: Ran) -> Case:
+        """Return the case that was run, under the format of the first case instead of that of its stream."""
+        return evolve(ran.case, format=self._fmt.name, revision=self._fmt.revision)
 
 
 def shrink(engine: Engine, case: Case, seconds: float) -> Shrunk:
-    """As `Shrinker`; the shrunk case bears the id of the case that it came from.
+    """Shrink `case` for at most `seconds`; the id of the shrunk case begins with the id of `case`.
 
     Raises:
         NothingToShrinkError: the adapter does not fail the case.

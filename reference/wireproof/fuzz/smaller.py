@@ -1,7 +1,7 @@
-"""Smaller inputs than a given one, the boldest first: what `shrink` tries. Pure.
+"""The candidates of `shrink`: inputs smaller than a given one, the largest steps first. No side effects.
 
-Elements of lists go first, then parts of the value and fields, then bytes, each with lengths, counts and
-checksums repaired and also without; at last what is left is made simpler in place.
+Elements of lists are removed first, then parts of the value, fields and ranges of bytes, each with lengths,
+counts and checksums fixed up and without. At last, the numbers and bytes that are left become simpler.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.values import Json, canonical, from_json, to_json
 
 Weight = tuple[int, int, bytes]
-"""Length, then how far from simple, then the bytes themselves: a total order, in which shrinking descends."""
+"""Length, distance from simple bytes, the bytes themselves: a total order, so that shrinking cannot loop."""
 
 SIMPLE: Final = {0: 0, 1: 1, 0x61: 1, 0xFF: 2}
-"""Bytes by how simple they are; any other is less so."""
+"""How simple a byte is; 0 is the simplest, and every other byte counts 3."""
 
 
 def weight(given: Input) -> Weight:
-    """The place of an input in the order; smaller is simpler."""
+    """Return the place of an input in the order; a smaller weight is simpler."""
     match given:
         case Data(data):
             return _weight(data)
@@ -42,46 +42,53 @@ def _weight(data: bytes) -> Weight:
     return (len(data), sum(SIMPLE.get(byte, 3) for byte in data), data)
 
 
-def smaller(row: Format, given: Input) -> Iterator[Input]:
-    """Candidates of less weight than `given`, each of them once."""
-    most, seen = weight(given), set[Weight]()
-    for candidate in _candidates(row, given):
+def smaller(fmt: Format, given: Input) -> Iterator[Input]:
+    """Yield candidates of less weight than `given`, without duplicates."""
+    limit, seen = weight(given), set[Weight]()
+    for candidate in _candidates(fmt, given):
         found = weight(candidate)
-        if found < most and found not in seen:
+        if found < limit and found not in seen:
             seen.add(found)
             yield candidate
 
 
-def _candidates(row: Format, given: Input) -> Iterator[Input]:
+def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
     match given:
         case Data(data):
-            yield from map(Data, of_bytes(row, data))
+            yield from map(Data, _of_bytes(fmt, data))
         case Value(value):
-            yield from map(Value, of_value(row, value))
+            yield from map(Value, _of_value(fmt, value))
         case Chunks(chunks):
-            yield from map(Chunks, of_chunks(row, chunks))
+            yield from map(Chunks, _of_chunks(fmt, chunks))
 
 
 # --- bytes ---
 
 
-def of_bytes(row: Format, data: bytes) -> Iterator[bytes]:
-    """Smaller bytes of a format."""
-    made = parsed(row, data)
-    yield from chain(_fewer(made), _of_parts(made), _emptied(made), _shorter(made), _simpler(made))
+def _of_bytes(fmt: Format, data: bytes) -> Iterator[bytes]:
+    """Yield smaller bytes of a format."""
+    source = parsed(fmt, data)
+    yield from chain(
+        _fewer_elements(source),
+        _simpler_values(source),
+        _shorter_fields(source),
+        _shorter_bytes(source),
+        _simpler_bytes(source),
+    )
 
 
-def _fewer(made: Parsed) -> Iterator[bytes]:
-    """Elements taken out: all of a list, each half of it, each one."""
-    for many in chain.from_iterable(made.lists):
-        found = [element for element in made.elements if element.many == many]
+def _fewer_elements(source: Parsed) -> Iterator[bytes]:
+    """Yield the bytes without elements of a list: all of them, each half, each quarter, at last each one."""
+    for many in chain.from_iterable(source.lists):
+        found = [element for element in source.elements if element.many == many]
         for run in _runs(found):
-            yield drafted(made, without(made, run))
-            splices = [Splice(one.space, one.start, one.end, b"") for one in run]
-            yield drafted(made, splices, lengths=False)
+            yield drafted(source, without(source, run))
+            splices = [Splice(element.space, element.start, element.end, b"") for element in run]
+            yield drafted(source, splices, lengths=False)
 
 
 def _runs(found: list[Element]) -> Iterator[list[Element]]:
+    """Yield the elements in runs of all, of a half, of a quarter, down to one."""
     size = len(found)
     while size:
         for at in range(0, len(found), size):
@@ -89,19 +96,20 @@ def _runs(found: list[Element]) -> Iterator[list[Element]]:
         size //= 2
 
 
-def _of_parts(made: Parsed) -> Iterator[bytes]:
-    """Parts of the value simpler, and all of it written again."""
-    if made.value is None or made.rejected is not None:
+def _simpler_values(source: Parsed) -> Iterator[bytes]:
+    """Yield encodings of the decoded value with one part simpler."""
+    if source.value is None or source.rejected is not None:
         return
-    for site in sites(made.value):
+    for site in sites(source.value):
         for part in _simpler_parts(site):
             try:
-                yield written(made.row, mended(put(made.value, site.steps, part)))
+                yield written(source.row, mended(put(source.value, site.steps, part)))
             except Rejected:
                 continue
 
 
 def _simpler_parts(site: Site) -> Iterator[Any]:
+    """Yield simpler values for one place of a value."""
     if site.kind.null:
         yield None
     match site.now:
@@ -117,51 +125,51 @@ def _simpler_parts(site: Site) -> Iterator[Any]:
             yield site.kind.of[0]
 
 
-def _emptied(made: Parsed) -> Iterator[bytes]:
-    """The bytes of a field fewer, its length following; and numbers at zero."""
-    for span in made.octets:
+def _shorter_fields(source: Parsed) -> Iterator[bytes]:
+    """Yield the bytes with one field of bytes shorter and its length fixed up."""
+    for span in source.octets:
         size = span.end - span.start
         for keep in dict.fromkeys((0, size // 2, size - 1)):
             if 0 <= keep < size:
-                yield drafted(made, [Splice(span.space, span.start + keep, span.end, b"")])
+                yield drafted(source, [Splice(span.space, span.start + keep, span.end, b"")])
 
 
-def _shorter(made: Parsed) -> Iterator[bytes]:
-    """Ranges of bytes taken out, on the wire and inside; large ones first."""
-    for space in sorted(made.spaces, reverse=True):
-        data = made.spaces[space]
+def _shorter_bytes(source: Parsed) -> Iterator[bytes]:
+    """Yield the bytes without a range, on the wire or inside of compressed data; large ranges first."""
+    for space in sorted(source.spaces, reverse=True):
+        data = source.spaces[space]
         size = len(data) // 2
         while size:
             for start in range(0, len(data), size):
                 splice = [Splice(space, start, min(start + size, len(data)), b"")]
-                yield drafted(made, splice)
-                yield drafted(made, splice, sums=False)
+                yield drafted(source, splice)
+                yield drafted(source, splice, sums=False)
             size //= 2
 
 
-def _simpler(made: Parsed) -> Iterator[bytes]:
-    """Fields at zero or one, bytes of fields at zero."""
-    for span in made.integers:
+def _simpler_bytes(source: Parsed) -> Iterator[bytes]:
+    """Yield the bytes with an integer field at 0, -1 or 1, or a byte at 0 or 1."""
+    for span in source.integers:
         for value in (0, -1, 1):
             new = encoded(span, value)
             if new is not None:
                 for sums in (True, False):
                     splice = Splice(span.space, span.start, span.end, new, span.path)
-                    yield drafted(made, [splice], sums=sums)
-    for at in range(len(made.data)):
+                    yield drafted(source, [splice], sums=sums)
+    for at in range(len(source.data)):
         for byte in (b"\0", b"\1"):
-            yield drafted(made, [Splice("", at, at + 1, byte)])
-            yield made.data[:at] + byte + made.data[at + 1 :]
+            yield drafted(source, [Splice("", at, at + 1, byte)])
+            yield source.data[:at] + byte + source.data[at + 1 :]
 
 
 # --- values and chunks ---
 
 
-def of_value(row: Format, value: Json) -> Iterator[Json]:
-    """Simpler values to encode."""
+def _of_value(fmt: Format, value: Json) -> Iterator[Json]:
+    """Yield simpler values to encode."""
     whole: Any
     try:
-        whole = from_json(row.value, value)
+        whole = from_json(fmt.value, value)
     except Rejected:
         return
     for site in sites(whole):
@@ -172,15 +180,15 @@ def of_value(row: Format, value: Json) -> Iterator[Json]:
                 continue
 
 
-def of_chunks(row: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
-    """Fewer chunks, then the chunks of smaller bytes, cut where they were."""
+def _of_chunks(fmt: Format, chunks: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
+    """Yield fewer chunks, then chunks of smaller bytes, cut at the first place where they were cut."""
     if not chunks:
         return
     data = b"".join(chunks)
     yield (data,)
     for at in range(len(chunks) - 1):
         yield (*chunks[:at], chunks[at] + chunks[at + 1], *chunks[at + 2 :])
-    for less in of_bytes(row, data):
+    for less in _of_bytes(fmt, data):
         if len(chunks) == 1:
             yield (less,)
         else:

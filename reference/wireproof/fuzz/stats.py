@@ -1,17 +1,47 @@
-"""What a campaign cost, read back from its statistics: the last line of each lane's turn, added up."""
+"""The statistics of a campaign: the lines that supervisors append to `stats.jsonl`, and their sums."""
 
+import json
 from collections.abc import Iterator
-from typing import Any
 
-from attrs import frozen
+import cattrs
+from attrs import asdict, define, frozen
 
 from wireproof.fuzz.rooms import Rooms
 from wireproof.parsing import json_of
 
 
+@define
+class StatsLine:
+    """One line of `stats.jsonl`: one turn of one format, up to a moment.
+
+    Attributes:
+        at: time of the line, in seconds since the epoch.
+        worker, adapter, joined: the worker, its adapter and the id of the format.
+        seconds: since the turn began.
+        executions: inputs that were checked.
+        coverage, features, corpus: as libFuzzer counts them.
+        deaths: fuzzing processes that died or were stopped.
+        last: how the last of them ended.
+        resident: largest resident memory of a fuzzing process, in bytes.
+    """
+
+    at: float
+    worker: str
+    adapter: str
+    joined: str
+    seconds: float
+    executions: int = 0
+    coverage: int = 0
+    features: int = 0
+    corpus: int = 0
+    deaths: int = 0
+    last: str = ""
+    resident: int = 0
+
+
 @frozen
 class Effort:
-    """One format's share: inputs looked at, seconds, coverage and features at the end, deaths, memory."""
+    """The statistics of one format, summed over its turns; of coverage, features and corpus the maximum."""
 
     joined: str
     executions: int
@@ -23,45 +53,54 @@ class Effort:
     resident: int
 
 
-def efforts(rooms: Rooms, adapter: str, since: float) -> list[Effort]:
-    """The efforts of an adapter, format by format, from `since` (seconds since the epoch) on."""
-    turns: dict[tuple[str, int], dict[str, Any]] = {}
-    turn: dict[str, int] = {}
-    for line in _lines(rooms):
-        if line["adapter"] != adapter or line["at"] < since:
+def append_line(directory: Rooms, line: StatsLine) -> None:
+    """Append one line to the statistics of a campaign."""
+    with directory.stats.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(line)) + "\n")
+
+
+def efforts(directory: Rooms, adapter: str, since: float) -> list[Effort]:
+    """Return the statistics of an adapter for each format, from `since` on (seconds since the epoch).
+
+    A turn has many lines, and the last one counts. A turn ends where the format changes or the seconds fall.
+    """
+    turns: dict[tuple[str, int], StatsLine] = {}
+    current: dict[str, int] = {}
+    for line in _lines(directory):
+        if line.adapter != adapter or line.at < since:
             continue
-        worker = line["worker"]
-        key = (worker, turn.get(worker, 0))
+        key = (line.worker, current.get(line.worker, 0))
         before = turns.get(key)
-        if before is not None and (line["seconds"] < before["seconds"] or line["joined"] != before["joined"]):
-            turn[worker] = key[1] + 1
-            key = (worker, turn[worker])
+        if before is not None and (line.seconds < before.seconds or line.joined != before.joined):
+            current[line.worker] = key[1] + 1
+            key = (line.worker, current[line.worker])
         turns[key] = line
-    names = dict.fromkeys(line["joined"] for line in turns.values())
-    return [_added(name, [line for line in turns.values() if line["joined"] == name]) for name in names]
+    names = dict.fromkeys(line.joined for line in turns.values())
+    return [_sum(name, [line for line in turns.values() if line.joined == name]) for name in names]
 
 
-def _lines(rooms: Rooms) -> Iterator[dict[str, Any]]:
-    """Whole lines; one that was being written when its process was killed is left out."""
-    if not rooms.stats.exists():
+def _lines(directory: Rooms) -> Iterator[StatsLine]:
+    """Yield the complete lines; a line that was being written when its process was killed is left out."""
+    if not directory.stats.exists():
         return
-    for text in rooms.stats.read_text("utf-8").split("\n"):
+    for text in directory.stats.read_text("utf-8").split("\n"):
         try:
             line = json_of(text)
         except ValueError:
             continue
         if isinstance(line, dict):
-            yield line
+            yield cattrs.structure(line, StatsLine)
 
 
-def _added(name: str, lines: list[dict[str, Any]]) -> Effort:
+def _sum(name: str, lines: list[StatsLine]) -> Effort:
+    """Return the sum of the last lines of the turns of one format."""
     return Effort(
         name,
-        sum(line["executions"] for line in lines),
-        sum(line["seconds"] for line in lines),
-        max(line["coverage"] for line in lines),
-        max(line["features"] for line in lines),
-        max(line["corpus"] for line in lines),
-        sum(line["deaths"] for line in lines),
-        max(line["resident"] for line in lines),
+        sum(line.executions for line in lines),
+        sum(line.seconds for line in lines),
+        max(line.coverage for line in lines),
+        max(line.features for line in lines),
+        max(line.corpus for line in lines),
+        sum(line.deaths for line in lines),
+        max(line.resident for line in lines),
     )

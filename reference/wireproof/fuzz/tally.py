@@ -1,7 +1,7 @@
-"""How often each finding was met: counters in a mapped file, so that kill -9 loses none.
+"""How often each finding occurred: counters in a mapped file, so that `kill -9` loses none of them.
 
-Every worker has a file of its own and no file is ever folded into another: the count of a finding is the
-sum over the files, whoever was killed when.
+Each worker has its own file, and the files are never merged: the count of a finding is the sum over the
+files, whichever worker was killed at whatever time.
 """
 
 import mmap
@@ -11,47 +11,48 @@ from pathlib import Path
 from typing import Final
 
 ROW: Final = struct.Struct("<16sQ")
-"""The name of a finding in hexadecimal, and its count."""
+"""One counter: the name of the finding in hexadecimal, and the count."""
 
 ROWS: Final = 8192
-"""Findings that one file counts; what comes later is kept, and its count not."""
+"""Number of counters in a file. A finding beyond that number is kept, but not counted."""
 
 
 class Tally:
     """The counters of one worker."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it."""
+        """Open the file `path`, or create it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
-            file.write(bytes(max(0, ROW.size * ROWS - file.tell())))  # writing to a map takes no more blocks
+            # All blocks now: if the disk is full, a write to a mapped page without a block ends the process.
+            file.write(bytes(max(0, ROW.size * ROWS - file.tell())))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), ROW.size * ROWS)
-        self._places = {name: place for place, (name, _) in enumerate(_rows(self._map))}
+        self._places = {name: place for place, (name, _) in enumerate(_counters(self._map))}
 
     def add(self, name: str) -> None:
-        """Count one more of the finding `name`."""
+        """Add one to the count of the finding `name`."""
         place = self._places.setdefault(name, len(self._places))
         if place < ROWS:
             at = place * ROW.size
             _, count = ROW.unpack_from(self._map, at)
-            # One copy: `pack_into` would clear the place first, and a kill in between lose the count.
+            # In one copy: `pack_into` clears the bytes first, and a kill in between would lose the count.
             self._map[at : at + ROW.size] = ROW.pack(name.encode(), count + 1)
 
     def close(self) -> None:
-        """Unmap."""
+        """Unmap the file."""
         self._map.close()
 
 
-def _rows(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
+def _counters(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
     rows = (ROW.unpack_from(data, place * ROW.size) for place in range(len(data) // ROW.size))
     return [(name.decode(), count) for name, count in rows if count]
 
 
 def totals(folder: Path) -> Counter[str]:
-    """The sum over the files of `folder`."""
-    found: Counter[str] = Counter()
+    """Return the count of each finding, summed over the files in `folder`."""
+    counts: Counter[str] = Counter()
     for path in sorted(folder.glob("*.tally")):
-        for name, count in _rows(path.read_bytes()):
-            found[name] += count
-    return found
+        for name, count in _counters(path.read_bytes()):
+            counts[name] += count
+    return counts

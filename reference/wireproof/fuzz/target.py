@@ -1,6 +1,6 @@
-"""The one harness: bytes in, findings out. Every format, adapter and engine of fuzzing goes through it.
+"""The fuzz target: bytes in, findings out. Every format, adapter and way of fuzzing uses it.
 
-Reference first, then the adapter, then the judge; nothing leaves it but through the findings.
+The reference answers first, then the adapter, then the judge compares. Only findings leave the target.
 """
 
 import traceback
@@ -23,7 +23,7 @@ from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict
 
 OWN: Final = "reference"
-"""Who is held to the oracles when nobody else is asked."""
+"""The adapter that is fuzzed against the oracles instead of against the reference."""
 
 
 @frozen
@@ -31,125 +31,124 @@ class Desk:
     """What a target works with.
 
     Attributes:
-        inputs: makes the cases.
-        asker: the adapter; None holds the reference to its oracles alone.
-        findings: where they go.
-        cell: where the current input lies.
-        clock: of the reference, and of an adapter in this process.
-        origin: the seed, for the record.
+        builder: makes the cases.
+        executor: runs the adapter; None checks the reference against its oracles.
+        findings: where findings are added.
+        shared_input: where the supervisor sees the present input.
+        timer: limits the time of the reference, and of an adapter in this process.
+        origin: the random seed, for the record.
     """
 
-    inputs: Inputs
-    asker: Asker | None
+    builder: Inputs
+    executor: Asker | None
     findings: Findings
-    cell: Cell
-    clock: Clock
+    shared_input: Cell
+    timer: Clock
     origin: str = ""
 
 
 class Target:
-    """Called with bytes, as often as anybody likes; it raises nothing but what ends a process."""
+    """The function that libFuzzer calls with each input. It raises only what ends the process."""
 
-    def __init__(self, desk: Desk) -> None:
-        """Work at `desk`."""
-        self._desk = desk
-        self._asked: dict[str, tuple[Case, bytes]] = {}
+    def __init__(self, context: Desk) -> None:
+        """Work with `context`."""
+        self._context = context
+        self._sent: dict[str, tuple[Case, bytes]] = {}
 
     def __call__(self, data: bytes) -> None:
-        """Look at one input."""
-        desk = self._desk
-        desk.cell.put(data)
+        """Check one input."""
+        context = self._context
+        context.shared_input.begin_input(data)
         cases = self._cases(data)
-        if desk.asker is not None and cases:
-            fresh = [case for case in cases if case.id not in self._asked]  # the same input twice in a batch
-            self._asked.update((case.id, (case, data)) for case in fresh)
-            self._judge(desk.asker.ask(fresh))
-        desk.cell.rest()
+        if context.executor is not None and cases:
+            new = [case for case in cases if case.id not in self._sent]  # a batch may have an input twice
+            self._sent.update((case.id, (case, data)) for case in new)
+            self._judge(context.executor.run(new))
+        context.shared_input.end_input()
 
     def finish(self) -> None:
-        """Judge what is still owed."""
-        if self._desk.asker is not None:
-            self._desk.cell.rest("away")
-            self._judge(self._desk.asker.rest())
-            self._desk.cell.rest()
+        """Wait for the answers that are still missing, and judge them."""
+        if self._context.executor is not None:
+            self._context.shared_input.end_input("waiting")
+            self._judge(self._context.executor.flush())
+            self._context.shared_input.end_input()
 
     # --- the reference ---
 
     def _cases(self, data: bytes) -> list[Case]:
-        """The questions that `data` asks; the reference's own faults on the way are findings."""
+        """Return the cases of `data`; a failure of the reference becomes a finding."""
 
-        def late() -> list[Case]:
-            self._fault(Fault("time", "decode", "over its processor time"), self._bare(data), data)
+        def on_timeout() -> list[Case]:
+            self._add_fault(Fault("time", "decode", "over its processor time"), data)
             return []
 
         try:
-            return self._desk.clock.within(lambda: self._asking(data), late)
-        except Exception as error:  # noqa: BLE001 - that nothing but a refusal leaves it is the oracle
-            self._fault(Fault("exception", _where(error), repr(error)), self._bare(data), data)
+            return self._context.timer.run(lambda: self._checked_cases(data), on_timeout)
+        except Exception as error:  # noqa: BLE001 - the oracle: the reference raises nothing but rejections
+            self._add_fault(Fault("exception", _location(error), repr(error)), data)
             return []
 
-    def _asking(self, data: bytes) -> list[Case]:
-        inputs = self._desk.inputs
-        case = inputs.case(data)
-        if self._desk.asker is not None:
-            return [case, *inputs.more(case)]
-        for fault in faults(inputs.row, case, len(data) + sum(data[-8:])):
-            self._fault(fault, case, data)
+    def _checked_cases(self, data: bytes) -> list[Case]:
+        """Return the cases for the adapter; without an adapter, check the oracles and return none."""
+        builder = self._context.builder
+        case = builder.decode_case(data)
+        if self._context.executor is not None:
+            return [case, *builder.follow_ups(case)]
+        for fault in faults(builder.fmt, case, len(data) + sum(data[-8:])):
+            self._add_fault(fault, data, case)
         return []
 
-    def _bare(self, data: bytes) -> Case:
-        """A case of bytes of which the reference has no answer."""
-        return self._desk.inputs.unanswered(data)
-
-    def _fault(self, fault: Fault, case: Case, data: bytes) -> None:
+    def _add_fault(self, fault: Fault, data: bytes, case: Case | None = None) -> None:
+        """Add a failure of the reference; without `case`, of a decode that the reference did not answer."""
+        case = self._context.builder.without_expectation(data) if case is None else case
         sign = Signature(OWN, case.joined, case.op, f"oracle:{fault.oracle}", "", fault.about)
         verdict = Verdict("suite-bug", text=fault.text)
-        self._desk.findings.add(sign, verdict, case, data, origin=self._origin())
+        self._context.findings.add(sign, verdict, case, data, origin=self._origin())
 
     # --- the adapter ---
 
     def _judge(self, answers: Iterable[Answered]) -> None:
-        for asked, outcome in answers:
-            case, data = self._asked.pop(asked.id)
-            self._keep(asked, case, outcome, data)
+        for sent, outcome in answers:
+            case, data = self._sent.pop(sent.id)
+            self._judge_one(sent, case, outcome, data)
 
-    def _keep(self, asked: Case, case: Case, outcome: Outcome, data: bytes) -> None:
-        """Judge one answer; what takes a capability that the adapter does not claim is let go."""
-        assert self._desk.asker is not None
-        hello = self._desk.asker.hello
-        if asked.op == "encode" and isinstance(outcome, Refused):
-            return  # a builder may have less to say than the format has; what it writes is judged
-        case = evolve(case, limits=asked.limits)
-        verdict = judge(asked, outcome, hello=hello)
+    def _judge_one(self, sent: Case, case: Case, outcome: Outcome, data: bytes) -> None:
+        """Judge one answer and add a finding, unless the case needs what the adapter does not claim."""
+        assert self._context.executor is not None
+        hello = self._context.executor.hello
+        if sent.op == "encode" and isinstance(outcome, Refused):
+            return  # An encoder need not support every value of the format; what it writes is judged.
+        case = evolve(case, limits=sent.limits)
+        verdict = judge(sent, outcome, hello=hello)
         if is_finding(verdict) and verdict.name != "info":
             needs = tuple(dict.fromkeys((*case.needs, *needs_of(case))))
             case = evolve(case, needs=needs)
-            verdict = judge(evolve(asked, needs=needs), outcome, hello=hello)
-        if not is_finding(verdict) and not _untyped(outcome, verdict):
+            verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
+        if not is_finding(verdict) and not _is_untyped(outcome, verdict):
             return
         sign = signature(hello.name, case, verdict)
         if not is_finding(verdict):
-            sign = evolve(sign, kind="untyped", cls=_type_of(outcome), path="")
-        findings = self._desk.findings
-        if findings.wants(sign, len(data)):
+            sign = evolve(sign, kind="untyped", cls=_exception_type(outcome), path="")
+        findings = self._context.findings
+        if findings.count(sign, len(data)):
             origin = self._origin()
-            findings.keep(sign, verdict, answered(case), data, version=hello.version, origin=origin)
+            findings.save(sign, verdict, answered(case), data, version=hello.version, origin=origin)
 
     def _origin(self) -> str:
-        return f"{self._desk.origin} #{self._desk.cell.executions}".strip()
+        return f"{self._context.origin} #{self._context.shared_input.executions}".strip()
 
 
-def _untyped(outcome: Outcome, verdict: Verdict) -> bool:
-    """A right refusal by an exception that the library does not document."""
+def _is_untyped(outcome: Outcome, verdict: Verdict) -> bool:
+    """Report whether a correct rejection is an exception that the library does not document."""
     return verdict.passing and isinstance(outcome, Refused) and outcome.untyped
 
 
-def _type_of(outcome: Outcome) -> str:
+def _exception_type(outcome: Outcome) -> str:
     return outcome.text.partition(":")[0] if isinstance(outcome, Refused) else ""
 
 
-def _where(error: Exception) -> str:
-    """The type of an exception and the function that raised it."""
+def _location(error: Exception) -> str:
+    """Return the type of an exception and the function that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     inner = frames[-1] if frames else None
     return f"{type(error).__name__} in {inner.name}" if inner else type(error).__name__

@@ -1,199 +1,173 @@
-"""Who watches a fuzzing process: starts it again when it dies, ends it when nothing moves, and goes on."""
+"""The supervisor of one turn of a format: it forks a fuzzing process, watches it, and replaces it."""
 
-import json
 import os
 import re
 import signal
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
-
-from attrs import asdict, define
+from typing import Final
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.formats import Format
 from wireproof.fuzz.blame import STILL, blame
-from wireproof.fuzz.cell import Cell, Now
+from wireproof.fuzz.cell import Now
 from wireproof.fuzz.child import DONE, FULL
 from wireproof.fuzz.corpus import drop
 from wireproof.fuzz.findings import Findings, read
-from wireproof.fuzz.inputs import Inputs
+from wireproof.fuzz.format_session import FormatSession
 from wireproof.fuzz.patience import Patience
+from wireproof.fuzz.stats import StatsLine, append_line
 
 POLL: Final = 0.05
+"""Seconds between two looks at the fuzzing process."""
 
 EVERY: Final = 10.0
-"""Seconds between lines of the statistics."""
+"""Seconds between two lines of the statistics."""
 
 STILLBORN: Final = 3
-"""Children in a row that died before their first input, after which something else is wrong."""
+"""Processes in a row that may end before their first input. After that, restarting does not help."""
 
 BUG, UNCAUGHT = 70, 77
-"""Exit codes of a child whose harness raised: our own, and libFuzzer's."""
+"""Exit codes of a process whose target raised an exception: our own code, and libFuzzer's."""
 
-BUGGY: Final = "the harness raised"
+BUGGY: Final = "the fuzz target raised an exception"
+"""The reason of a process that ended with one of these codes."""
 
-_PULSE: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-
-
-@define
-class Pulse:
-    """One line of `stats.jsonl`.
-
-    Attributes:
-        at: seconds since the epoch.
-        worker, adapter, joined: whose.
-        seconds: since the lane began.
-        executions: inputs looked at.
-        coverage, features, corpus: as libFuzzer counts them.
-        deaths: of children.
-        last: how the last of them died.
-        resident: the largest of a child's resident sizes, in bytes.
-    """
-
-    at: float
-    worker: str
-    adapter: str
-    joined: str
-    seconds: float
-    executions: int = 0
-    coverage: int = 0
-    features: int = 0
-    corpus: int = 0
-    deaths: int = 0
-    last: str = ""
-    resident: int = 0
-
-
-class Watched(Protocol):
-    """What is watched: the part of a lane's stand that this needs."""
-
-    row: Format
-    lane: Any
-    inputs: Inputs
-    cell: Cell
-    log: Path
-    folders: Sequence[Path]
-
-    def child(self, turn: int, until: float, parent: int) -> None:
-        """Be a child; does not return."""
-        ...
+_STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
+"""The numbers in a line of libFuzzer's output."""
 
 
 class Watch:
-    """The watch over one turn of a format."""
+    """The supervisor of one turn of a format.
 
-    def __init__(self, stand: Watched, seconds: float, parent: int, seed: int = 0) -> None:
-        """Watch children of `stand` for `seconds`, while `parent` lives; `seed` is added to their own."""
-        lane = stand.lane
-        self._stand = stand
+    Attributes:
+        line: the statistics of the turn so far.
+    """
+
+    def __init__(self, session: FormatSession, seconds: float, parent: int, seed: int = 0) -> None:
+        """Prepare a turn of `seconds` that ends early if the process `parent` ends.
+
+        `seed` is added to the random seed of the configuration.
+        """
+        config = session.config
+        self._session = session
         self._start = time.monotonic()
         self._until = self._start + seconds
         self._parent = parent
         self._seed = seed
-        self._told = self._start
-        self.pulse = Pulse(time.time(), lane.worker, lane.adapter, stand.row.joined, 0.0)
+        self._reported = self._start
+        self.line = StatsLine(time.time(), config.worker, config.adapter, session.fmt.joined, 0.0)
 
     def run(self) -> None:
-        """Fork and watch until the time is over; raises `AdapterStartError` if children do not live."""
-        stillborn = 0
-        for turn in self._turns():
-            how = self._watched(self._forked(turn))
-            now = self._stand.cell.look()
-            stillborn = 0 if now.executions else stillborn + 1
-            if how:
-                self.pulse.deaths += 1
-                self.pulse.last = how
-                self._blame(how, now)
-            if stillborn >= STILLBORN:
-                self._stand.lane.rooms.probe()
-                raise AdapterStartError(f"{self._stand.lane.adapter}: {how or 'it ended'}: {self._last()}")
-        self._tell(force=True)
+        """Start and watch processes until the time is over; raises `AdapterStartError` if none can run."""
+        failed_starts = 0
+        for number in self._numbers():
+            reason = self._watch(self._fork(number))
+            state = self._session.shared_input.state()
+            failed_starts = 0 if state.executions else failed_starts + 1
+            if reason:
+                self.line.deaths += 1
+                self.line.last = reason
+                self._reproduce(reason, state)
+            if failed_starts >= STILLBORN:
+                self._session.config.work_directory.check_space()
+                raise AdapterStartError(
+                    f"{self._session.config.adapter}: {failed_starts} fuzzing processes ended "
+                    f"before their first input: {reason or 'no error'}: {self._last_output()}"
+                )
+        self._report(force=True)
 
-    def enough(self) -> bool:
-        """Whether one finding is enough, and there is one."""
-        lane = self._stand.lane
-        found = read(lane.rooms.findings(lane.adapter)) if lane.first else []
-        return any(one.gates for one in found)
+    def may_stop(self) -> bool:
+        """Report whether the worker stops at its first finding and has one."""
+        config = self._session.config
+        found = read(config.work_directory.findings(config.adapter)) if config.stop_at_first else []
+        return any(finding.gates for finding in found)
 
-    def _turns(self) -> Iterator[int]:
-        turn = self._seed
-        while time.monotonic() < self._until and os.getppid() == self._parent and not self.enough():
-            yield turn
-            turn += 1
+    def _numbers(self) -> Iterator[int]:
+        """Yield what is added to the random seed of each process, as long as the turn lasts."""
+        number = self._seed
+        while time.monotonic() < self._until and os.getppid() == self._parent and not self.may_stop():
+            yield number
+            number += 1
 
-    def _forked(self, turn: int) -> int:
-        me = os.getpid()
-        self._stand.cell.begin()
-        child = os.fork()
-        if child:
-            return child
+    def _fork(self, number: int) -> int:
+        """Start a fuzzing process and return its id."""
+        supervisor = os.getpid()
+        self._session.shared_input.reset()
+        process = os.fork()
+        if process:
+            return process
         try:
-            self._stand.child(turn, self._until, me)
-        except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as its parent
+            self._session.fuzz(number, self._until, supervisor)
+        except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second supervisor
             traceback.print_exc()
         finally:
             os._exit(BUG)
 
-    def _watched(self, child: int) -> str:
-        """How the child ended, in words; empty where it ended well."""
-        before = self.pulse.executions
-        patience = Patience(child, self._stand.lane.stuck)
+    def _watch(self, process: int) -> str:
+        """Wait for the end of a process, and end it if it hangs.
+
+        Returns:
+            The reason why it ended; empty if it ended well.
+        """
+        before = self.line.executions
+        detector = Patience(process, self._session.config.hang_seconds)
         while True:
-            found, status, usage = os.wait4(child, os.WNOHANG)
-            now = self._stand.cell.look()
-            self.pulse.executions = before + now.executions
-            if found:
-                self.pulse.resident = max(self.pulse.resident, usage.ru_maxrss * 1024)
-                return _how(status)
-            self._tell()
-            if patience.over(now) or os.getppid() != self._parent:
-                os.kill(child, signal.SIGKILL)
-                os.wait4(child, 0)
-                return f"{STILL} for {now.seconds:.0f} s"
+            ended, status, usage = os.wait4(process, os.WNOHANG)
+            state = self._session.shared_input.state()
+            self.line.executions = before + state.executions
+            if ended:
+                self.line.resident = max(self.line.resident, usage.ru_maxrss * 1024)
+                return _reason(status)
+            self._report()
+            if detector.hangs(state) or os.getppid() != self._parent:
+                os.kill(process, signal.SIGKILL)
+                os.wait4(process, 0)
+                return f"{STILL} for {state.seconds:.0f} s"
             time.sleep(POLL)
 
-    def _blame(self, how: str, now: Now) -> None:
-        """Ask again what it was at; an end that the harness itself came to is a bug of ours."""
-        lane = self._stand.lane
-        if how == BUGGY:
-            lane.rooms.probe()
-            raise AdapterStartError(f"a bug of the suite, please report {self._stand.log}: {self._last()}")
-        if now.phase != "here":
+    def _reproduce(self, reason: str, state: Now) -> None:
+        """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
+        config = self._session.config
+        if reason == BUGGY:
+            config.work_directory.check_space()
+            raise AdapterStartError(
+                f"{BUGGY}: {self._last_output()}; this is a bug of wireproof, "
+                f"please report it with {self._session.log}"
+            )
+        if state.phase != "running":
             return
-        drop(self._stand.folders, now.data)
-        findings = Findings(lane.rooms.findings(lane.adapter), lane.worker)
-        origin = f"seed {lane.seed} #{now.executions}"
+        drop(self._session.folders, state.data)
+        findings = Findings(config.work_directory.findings(config.adapter), config.worker)
+        origin = f"seed {config.seed} #{state.executions}"
         try:
-            blame(lane.adapter, self._stand.inputs, findings, now.data, how, origin)
+            blame(config.adapter, self._session.builder, findings, state.data, reason, origin)
         finally:
             findings.close()
 
     # --- statistics ---
 
-    def _tell(self, *, force: bool = False) -> None:
-        if not force and time.monotonic() - self._told < EVERY:
+    def _report(self, *, force: bool = False) -> None:
+        """Append a line to the statistics if it is time for one."""
+        if not force and time.monotonic() - self._reported < EVERY:
             return
-        self._told = time.monotonic()
-        self._read_log()
-        self.pulse.at = round(time.time(), 1)
-        self.pulse.seconds = round(self._told - self._start, 1)
-        with self._stand.lane.rooms.stats.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(self.pulse)) + "\n")
-
-    def _read_log(self) -> None:
-        found = _PULSE.findall(_tail(self._stand.log))
+        self._reported = time.monotonic()
+        found = _STATUS.findall(_tail(self._session.log))
         if found:
-            self.pulse.coverage, self.pulse.features, self.pulse.corpus = map(int, found[-1])
+            self.line.coverage, self.line.features, self.line.corpus = map(int, found[-1])
+        self.line.at = round(time.time(), 1)
+        self.line.seconds = round(self._reported - self._start, 1)
+        append_line(self._session.config.work_directory, self.line)
 
-    def _last(self) -> str:
-        lines = _tail(self._stand.log).decode(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+    def _last_output(self) -> str:
+        """Return the last line of libFuzzer's output."""
+        lines = _tail(self._session.log).decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "no output")
 
 
 def _tail(path: Path) -> bytes:
+    """Return the last 8 KiB of a file; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 8192))
@@ -202,7 +176,8 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _how(status: int) -> str:
+def _reason(status: int) -> str:
+    """Return why a process ended, from its wait status; empty if it ended well."""
     if os.WIFSIGNALED(status):
         return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
     code = os.waitstatus_to_exitcode(status)

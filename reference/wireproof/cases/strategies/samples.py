@@ -82,7 +82,7 @@ def _produced(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - as abov
 
 
 def _fetched(value: Log) -> SearchStrategy[Options]:
-    """A fetch from an offset, or of committed records only: kafka.md §8."""
+    """A fetch from an offset, or of committed records only: kafka.md §1.9."""
     offsets = [getattr(one, "base_offset", getattr(one, "offset", 0)) for one in value.batches]
     producers = [one.producer_id for one in value.batches if hasattr(one, "producer_id")]
     fetched = [Options(fetch_offset=max(offset + 1, 0)) for offset in offsets[:1]]

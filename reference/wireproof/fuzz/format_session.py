@@ -1,0 +1,193 @@
+"""Everything that a worker prepares before it forks: once for the worker, and once for each format."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, NoReturn
+
+from attrs import evolve
+
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.entry import Entry
+from wireproof.adapters.objects import Caller
+from wireproof.adapters.process import MEMORY
+from wireproof.adapters.registry import load_object, resolve
+from wireproof.adapters.worker import limit_memory
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import load
+from wireproof.cases.mutate import dictionary, seed
+from wireproof.formats import FORMATS
+from wireproof.fuzz.aside import aside
+from wireproof.fuzz.asker import Asker, Away, Here
+from wireproof.fuzz.asking import Asking, askings, claimed
+from wireproof.fuzz.cell import Cell
+from wireproof.fuzz.child import fuzz, native
+from wireproof.fuzz.clock import Clock
+from wireproof.fuzz.corpus import write_dictionary, write_seeds
+from wireproof.fuzz.findings import Findings
+from wireproof.fuzz.inputs import Inputs
+from wireproof.fuzz.instrument import instrument, modules_of
+from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.own_memory import address_space_bytes
+from wireproof.fuzz.rooms import slug
+from wireproof.fuzz.target import OWN, Desk, Target
+from wireproof.fuzz.worker_config import WorkerConfig
+from wireproof.trial.engine import Engine
+from wireproof.trial.plan import claimed_ops
+
+INPUT_SECONDS: Final = 2.0
+"""Processor time that one input may take: the time limit of a case."""
+
+WARM_UP_SECONDS: Final = 120.0
+"""Processor time that the first call of the adapter may take. It is not counted."""
+
+EXTRA_MEMORY: Final = MEMORY
+"""Address space in bytes that a fuzzing process may map beyond what is mapped at its start.
+
+A codec that allocates as much as a length field states gets an error then, and the machine keeps its memory.
+"""
+
+
+class WorkerContext:
+    """What a worker imports, instruments and opens once, before its first fork.
+
+    Attributes:
+        config: the configuration of the worker.
+        suite: the fixtures.
+        caller: the adapter as an object of this process; None for the reference and for adapters that run
+            in a process of their own.
+        hello: what the adapter claims.
+        shared_input: the input that a fuzzing process works on.
+    """
+
+    def __init__(self, config: WorkerConfig) -> None:
+        """Import and instrument; raises `AdapterError`."""
+        entry = resolve(config.adapter)
+        self.config = config
+        self.suite = load(tuple(Path(folder) for folder in config.fixtures))
+        self.caller = _caller(config, entry)
+        self.hello = self._hello()
+        self.shared_input = Cell(config.work_directory.worker(config.worker) / "input", config.max_size)
+        instrument(modules_of((FORMATS[format_id] for format_id in config.formats), entry))
+        # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
+        aside()
+
+    def _hello(self) -> Hello:
+        if self.caller is not None:
+            return self.caller.hello
+        with Engine(self.config.adapter) as engine:
+            return engine.hello
+
+    def executor(self, timer: Clock) -> Asker | None:
+        """Return a way to run the adapter from a fuzzing process; None for the reference."""
+        if self.config.adapter == OWN:
+            return None
+        return Away(self.config.adapter) if self.caller is None else Here(self.caller, timer)
+
+
+def _caller(config: WorkerConfig, entry: Entry) -> Caller | None:
+    if config.adapter == OWN or not entry.object or entry.interpreter:
+        return None
+    return Caller(load_object(entry))
+
+
+class FormatSession:
+    """One format of a worker: its case builder and files, and the fuzzing process that uses them.
+
+    Attributes:
+        config: the configuration of the worker.
+        fmt: the format.
+        builder: turns bytes into cases.
+        shared_input: the input that the fuzzing process works on.
+        log: the file with the output of libFuzzer.
+        dictionary: the file with the words that libFuzzer inserts.
+        folders: the folders of the corpus and of the seeds.
+    """
+
+    def __init__(self, context: WorkerContext, format_id: str) -> None:
+        """Write the seeds and the dictionary, and call the adapter once."""
+        config, self.fmt = context.config, FORMATS[format_id]
+        self.config, self.shared_input, self._context = config, context.shared_input, context
+        hello = context.hello
+        self.builder = Inputs(
+            self.fmt,
+            self._variants("decode"),
+            claimed_ops(hello, self.fmt),
+            scan_variants=self._variants("scan"),
+            wrapped=bool(hello.revisions) and format_id not in hello.revisions,
+        )
+        own = config.work_directory.worker(config.worker)
+        self.log = own / "log"
+        self.dictionary = write_dictionary(own / f"{slug(format_id)}.dict", dictionary(self.fmt))
+        seeds = write_seeds(own / "seeds" / slug(format_id), self.fmt, self._seed_cases(), config.max_size)
+        corpus = config.work_directory.corpus(config.adapter, format_id)
+        corpus.mkdir(parents=True, exist_ok=True)
+        self.folders: Sequence[Path] = (corpus, seeds)
+        self._warm_up()
+
+    def _variants(self, op: Literal["decode", "scan"]) -> tuple[Asking, ...]:
+        """Return the option variants that the adapter supports for `op`."""
+        empty = evolve(Inputs(self.fmt, (), ()).without_expectation(b""), op=op)
+        return claimed(askings(self.fmt, self._context.suite, op), empty, self._context.hello)
+
+    def _seed_cases(self) -> Sequence[Case]:
+        if self.config.minimal_seeds:
+            return ()
+        return [case for case in self._context.suite.cases if case.id not in self.config.held_out]
+
+    def _warm_up(self) -> None:
+        """Call the adapter once: what it compiles or loads on first use must not count as a hang."""
+        case = self.builder.decode_case(seed(self.fmt))
+        timer = Clock(WARM_UP_SECONDS)
+        executor = self._context.executor(timer)
+        if isinstance(executor, Here):
+            timer.start()
+            for _ in executor.run([case, *self.builder.all_follow_ups(case)]):
+                pass
+            timer.stop()
+
+    def target_context(self) -> Desk:
+        """Return what the target works with; call it in the process that fuzzes."""
+        config, timer = self.config, Clock(INPUT_SECONDS)
+        findings = Findings(config.work_directory.findings(config.adapter), config.worker)
+        return Desk(
+            self.builder,
+            self._context.executor(timer),
+            findings,
+            self.shared_input,
+            timer,
+            f"seed {config.seed}",
+        )
+
+    def fuzz(self, turn: int, until: float, parent: int) -> NoReturn:
+        """Turn this process into the fuzzing process of one turn.
+
+        Args:
+            turn: added to the random seed.
+            until: when to stop, on the monotonic clock.
+            parent: id of the supervisor; the process stops when the supervisor has ended.
+        """
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        context = self.target_context()
+        limit_memory(address_space_bytes() + EXTRA_MEMORY)
+        context.timer.start()
+
+        def is_over() -> bool:
+            found = self.config.stop_at_first and context.findings.gating > 0
+            return found or time.monotonic() > until or os.getppid() != parent
+
+        mutator = Mutator(self.fmt, native, self.builder.keys)
+        fuzz(mutator, Target(context), self._libfuzzer_arguments(turn), is_over)
+
+    def _libfuzzer_arguments(self, turn: int) -> list[str]:
+        config = self.config
+        return [
+            f"-max_len={config.max_size}",
+            f"-seed={config.seed + turn}",
+            f"-dict={self.dictionary}",
+            f"-artifact_prefix={config.work_directory.worker(config.worker)}/",
+            *map(str, self.folders),
+        ]

@@ -1,0 +1,61 @@
+"""The configuration of one worker process. A campaign passes it to the process as JSON."""
+
+from collections.abc import Iterator
+from math import ceil
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.fuzz.rooms import Rooms
+
+LONGEST_TURN: Final = 120.0
+"""Seconds of one turn of a format at most, so that an interrupted run has reached every format."""
+
+LONGEST_SHORT_TURN: Final = 6.0
+"""The same if the first finding ends the run, so that a bug in the last format is found soon."""
+
+
+@frozen
+class WorkerConfig:
+    """The configuration of one worker.
+
+    Attributes:
+        adapter: name of the adapter, as users write it.
+        formats: ids of the formats, in the order of their turns.
+        root: work directory of the campaign.
+        worker: name of the worker; two workers that run at the same time have different names.
+        seconds: time for all formats together.
+        seed: random seed of libFuzzer.
+        max_size: largest input in bytes.
+        fixtures: folders of further fixtures that serve as seeds.
+        hang_seconds: seconds of wall-clock time after which an input counts as a hang.
+        stop_at_first: stop at the first finding.
+        minimal_seeds: begin with the minimal encodings only, without the fixtures.
+        held_out: ids of fixtures that do not serve as seeds.
+    """
+
+    adapter: str
+    formats: tuple[str, ...]
+    root: str
+    worker: str
+    seconds: float
+    seed: int = 1
+    max_size: int = 4096
+    fixtures: tuple[str, ...] = ()
+    hang_seconds: float = 15.0
+    stop_at_first: bool = False
+    minimal_seeds: bool = False
+    held_out: tuple[str, ...] = ()
+
+    @property
+    def work_directory(self) -> Rooms:
+        """The work directory of the campaign."""
+        return Rooms(Path(self.root))
+
+    def turns(self) -> Iterator[tuple[str, float]]:
+        """Yield the format and the seconds of each turn; every format has one turn in each round."""
+        share = self.seconds / len(self.formats)
+        rounds = ceil(share / (LONGEST_SHORT_TURN if self.stop_at_first else LONGEST_TURN))
+        for _ in range(rounds):
+            yield from ((format_id, share / rounds) for format_id in self.formats)
