@@ -18,7 +18,7 @@ from machine import need
 ROOT: Final = Path(__file__).resolve().parents[2]
 DOCS: Final = ROOT / "reference" / "docs"
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
-CONTRIBUTING: Final = ""
+CONTRIBUTING: Final = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 SCANNING: Final = "scanning.md"
 """The page that `spark/test_scanning_page.py` follows, in a Spark session; the others need none."""
