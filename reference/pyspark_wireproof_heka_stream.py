@@ -1,4 +1,4 @@
-"""Heka streams for Spark, which finds sources in top-level modules called `pyspark_…`."""
+"""The data source for Heka streams; Spark finds it because this module's name begins with `pyspark_`."""
 
 from wireproof.spark.source import HekaStream as DefaultSource
 

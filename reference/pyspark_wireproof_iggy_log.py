@@ -1,4 +1,4 @@
-"""Iggy segments for Spark, which finds sources in top-level modules called `pyspark_…`."""
+"""The data source for Iggy segments; Spark finds it because this module's name begins with `pyspark_`."""
 
 from wireproof.spark.source import IggyLog as DefaultSource
 

@@ -1,4 +1,4 @@
-"""Kafka logs for Spark, which finds sources in top-level modules called `pyspark_…`."""
+"""The data source for Kafka logs; Spark finds it because this module's name begins with `pyspark_`."""
 
 from wireproof.spark.source import KafkaLog as DefaultSource
 

@@ -25,7 +25,7 @@ TOGETHER: Final = {
     "tests/unit/test_trees.py": "kernels",
     "tests/unit/test_scan_tables.py": "kernels",
     "tests/unit/test_page.py": "page",  # a page in a browser
-    "tests/unit/test_kits.py::test_a_kit_conforms_and_a_fault_in_it_is_found": "kits",  # compilers
+    "tests/unit/test_templates.py::test_a_template_conforms": "templates",  # compilers
     "tests/unit/test_kaitai.py::test_a_compiled_layout": "kaitai",  # another one
     "tests/unit/test_mutate_spelling.py": "spelling",  # respellings, which are made once
     "tests/unit/test_redact.py": "redact",  # tables of a scan, likewise

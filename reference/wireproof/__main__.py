@@ -1,4 +1,4 @@
-"""`python -m wireproof`."""
+"""The entry point of `python -m wireproof`."""
 
 from wireproof.cli import main
 

@@ -1,4 +1,4 @@
-"""Where this package keeps what it builds; at the bottom, because every command needs it."""
+"""The folder for built adapters and other cached files. It is in the lowest layer: every command needs it."""
 
 import os
 from pathlib import Path

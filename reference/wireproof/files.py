@@ -1,4 +1,4 @@
-"""Files that are replaced whole, locked while a run writes them, and bounded when they are read."""
+"""Safe access to files: replacement in one step, a lock during a run, and a size limit for reading."""
 
 import fcntl
 import os
@@ -9,33 +9,37 @@ from pathlib import Path
 from typing import IO, Final
 
 MODE: Final = 0o666
-"""Of a new file, before the umask."""
+"""Mode of a new file, before the umask."""
 
 NAME: Final = 200
-"""Characters of a name that its draft keeps: the name of the draft must fit into a folder too."""
+"""Characters of a file name that the name of its draft keeps, so that it does not become too long."""
 
 
 class FileInUseError(OSError):
-    """Another run writes the file; one line names it."""
+    """Another run is writing the file; the message is one line with its path."""
 
 
 class UnreadableError(OSError):
-    """A file that is no regular file, or larger than anything that is expected in its place."""
+    """The file is not a regular file, or it is larger than the limit."""
 
 
 # --- writing ---
 
 
 def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True) -> None:
-    """Let `write` fill a draft beside `path`, which then takes its place at once; folders are made.
+    """Replace `path` in one step: `write` fills a draft next to it, which is then renamed to `path`.
 
-    Whoever is killed at whatever moment, `path` is the old file or the new one. A draft that a kill leaves
-    behind is used again by the next write. What is no regular file (`/dev/stdout`) is written directly.
+    If the process is killed at any time, `path` is the old file or the new one. The next write reuses a draft
+    that was left. Missing folders are created. A path that is not a regular file, such as `/dev/stdout`, is
+    written directly.
 
     Args:
-        path: the file; a link is followed, a mode is kept.
-        write: fills the file that it is given.
-        durable: wait until the disk has it; False for many files that can be made again.
+        path: the file; links are followed, and the mode is kept.
+        write: a function that fills the file at the path it gets.
+        durable: wait until the data is on the disk; False for many files that can be built again.
+
+    Raises:
+        OSError: the file cannot be written.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
@@ -54,33 +58,34 @@ def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True
     except BaseException as error:
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # of a write that failed Python does not know where
+            error.filename = str(path)  # Python sets no file name when a write fails
         raise
     finally:
         os.close(file)
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace `path` by `text` in UTF-8, as `replace` does."""
+    """Replace `path` by a file with `text` in UTF-8; see `replace`."""
     replace_bytes(path, text.encode(), durable=durable)
 
 
 def replace_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace `path` by `data`, as `replace` does."""
+    """Replace `path` by a file with `data`; see `replace`."""
     replace(path, lambda draft: draft.write_bytes(data), durable=durable)
 
 
 def _locked_draft(draft: Path) -> int:
-    """Open the draft, alone: whoever writes the same file at this moment is waited for."""
+    """Open and lock the draft; wait while another process writes the same file."""
     while True:
         file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, MODE)
         fcntl.flock(file, fcntl.LOCK_EX)
-        if _same(file, draft):
+        if _is_open_file(file, draft):
             return file
-        os.close(file)  # the writer before has put it in its place
+        os.close(file)  # the other process renamed it, so this file is not the draft any more
 
 
-def _same(file: int, path: Path) -> bool:
+def _is_open_file(file: int, path: Path) -> bool:
+    """Return True if `path` is still the open `file`."""
     try:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
@@ -89,10 +94,10 @@ def _same(file: int, path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[IO[str]]:
-    """Open `path` for lines that are on the disk as soon as they are written; nobody else may write it.
+    """Open and lock `path` for writing; each line is written at once. Nothing else may write it meanwhile.
 
     Raises:
-        FileInUseError: another run writes it; it is left as it is.
+        FileInUseError: another run is writing the file, which stays unchanged.
     """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, MODE)
     with os.fdopen(file, "w", encoding="utf-8", buffering=1) as out:
@@ -107,7 +112,7 @@ def _lock(file: int, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise FileInUseError(
-            f"{path}: another run is writing it: wait until it has ended, or name another file"
+            f"{path}: another run is writing it: wait until it ends, or choose another file"
         ) from None
 
 
@@ -115,25 +120,30 @@ def _lock(file: int, path: Path) -> None:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """The bytes of a regular file of `most` bytes at most.
+    """Return the bytes of a regular file of at most `most` bytes.
 
     Raises:
-        UnreadableError: it is no regular file, such as a pipe or a device, or it is larger.
-        OSError: it cannot be read.
+        UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
+        OSError: the file cannot be read.
     """
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would wait
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer would block
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file")
-        with os.fdopen(file, "rb", closefd=False) as data:
-            if found.st_size > most or len(got := data.read(most + 1)) > most:
+        with os.fdopen(file, "rb", closefd=False) as stream:
+            if status.st_size > most or len(data := stream.read(most + 1)) > most:
                 raise UnreadableError(f"it is larger than {most:,} bytes")
-        return got
+        return data
     finally:
         os.close(file)
 
 
 def read_text(path: Path, most: int) -> str:
-    """The text of a regular file in UTF-8, as `read_bytes`; raises UnicodeDecodeError too."""
+    """Return the text of a regular file in UTF-8 of at most `most` bytes.
+
+    Raises:
+        UnicodeDecodeError: the file is not UTF-8.
+        OSError: as `read_bytes`.
+    """
     return read_bytes(path, most).decode()

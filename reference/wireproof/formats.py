@@ -1,6 +1,6 @@
-"""The one table of formats: format × revision → codec, value class, limits, capability atoms.
+"""The table of formats: the codec, value class and capabilities of each format and revision.
 
-Design, section 2, floor 2. Everything above asks this table and no codec directly.
+The layers above use this table and never a codec directly (architecture.md#layers).
 """
 
 import difflib
@@ -42,19 +42,21 @@ from wireproof.wire.values import Json, from_json, to_json
 from wireproof.wire.writer import Writer
 
 
-@frozen(cache_hash=True)  # a row is the key of many caches
+@frozen(cache_hash=True)  # formats are the keys of many caches
 class Format:
-    """A row of the table.
+    """A format in one revision.
 
     Attributes:
-        name, revision: as the design's section 1 lists them.
+        name, revision: such as `kafka.batch` and `v2`.
         value: the frozen attrs class of its values.
-        decode: reads one value from a reader at position 0; its position then tells what was consumed.
-        encode: writes a value.
-        scan: for streams, the items of a sequence of chunks; None elsewhere.
-        lifts_to: the stream format whose decode holds values of this one, with the name of their list.
-        delimited: whether a value tells its own length: a prefix is refused, what follows is not its own.
-        atoms: the capability atoms that its cases may need.
+        decode: decodes one value with a reader at position 0; the reader is then after the consumed bytes.
+        encode: encodes a value with a writer.
+        scan: yields the items of a stream given in chunks; None for a format that is not a stream.
+        lifts_to: name and revision of the stream format that contains values of this one, and the name of the
+            list of values there; None if there is no such format.
+        delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
+            value are not consumed.
+        atoms: the capabilities that its cases may need.
     """
 
     name: str
@@ -69,13 +71,13 @@ class Format:
 
     @property
     def joined(self) -> str:
-        """`kafka.batch/v2`."""
+        """The id of the format, such as `kafka.batch/v2`."""
         return f"{self.name}/{self.revision}"
 
 
 @frozen
 class Decoded:
-    """A value, the bytes it took, and what was remarked on the way."""
+    """The result of a decode: the value, the number of bytes consumed, and the remarks."""
 
     value: Any
     consumed: int
@@ -84,7 +86,7 @@ class Decoded:
 
 @frozen
 class Layout:
-    """The trace of a decode, which may have ended in a refusal; `decoded` is None then."""
+    """The trace of a decode, and its result: `decoded`, or `rejected` if the codec rejected the bytes."""
 
     spans: tuple[Span, ...]
     decoded: Decoded | None
@@ -92,7 +94,7 @@ class Layout:
 
 
 class UnknownFormat(LookupError):  # noqa: N818 - it names what is unknown
-    """No such format or revision; the message names the nearest."""
+    """There is no such format or revision; the message lists the nearest ones."""
 
 
 _CODECS: Final = ("codec:none", "codec:gzip", "codec:snappy", "codec:lz4")
@@ -152,8 +154,8 @@ _SEND: Final = (
 )
 
 
-def _editions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields of a row
-    """The rows of a codec whose editions are a table."""
+def _revisions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields
+    """Yield the formats of a codec module that has a table of its revisions."""
     for revision, row in codec.EDITIONS.items():
         yield Format(
             name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
@@ -161,8 +163,8 @@ def _editions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: 
 
 
 _IGGY: Final[tuple[Format, ...]] = (
-    *_editions("iggy.poll-request", pollrequest, delimited=True),
-    *_editions("iggy.frame", frame, delimited=True),
+    *_revisions("iggy.poll-request", pollrequest, delimited=True),
+    *_revisions("iggy.frame", frame, delimited=True),
     *(
         Format(
             "iggy.reply",
@@ -196,11 +198,11 @@ _IGGY: Final[tuple[Format, ...]] = (
         )
         for revision, row in partitioning.EDITIONS.items()
     ),
-    *_editions("iggy.headers", headers),
-    *_editions("iggy.send", send, atoms=_SEND),
-    *_editions("iggy.json.send", jsonsend, atoms=_SEND),
-    *_editions("iggy.poll", poll),
-    *_editions("iggy.json.poll", jsonpoll),
+    *_revisions("iggy.headers", headers),
+    *_revisions("iggy.send", send, atoms=_SEND),
+    *_revisions("iggy.json.send", jsonsend, atoms=_SEND),
+    *_revisions("iggy.poll", poll),
+    *_revisions("iggy.json.poll", jsonpoll),
     *(
         Format(
             "iggy.log",
@@ -240,70 +242,90 @@ _HEKA: Final[tuple[Format, ...]] = (
     ),
 )
 
-FORMATS: Final[dict[str, Format]] = {row.joined: row for row in (*_KAFKA, *_IGGY, *_HEKA)}
-"""Every format and revision, by its joined name."""
+FORMATS: Final[dict[str, Format]] = {fmt.joined: fmt for fmt in (*_KAFKA, *_IGGY, *_HEKA)}
+"""Every format in every revision, by its id."""
 
 
 def get(name: str, revision: str) -> Format:
-    """The row of `name` and `revision`; raises `UnknownFormat`."""
-    joined = f"{name}/{revision}"
-    if joined in FORMATS:
-        return FORMATS[joined]
-    near = difflib.get_close_matches(joined, FORMATS, n=3, cutoff=0.3)
-    raise UnknownFormat(f"unknown format {joined}; nearest: {', '.join(near) or 'none'}")
+    """Return the format with this name and revision.
+
+    Raises:
+        UnknownFormat: there is none.
+    """
+    format_id = f"{name}/{revision}"
+    if format_id in FORMATS:
+        return FORMATS[format_id]
+    near = difflib.get_close_matches(format_id, FORMATS, n=3, cutoff=0.3)
+    raise UnknownFormat(f"unknown format {format_id}; nearest: {', '.join(near) or 'none'}")
 
 
 def matching(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return the formats that any of the patterns names; raises `UnknownFormat` for one that names none."""
+    """Return the ids of all formats that match at least one pattern.
+
+    Raises:
+        UnknownFormat: a pattern matches no format.
+    """
     chosen: dict[str, None] = {}
     for pattern in patterns:
-        hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
-        if not hits:
-            raise UnknownFormat(f"no format is called {pattern}; there are {', '.join(FORMATS)}")
-        chosen |= dict.fromkeys(hits)
+        matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
+        if not matches:
+            raise UnknownFormat(f"no format is called {pattern}; the formats are {', '.join(FORMATS)}")
+        chosen |= dict.fromkeys(matches)
     return tuple(chosen)
 
 
-def decode(row: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
-    """Decode `data`; raises `Rejected` and nothing else."""
+def decode(fmt: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
+    """Decode `data`.
+
+    Raises:
+        Rejected: the format does not allow these bytes. No other exception is raised.
+    """
     reader = Reader(data, budget=Budget(options.max_output))
-    value = row.decode(reader, options)
+    value = fmt.decode(reader, options)
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
 
-def layout(row: Format, data: bytes, options: Options = DEFAULT) -> Layout:
-    """Decode `data` with a trace; a refusal is part of the answer."""
+def layout(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
+    """Decode `data` with a trace; a rejection is part of the result and is not raised."""
     reader = TracingReader(data, budget=Budget(options.max_output))
     try:
-        value = row.decode(reader, options)
+        value = fmt.decode(reader, options)
     except Rejected as rejected:
         return Layout(tuple(reader.spans), None, rejected)
     return Layout(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
 
 
-def encode(row: Format, value: Json, options: Options = DEFAULT) -> bytes:
-    """Encode a value in JSON form; raises `Rejected` and nothing else."""
+def encode(fmt: Format, value: Json, options: Options = DEFAULT) -> bytes:
+    """Encode a value in JSON form.
+
+    Raises:
+        Rejected: the format does not allow this value. No other exception is raised.
+    """
     writer = Writer()
-    row.encode(writer, from_json(row.value, value), options)
+    fmt.encode(writer, from_json(fmt.value, value), options)
     return bytes(writer.data)
 
 
-def scan(row: Format, chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
-    """The items of a stream; only for formats that have a scan."""
-    if row.scan is None:
-        raise UnknownFormat(f"{row.joined} is not a stream: it has decode and encode, no scan")
-    return row.scan(chunks, options)
+def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+    """Return an iterator over the items of a stream.
+
+    Raises:
+        UnknownFormat: the format is not a stream.
+    """
+    if fmt.scan is None:
+        raise UnknownFormat(f"{fmt.joined} is not a stream: it has decode and encode, no scan")
+    return fmt.scan(chunks, options)
 
 
 def items_json(items: Iterable[Item]) -> Json:
-    """The JSON form of a scan: `{"items": [{"kind", "at", "length", "value"?, "class"?}]}`."""
+    """Return the JSON form of a scan: `{"items": [{"kind", "at", "length", "value"?, "class"?}]}`."""
     return {"items": [_item_json(item) for item in items]}
 
 
 def _item_json(item: Item) -> Json:
-    row: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
+    tree: dict[str, Json] = {"kind": item.kind, "at": item.at, "length": item.length}
     if item.value is not None:
-        row["value"] = to_json(item.value)
+        tree["value"] = to_json(item.value)
     if item.cls is not None:
-        row["class"] = item.cls
-    return row
+        tree["class"] = item.cls
+    return tree

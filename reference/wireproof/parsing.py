@@ -1,4 +1,4 @@
-"""JSON and TOML of strangers, parsed within bounded time and memory; whatever is wrong is a ValueError."""
+"""Parsers of untrusted JSON and TOML with limits for time and memory. Every error is a ValueError."""
 
 import json
 import tomllib
@@ -6,22 +6,23 @@ from collections.abc import Callable
 from typing import Any, Final
 
 MOST_VALUES: Final = 250_000
-"""Values of one JSON text: a small one takes three characters and two hundred bytes of memory."""
+"""Limit for the values of a JSON text: a value of three characters takes two hundred bytes of memory."""
 
 MOST_TOML: Final = 4 * 1024 * 1024
-"""Characters of a TOML text."""
+"""Limit for the characters of a TOML text."""
 
 LONGEST_LINE: Final = 4096
-"""Characters of a line of TOML: `tomllib` reads a key of many parts in quadratic time."""
+"""Limit for the characters of a TOML line: `tomllib` reads a key of many parts in quadratic time."""
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
+"""A function that makes a JSON object from its keys and values."""
 
 
 def json_of(text: str | bytes, *, most: int = MOST_VALUES, pairs: Pairs | None = None) -> Any:  # noqa: ANN401 - JSON
-    """The value of a JSON text; `pairs` makes the objects from their keys and values.
+    """Parse a JSON text; `pairs` makes the objects from their keys and values.
 
     Raises:
-        ValueError: no JSON, not UTF-8, nested too deeply, or possibly more than `most` values.
+        ValueError: the text is not JSON, not UTF-8, nested too deeply, or may have more than `most` values.
     """
     text = text.decode() if isinstance(text, bytes) else text
     if sum(map(text.count, ",[{")) > most:
@@ -33,10 +34,10 @@ def json_of(text: str | bytes, *, most: int = MOST_VALUES, pairs: Pairs | None =
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """The table of a TOML text.
+    """Parse a TOML text.
 
     Raises:
-        ValueError: no TOML, nested too deeply, too large, or with a line that is too long.
+        ValueError: the text is not TOML, nested too deeply, too large, or has a line that is too long.
     """
     if len(text) > MOST_TOML:
         raise ValueError(f"it is larger than {MOST_TOML:,} characters")

@@ -1,4 +1,4 @@
-"""What stands behind the items of the pytest plugin: one run of an adapter, made when the first item runs."""
+"""The run of an adapter behind the items of the pytest plugin. It starts when the first item runs."""
 
 from datetime import UTC, datetime
 from functools import cached_property
@@ -31,12 +31,23 @@ if TYPE_CHECKING:
     import pytest
 
 USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, PropertyError, OSError)
-"""What a user can cause before a case is asked: one line each."""
+"""Errors that a user can cause before the first case runs; each message is one line."""
 
 
 @define(slots=False)
 class CodecRun:
-    """The run of one adapter over the selected cases."""
+    """The run of one adapter over the selected cases.
+
+    Attributes:
+        spec: the adapter, as given by `--codec`.
+        suite: all cases.
+        selected: the selected cases.
+        families: True to run the derived families too.
+        level: lowest level whose failures fail an item.
+        debts: the known failures.
+        examples: number of generated examples of each format and operation.
+        seed: random seed of the examples.
+    """
 
     spec: str
     suite: Suite
@@ -49,7 +60,7 @@ class CodecRun:
 
     @classmethod
     def of(cls, spec: str, config: "pytest.Config") -> "CodecRun":
-        """The run that the options of pytest ask for."""
+        """Return the run that the options of pytest describe."""
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
@@ -62,32 +73,36 @@ class CodecRun:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the adapter is asked, by its claims."""
+        """The cases for the adapter, by its claims."""
         return Plan.of(self.hello, self.selected, self.suite, families=self.families)
 
     def names(self) -> list[str]:
-        """The ids of the cases that concern the adapter."""
+        """Return the ids of the golden cases for the adapter."""
         return [case.id for case in self.plan.golden]
 
     @cached_property
     def hello(self) -> Hello:
-        """Who the adapter is and what it claims."""
+        """The hello of the adapter: its name, version and claims."""
         with Engine(self.spec) as engine:
             return engine.hello
 
     @cached_property
     def targets(self) -> dict[str, Target]:
-        """What is asked of generated examples, by the name of its item; raises `PropertyError`."""
+        """The targets of generated examples, by the name of their item.
+
+        Raises:
+            PropertyError: examples cannot be generated.
+        """
         if not self.examples:
             return {}
-        rows = {case.joined for case in self.selected}
-        found = {f"{one.row.joined}/property/{one.op}": one for one in targets(self.hello, rows)}
-        for one in found.values():
-            pool(one.row.joined, self.seed)
-        return found
+        formats = {case.joined for case in self.selected}
+        by_name = {f"{one.row.joined}/property/{one.op}": one for one in targets(self.hello, formats)}
+        for target in by_name.values():
+            pool(target.row.joined, self.seed)
+        return by_name
 
     def properties(self) -> list[str]:
-        """The names of the items of generated examples."""
+        """Return the names of the items of generated examples."""
         return list(self.targets)
 
     def _head(self, hello: Hello) -> Run:
@@ -97,40 +112,40 @@ class CodecRun:
 
     @cached_property
     def stream(self) -> Stream:
-        """The run of the cases."""
+        """The events of all cases; the first access runs them."""
         with Engine(self.spec) as engine:
             return Stream(self._head(engine.hello), tuple(run(engine, self.plan)))
 
     @cached_property
     def known(self) -> frozenset[Signature]:
-        """The signatures of the debts, by the cases of this run: the region that no example is drawn from."""
+        """The signatures of the known failures, from the cases of this run; examples avoid them."""
         if not self.debts:
             return frozenset()
         today = datetime.now(tz=UTC).date()
         return property_run.known_of(self.hello, self.stream, self.debts, today)
 
-    def examined(self, name: str) -> list[CaseEvent]:
-        """The events of one item of generated examples."""
+    def _run_examples(self, name: str) -> list[CaseEvent]:
+        """Run one item of generated examples and return its events."""
         ask = Ask(self.examples, self.seed, known=self.known)
         with Engine(self.spec, seed=self.seed) as engine:
             return list(property_run.of_target(engine, self.targets[name], ask, Tally(), self.level))
 
     @cached_property
     def by_item(self) -> dict[str, list[CaseEvent]]:
-        """The events of each item: of a fixture, its derived cases among them, or of generated examples."""
-        found: dict[str, list[CaseEvent]] = {}
+        """The events of each item: of a golden case and its derived cases, or of generated examples."""
+        events: dict[str, list[CaseEvent]] = {}
         for event in self.stream.cases:
-            found.setdefault(event.id.partition("~")[0], []).append(event)
-        return found
+            events.setdefault(event.id.partition("~")[0], []).append(event)
+        return events
 
     def events(self, name: str) -> list[CaseEvent]:
-        """The events of an item; generated examples are asked when their item is run."""
+        """Return the events of an item; generated examples run when their item does."""
         if name not in self.by_item and name in self.targets:
-            self.by_item[name] = self.examined(name)
+            self.by_item[name] = self._run_examples(name)
         return self.by_item[name]
 
     def failing(self, name: str) -> list[CaseEvent]:
-        """The events of a fixture that gate and that no baseline expects."""
+        """Return the events that fail an item: failures at or above the level that are not known failures."""
         today = datetime.now(tz=UTC).date()
         known = baseline.apply(self.stream, self.debts, today).overlays if self.debts else {}
         return [
@@ -145,19 +160,19 @@ class CodecRun:
         ]
 
     def unsupported(self, name: str) -> str:
-        """Why no case of a fixture was asked; empty if one was."""
+        """Return the reason why no case of an item was run; empty if one was."""
         events = self.events(name)
         if not events:
-            return "no example of these lies within its claims and outside the region of its debts"
+            return "no generated example fits the claims and avoids the known failures"
         return events[0].text if all(event.verdict == "unsupported" for event in events) else ""
 
     @cached_property
     def nothing_judged(self) -> str:
-        """Return why the run judged no case at all; empty if it judged any."""
+        """The reason why the run judged no case at all; empty if it judged any."""
         return "" if self.targets else nothing_judged(self.stream)
 
     def text(self, failing: list[CaseEvent]) -> str:
-        """The block of the first failure, as the terminal shows it."""
+        """Return the text of a failure, as in the terminal output of `check`."""
         lookups = Lookups(self.suite)
         head = self._head(self.hello)
         if failing[0].id.partition("~")[0] in self.targets:

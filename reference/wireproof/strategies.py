@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the tests of a codec: `values` and `nearly_valid`, by format and revision."""
+"""Hypothesis strategies for the tests of a codec: `values` and `nearly_valid` of a format and revision."""
 
 from wireproof.cases.strategies import nearly_valid, values
 

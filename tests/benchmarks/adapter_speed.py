@@ -1,4 +1,4 @@
-"""A scan with an adapter beside the adapter alone: `python tests/benchmarks/adapter_speed.py`.
+"""A scan with an adapter beside the adapter alone: `PYTHONPATH=. python tests/benchmarks/adapter_speed.py`.
 
 Alone is: the same object in this process, asked the same questions for the same digests, one after another,
 with nobody who reads the reference's answer or judges. The scan does all that and keeps the adapter in
@@ -13,13 +13,15 @@ from pathlib import Path
 import click
 from beside import MIB, best, conditions, of_tree, told
 
+from tests.generators.kafka_segments import generate
 from wireproof import columnar
 from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.objects import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.spark import jobs, scan
-from wireproof.spark.segments import generate
+from wireproof.spark import jobs
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.session import session
 from wireproof.trial.plan import planned, request_for
 
@@ -86,8 +88,8 @@ def scanned(adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
     options = jobs.source_options([str(folder)], [])
-    plan = scan.planned("wireproof.kafka_log", options, [adapter], out)
-    scan.run(plan, None, lambda *_: None)
+    plan = plan_scan("wireproof.kafka_log", options, [adapter], out)
+    run_scan(plan, None, lambda *_: None)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ from statistics import median
 
 from attrs import frozen
 
+from tests.coverage_goals import reached, states_of
 from wireproof import formats
 from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.raw import edited
-from wireproof.cases.states import reached, states_of
 from wireproof.formats import Format, Layout
 
 Mutator = Callable[[Format, bytes, Random], bytes]

@@ -1,5 +1,6 @@
-"""How fast a scan is with the reference's verdict only: `python tests/benchmarks/scan_speed.py [PART…]`.
+"""How fast a scan is with the reference's verdict only.
 
+Run it as `PYTHONPATH=. python tests/benchmarks/scan_speed.py [PART…]`.
 Beside the plain loop of `columnar` over the same files in this process, on one core and on two, beside a way
 that ships the bytes through the JVM, and beside Kafka's own tool. Sessions are warm: a scan went before.
 Segments are the project's generator's, sound ones, for Kafka's tool gives up at damage: mixed ones, and with
@@ -22,9 +23,11 @@ from attrs import field, frozen
 from beside import MIB, Cost, Way, best, conditions, of_tree, told
 from pyspark.sql import SparkSession
 
+from tests.generators.kafka_segments import SEGMENT, generate
 from wireproof import columnar
-from wireproof.spark import jobs, scan, spanwise
-from wireproof.spark.segments import SEGMENT, generate
+from wireproof.spark import jobs, spanwise
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.session import session
 
 SOUND = 1 << 62
@@ -66,7 +69,7 @@ class Room:
 
     def _made(self, name: str, size: int, segment: int) -> Path:
         folder = self.folder / name
-        if not (folder / "ledger.json").exists():
+        if not (folder / "manifest.json").exists():
             generate(folder, size, 1, segment=segment, every=SOUND, plain=self.plain)
         return folder
 
@@ -85,8 +88,8 @@ class Room:
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         options = jobs.source_options([str(folder)], [])
-        plan = scan.planned("wireproof.kafka_log", options, [], out)
-        scan.run(plan, None, lambda *_: None)
+        plan = plan_scan("wireproof.kafka_log", options, [], out)
+        run_scan(plan, None, lambda *_: None)
 
     @contextmanager
     def session(self, master: str) -> Iterator[SparkSession]:
@@ -147,8 +150,9 @@ class Nothing:
     def tasks(self, count: int) -> list[list[int]]:
         return [list(range(16))[start::count] for start in range(min(count, 16))]
 
-    def do(self, number: int) -> None:
-        """Nothing."""
+
+def do_nothing(number: int) -> None:
+    """Run no span."""
 
 
 def cores(room: Room) -> None:
@@ -160,7 +164,7 @@ def cores(room: Room) -> None:
     def idle(spark: SparkSession) -> None:
         del spark
         plan = Nothing(room.folder / "nothing")
-        cost = of_tree(lambda: spanwise.on_spark(plan, None, lambda *_: None))()
+        cost = of_tree(lambda: spanwise.on_spark(plan, do_nothing, None, lambda *_: None))()
         nothing.append(cost.seconds)
 
     pool = ProcessPoolExecutor(2, get_context("spawn"))

@@ -1,4 +1,4 @@
-"""The deep states of each row, the mutators beside raw bytes: `python tests/benchmarks/states.py`.
+"""The deep states of each row, by mutators and raw bytes: `PYTHONPATH=. python tests/benchmarks/states.py`.
 
 Five seeds of two seconds each, of this process's own time, for the machine may be shared; a part of a row's
 name as an argument chooses rows.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from machine import leave_out, needs
 
-from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.packaged import peers_folder
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.trial.exit_codes import Exit
@@ -33,14 +33,9 @@ ELSEWHERE = {
 
 
 def baselines() -> dict[str, Path]:
-    """The file of each peer: it lies in a folder of the peer's own name, else in that of its driver."""
-    found = {}
-    for name, entry in entries().items():
-        folders = [name, *([entry.prepare.source] if entry.prepare else [])]
-        files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
-        if file := next(filter(Path.exists, files), None):
-            found[name] = file
-    return found
+    """Return the file of each peer, which is in the folder of the peer's own name."""
+    found = {path.parent.name: path for path in peers_folder().glob("*/*/baseline.toml")}
+    return {name: found[name] for name in entries() if name in found}
 
 
 BASELINES = baselines()
@@ -48,7 +43,7 @@ BASELINES = baselines()
 
 def test_each_folder_with_a_baseline_belongs_to_a_peer() -> None:
     assert {*ELSEWHERE, *ELSEWHERE.values()} <= set(BASELINES)
-    assert set(drivers_folder().glob("*/baseline.toml")) == set(BASELINES.values())
+    assert set(peers_folder().glob("*/*/baseline.toml")) == set(BASELINES.values())
 
 
 def asked(name: str) -> Any:

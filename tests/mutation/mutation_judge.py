@@ -7,10 +7,11 @@ import signal
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from layout_check import layout_errors
+
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
 from wireproof.cases.derived import broken, derived
-from wireproof.cases.truth import untrue
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.plan import request_for
 from wireproof.trial.verdicts import Verdict
@@ -73,7 +74,7 @@ def first_untrue(cases: Iterable[Case], seconds: float) -> tuple[str, str]:
     try:
         for case in cases:
             now = case.id
-            for wrong in untrue(case):
+            for wrong in layout_errors(case):
                 return now, f"layout: {wrong}"
     except _Late:
         return "", ""

@@ -1,6 +1,6 @@
 """The mutation score of the reference codec: which share of small changes do its cases notice?
 
-    PYTHONPATH=reference python tests/mutation/mutation_score.py --work .mutation
+    PYTHONPATH=reference:tests/support python tests/mutation/mutation_score.py --work .mutation
 
 Every operator of cosmic-ray (`pip install 'wireproof[mutation]'`) is applied to every line of the modules
 under `wire/`, `kafka/`, `iggy/` and `heka/`, one change at a time. A change is held to the golden and
@@ -28,6 +28,7 @@ from pathlib import Path
 from random import Random
 
 import click
+import layout_check
 import mutation_judge
 from attrs import asdict, evolve, frozen
 from mutation_outside import outside
@@ -131,7 +132,7 @@ def surveyed(work: Path) -> Field:
 def instrument() -> str:
     """The state of the cases and of all that judges by them."""
     key = hashlib.blake2b(f"{load().hash} {SHARE} {BUDGET} {PARENTS} {REMADE}".encode(), digest_size=8)
-    judges = (PACKAGE / "cases/derived.py", PACKAGE / "cases/truth.py", Path(mutation_judge.__file__))
+    judges = (PACKAGE / "cases/derived.py", Path(layout_check.__file__), Path(mutation_judge.__file__))
     for path in judges:
         key.update(path.read_bytes())
     return key.hexdigest()

@@ -197,7 +197,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 def _imported(module: str, source: str) -> Any:
     """The judge, with the whole package imported anew around the changed module."""
     for name in list(sys.modules):
-        if name.partition(".")[0] in ("wireproof", "mutation_judge"):
+        if name.partition(".")[0] in ("wireproof", "mutation_judge", "layout_check"):
             del sys.modules[name]
     sys.meta_path.insert(0, _Finder(f"wireproof.{module}", str(path_of(module)), source))
     return importlib.import_module("mutation_judge")

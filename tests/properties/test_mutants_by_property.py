@@ -6,8 +6,8 @@ from hypothesis import Phase, find, settings
 from hypothesis.errors import NoSuchExample
 from subjects import FORMATS, valued, written
 
+from tests.mutants.kafka import MUTANTS
 from wireproof.adapters.contract import Request
-from wireproof.adapters.mutants.kafka import MUTANTS
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format

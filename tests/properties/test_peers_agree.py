@@ -10,10 +10,10 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from peer_adapters import python_adapter
 from subjects import FORMATS, valued, written
 
 from wireproof import formats
-from wireproof.adapters.bindings import aiokafka, kafka_python, kio, protobuf
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted
@@ -29,9 +29,11 @@ V2 = FORMATS["kafka.batch/v2"]
 LOG = FORMATS["kafka.log/mixed"]
 HEKA = FORMATS["heka.message/0.10"]
 
-RECORD_SETS = pytest.mark.parametrize(
-    "peer", [kafka_python.adapter, aiokafka.adapter], ids=lambda peer: peer.name
+KAFKA_PYTHON, AIOKAFKA, KIO, PROTOBUF = map(
+    python_adapter, ("kafka-python", "aiokafka", "kio", "protobuf-upb")
 )
+
+RECORD_SETS = pytest.mark.parametrize("peer", [KAFKA_PYTHON, AIOKAFKA], ids=lambda peer: peer.name)
 
 
 def textual(batch: RecordBatch) -> bool:
@@ -125,10 +127,10 @@ def test_kio_and_the_reference_agree_on_batches_without_a_codec(way: str) -> Non
     def holds(batch: RecordBatch) -> None:
         tree = to_json(batch)
         if way == "reads":
-            assert peer_reads(kio.adapter, V2, written(V2, batch)) == seen(kio.adapter, V2, tree)
+            assert peer_reads(KIO, V2, written(V2, batch)) == seen(KIO, V2, tree)
         else:
-            read = reference_reads(V2, peer_writes(kio.adapter, V2, tree))
-            assert seen(kio.adapter, V2, read) == seen(kio.adapter, V2, tree)
+            read = reference_reads(V2, peer_writes(KIO, V2, tree))
+            assert seen(KIO, V2, read) == seen(KIO, V2, tree)
 
     holds()
 
@@ -139,8 +141,8 @@ def test_protobuf_and_the_reference_agree_on_messages_of_heka(way: str) -> None:
     def holds(message: Any) -> None:
         tree = to_json(message)
         if way == "reads":
-            assert peer_reads(protobuf.adapter, HEKA, written(HEKA, message)) == tree
+            assert peer_reads(PROTOBUF, HEKA, written(HEKA, message)) == tree
         else:
-            assert reference_reads(HEKA, peer_writes(protobuf.adapter, HEKA, tree)) == tree
+            assert reference_reads(HEKA, peer_writes(PROTOBUF, HEKA, tree)) == tree
 
     holds()

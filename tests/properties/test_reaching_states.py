@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from subjects import each, nearly, valued, written
 
+from tests.coverage_goals import State, states_of
 from wireproof import formats
-from wireproof.cases.states import State, states_of
 from wireproof.formats import Format, Layout
 
 pytestmark = pytest.mark.sweeps

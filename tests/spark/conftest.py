@@ -1,7 +1,9 @@
 """One Spark session for all tests that need one; it is the server of the one of Connect too."""
 
+import os
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +22,17 @@ CONNECT = {
     "spark.connect.authenticate.token": TOKEN,
 }
 """The session serves Connect beside itself, so that both sorts cost one JVM."""
+
+TOP = Path(__file__).parents[2]
+"""The top folder of the checkout."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _workers_find_the_mutants() -> Iterator[None]:
+    """Let the Python workers of Spark import `tests.mutants`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(TOP), *filter(None, [os.environ.get("PYTHONPATH")])]))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.registry import spec_of
 from wireproof.fuzz.numbered import Numbered
 from wireproof.spark import campaign
 from wireproof.spark.campaign import Plan
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 def planned(out: Path) -> Plan:
     numbered = Numbered(("kafka.batch/v2",), ("decode",), 1)
-    return campaign.planned(numbered, ["mutant:crc-skip"], 90, out, grain=30)
+    return campaign.planned(numbered, [spec_of("mutant:crc-skip")], 90, out, grain=30)
 
 
 def digests(out: Path) -> dict[str, str]:
@@ -26,7 +27,7 @@ def digests(out: Path) -> dict[str, str]:
 def test_a_campaign_in_three_tasks_gives_the_bytes_of_one_and_goes_on_where_it_was(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     one = campaign.run(planned(tmp_path / "1"), None, lambda *now: told.append(now[:2]), tasks=1)
-    planned(tmp_path / "3").do(1)
+    planned(tmp_path / "3").run_span(1)
     three = campaign.run(planned(tmp_path / "3"), None, lambda *_: None, tasks=3)
     assert (one.cases, three.cases) == (90, 60)
     assert told[-1] == (90, 90)

@@ -14,15 +14,19 @@ import pytest
 from machine import needs
 from standalone import cluster
 
+from tests.mutants.registry import spec_of
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, companions, jobs, scan
+from wireproof.spark import campaign, companions, jobs
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_plan import plan_scan
 
 pytestmark = [pytest.mark.cluster, needs("java")]
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 2000, n) for n in range(60)]
 FLIPPED = ENTRIES[7][:500] + bytes([ENTRIES[7][500] ^ 1]) + ENTRIES[7][501:]
 LOG = b"".join(ENTRIES[:40]) + FLIPPED + b"\xff" * 50 + b"".join(ENTRIES[40:]) + ENTRIES[0][:90]
-ADAPTER = "mutant:crc-skip"
+ADAPTER = spec_of("mutant:crc-skip")
+TOP = Path(__file__).parents[2]
 CASES, SEED, FORMAT = 1000, 1, "kafka.batch/v2"
 
 DRIVER = """
@@ -53,9 +57,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if built := os.environ.get("WIREPROOF_WHEEL"):
         return Path(built)
     room = tmp_path_factory.mktemp("wheel")
-    top = str(Path(__file__).parents[2])
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(room), top], check=True
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(room), str(TOP)], check=True
     )
     [found] = room.glob("wireproof-*.whl")
     return found
@@ -82,8 +85,8 @@ def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
     options = jobs.source_options([str(folder)], [])
-    scanned = scan.planned("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
-    scan.run(scanned, None, lambda *_: None)
+    scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
+    run_scan(scanned, None, lambda *_: None)
     companions.beside([span.place for span in scanned.spans], tmp_path / "l" / "scan")
     numbered = Numbered((FORMAT,), campaign.ops_of(jobs.ready([ADAPTER])), SEED)
     plan = campaign.planned(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
@@ -99,6 +102,7 @@ def test_on_two_workers_come_the_tables_of_one_machine_and_executors_use_what_th
         where = ["--master", master, "--wheel", str(wheel), "--archive", str(packed(tmp_path))]
         where += ["--conf", "spark.executor.memory=512m", "--conf", "spark.driver.host=127.0.0.1"]
         where += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
+        where += ["--conf", f"spark.executorEnv.PYTHONPATH={TOP}"]  # the mutant is not in the wheel
         verbs = [
             ["scan", str(tmp_path / "in"), "--adapter", ADAPTER, "--out", str(out / "scan"), *where],
             ["campaign", "--adapters", ADAPTER, "--cases", str(CASES), "--seed", str(SEED),

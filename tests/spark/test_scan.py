@@ -16,8 +16,12 @@ from machine import needs
 from pyspark.sql import SparkSession
 
 from wireproof.cli import group
-from wireproof.spark import companions, jobs, scan
+from wireproof.spark import companions, jobs
 from wireproof.spark.errors import SourceError
+from wireproof.spark.scan_job import run_scan
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark.scan_span import scan_span
 from wireproof.spark.spanwise import Tasks
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 4000, n) for n in range(1500)]
@@ -34,9 +38,9 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.usefixtures("spark")
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
-    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
+    plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
     told: list[tuple[int, int, Tasks]] = []
-    summary = scan.run(plan, None, lambda *now: told.append(now))
+    summary = run_scan(plan, None, lambda *now: told.append(now))
     assert {row["class"] or row["kind"]: row["count"] for row in summary.signatures} == {
         "frame": 1500,
         "bad-length": 1,
@@ -47,15 +51,15 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
     assert told[-1][:2] == (len(LOG), len(LOG))
     assert max(tasks.all for *_, tasks in told) == len(plan.spans), "Spark said how many there are"
     assert max(tasks.done + tasks.running for *_, tasks in told) > 0
-    assert scan.run(plan, None, lambda *_: None).spans == 0, "nothing is left to do"
+    assert run_scan(plan, None, lambda *_: None).spans == 0, "nothing is left to do"
 
 
 @pytest.mark.spark
 def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
-    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out")
-    for number in plan.left:
-        scan.scan_span(plan, number)
+    plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
+    for number in plan.remaining:
+        scan_span(plan, number)
     rows = spark.read.parquet(str(tmp_path / "out" / "frames")).groupBy("kind").count().collect()
     assert {row["kind"]: row["count"] for row in rows} == {"frame": 12, "tail": 1}
 
@@ -64,13 +68,13 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
 @pytest.mark.usefixtures("spark")
 def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
     options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
-    plan = scan.planned("wireproof.kafka_log", options, [], tmp_path / "out")
+    plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     logs.write(tmp_path / "in", a=LOG[:1000])
     with (
         pytest.raises(SourceError, match=r"a\.log had \d+ bytes and ends at 1000: read it again"),
         jobs.told(),
     ):
-        scan.run(plan, None, lambda *_: None)
+        run_scan(plan, None, lambda *_: None)
 
 
 @pytest.mark.spark
@@ -97,10 +101,10 @@ def test_thirty_bit_errors_are_each_named(
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
     options = jobs.source_options([str(folder)], [])
-    plan = scan.planned("wireproof.kafka_log", options, ["reference"], out)
-    for number in plan.left:
-        scan.scan_span(plan, number)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", options, ["reference"], out)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
     companions.beside([span.place for span in plan.spans], out)
     return tables(out)
 

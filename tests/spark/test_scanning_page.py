@@ -37,17 +37,17 @@ class Here(Follower):
         return CompletedProcess(words, code, out.getvalue(), "")
 
     def tries(self, source: Source) -> None:
-        """Hold what the sources give to the ledgers of what was generated."""
+        """Check the rows of the sources against the manifests of what was generated."""
         entries, records, stream = self.frames(source.text)
         kinds = {row["kind"]: row["count"] for row in entries.groupBy("kind").count().collect()}
-        assert kinds == ledger(self.folder / "segments")
+        assert kinds == manifest(self.folder / "segments")
         assert {"offset", "timestamp", "key", "value", "headers"} <= set(records.columns)
         assert records.count() > sum(kinds.values())
         assert stream.isStreaming
         writer = stream.writeStream.format("memory").queryName("scanning").trigger(availableNow=True)
         writer.start().awaitTermination(60)
         read = self.spark.sql("select * from scanning where kind = 'frame'")
-        assert read.count() == ledger(self.folder / "streams")["frame"]
+        assert read.count() == manifest(self.folder / "streams")["frame"]
         self.tried = source.text
 
     def frames(self, text: str) -> Iterator[DataFrame]:
@@ -69,9 +69,9 @@ def test_the_commands_and_the_sources_of_a_section_do_what_it_says(
     assert reader.tried
 
 
-def ledger(folder: Path) -> dict[str, int]:
+def manifest(folder: Path) -> dict[str, int]:
     """Items by kind, as they were generated."""
     found: dict[str, int] = {}
-    for row in json.loads((folder / "ledger.json").read_text())["verdicts"]:
+    for row in json.loads((folder / "manifest.json").read_text())["verdicts"]:
         found[row["kind"]] = found.get(row["kind"], 0) + row["count"]
     return found

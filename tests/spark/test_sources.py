@@ -33,7 +33,7 @@ def read(spark: SparkSession, path: Path | str, kind: str = "kafka_log", **optio
 
 def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> Counter[tuple[Any, ...]]:
     """The items as the reference scans them, in one piece."""
-    items = formats.scan(framing.row, [data], options)
+    items = formats.scan(framing.fmt, [data], options)
     return Counter((item.at, item.length, item.kind, item.cls) for item in items)
 
 

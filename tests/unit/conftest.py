@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,23 @@ from commands import Command, Done
 from goldens import load
 
 import wireproof as package
+from tests.mutants.__main__ import main as run_mutants
 from wireproof.adapters import claimed
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import Suite
 from wireproof.cli import main
 from wireproof.formats import Format
 
+TOP = Path(__file__).parents[2]
+"""The top folder of the checkout."""
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _children_find_the_package() -> Iterator[None]:
-    """A child of a test may stand in another folder: a relative search path leads it nowhere."""
+    """Let the child processes of tests find the package and `tests.mutants`, whatever their folder is."""
     with pytest.MonkeyPatch.context() as patch:
-        paths = [str(Path(package.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        own = [str(Path(package.__file__).parents[1]), str(TOP)]
+        paths = [*own, *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         yield
 
@@ -74,14 +79,9 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture
-def wireproof(
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    fixtures_read_once: None,  # noqa: ARG001 - for what it does
+def _program(
+    main: Callable[[], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Command:
-    """The same `main` as the program's, in this process."""
-
     def run(*words: Any, width: int = 200) -> Done:
         monkeypatch.setenv("COLUMNS", str(width))
         monkeypatch.setattr(sys, "argv", ["wireproof", *map(str, words)])
@@ -94,3 +94,23 @@ def wireproof(
         return Done(int(code), printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def wireproof(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    fixtures_read_once: None,  # noqa: ARG001 - for what it does
+) -> Command:
+    """The same `main` as the program's, in this process."""
+    return _program(main, monkeypatch, capfd)
+
+
+@pytest.fixture
+def kill(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    fixtures_read_once: None,  # noqa: ARG001 - for what it does
+) -> Command:
+    """`python -m tests.mutants`, in this process."""
+    return _program(run_mutants, monkeypatch, capfd)

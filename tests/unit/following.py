@@ -20,6 +20,7 @@ PROGRAMS: Final = {
 }
 """What an installation puts into `.venv/bin`: here it is the environment in which the tests run."""
 
+TESTS: Final = Path(__file__).resolve().parents[1]
 SECONDS: Final = 300
 WIDTH: Final = "200"
 
@@ -43,7 +44,7 @@ class Follower:
     """A reader with a folder, in which an environment stands ready as `.venv`."""
 
     def __init__(self, folder: Path) -> None:
-        """Put the environment into the folder."""
+        """Put the environment and the tests of the checkout into the folder."""
         self.folder = folder
         self.printed = ""
         programs = folder / ".venv" / "bin"
@@ -52,6 +53,7 @@ class Follower:
             script = programs / name
             script.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
             script.chmod(0o755)
+        (folder / "tests").symlink_to(TESTS)
         path = os.pathsep.join((str(programs), os.environ["PATH"]))
         self.environment = {**os.environ, "PATH": path, "COLUMNS": WIDTH}
 

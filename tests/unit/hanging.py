@@ -5,8 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Request
-from wireproof.adapters.mutants.base import ReferenceCodec
 from wireproof.cases.outcome import Outcome, Refused
 
 

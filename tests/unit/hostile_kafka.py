@@ -1,4 +1,4 @@
-"""Kafka bytes for the tests of the bindings, made with struct and checksums alone: kafka.md §1.1, §2.1."""
+"""Kafka bytes for the tests of the peers, made with struct and checksums alone: kafka.md §1.1, §2.1."""
 
 import gzip
 import struct

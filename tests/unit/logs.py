@@ -18,7 +18,7 @@ from wireproof.wire.options import DEFAULT, Options
 
 @frozen
 class Memory:
-    """An object that is in memory, with the one method that `Stored` needs; it notes how much is read."""
+    """An object in memory, with the one method that `Stored` needs; it counts the bytes read."""
 
     data: bytes
     lengths: list[int] = field(factory=list, eq=False)

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
+from tests.generators.heka_streams import generate
+from tests.generators.kafka_segments import MIB
 from wireproof.cli import account as verb
 from wireproof.heka.account import Account, Difference, account
-from wireproof.spark.segments import MIB
-from wireproof.spark.streams import generate
 from wireproof.wire.options import Resync
 
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
@@ -64,11 +64,13 @@ def test_any_bytes_are_accounted_for_to_the_last_one() -> None:
         assert all(one.at < one.end <= len(data) for one in found)
 
 
-def test_a_generated_stream_has_the_account_of_its_ledger(tmp_path: Path) -> None:
-    ledger = generate(tmp_path, MIB // 2, 3, every=10)
+def test_a_generated_stream_has_the_account_of_its_manifest(tmp_path: Path) -> None:
+    manifest = generate(tmp_path, MIB // 2, 3, every=10)
     data = (tmp_path / "00000.heka").read_bytes()
     (strict, _, _), _ = counted(data)
-    wanted = {(one.kind, one.cls or None): (ledger.items[one], ledger.bytes[one]) for one in ledger.items}
+    wanted = {
+        (one.kind, one.cls or None): (manifest.items[one], manifest.bytes[one]) for one in manifest.items
+    }
     assert {row: (strict.items[row], strict.bytes[row]) for row in strict.items} == wanted
     assert len(wanted) > 6
 

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.mutants.registry import spec_of
+
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
+
 TOP = Path(__file__).parents[2]
 ACTION = TOP / ".github/actions/codec/action.yml"
 WORKFLOW = TOP / ".github/workflows/codec.yml"
@@ -54,7 +58,7 @@ def test_the_reference_conforms_and_its_results_are_kept(room: Path) -> None:
 
 @pytest.mark.documents
 def test_a_codec_that_does_not_conform_fails_its_job(room: Path) -> None:
-    told = {"adapter": "mutant:iggy-identifier-unchecked", "run": "iggy.identifier/**", "property": "0"}
+    told = {"adapter": MUTANT, "run": "iggy.identifier/**", "property": "0"}
     done = ran("Conformance", room, **told)
     assert done.returncode == 1
     assert "::error" in done.stdout
@@ -63,7 +67,7 @@ def test_a_codec_that_does_not_conform_fails_its_job(room: Path) -> None:
 @pytest.mark.campaigns
 @pytest.mark.parametrize(("gate", "code"), [("false", 0), ("true", 1)])
 def test_what_fuzzing_finds_is_kept_and_gates_where_it_is_asked_to(room: Path, gate: str, code: int) -> None:
-    told = {"adapter": "mutant:iggy-identifier-unchecked", "minutes": "0.15", "workers": "1"}
+    told = {"adapter": MUTANT, "minutes": "0.15", "workers": "1"}
     done = ran("Fuzzing", room, **told, **{"fail-on-findings": gate})
     assert done.returncode == code
     assert list((room / "wireproof-fuzz/findings").rglob("*.json"))

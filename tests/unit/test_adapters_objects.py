@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 import toys
 from attrs import evolve
+from peer_adapters import write_peer
 
+from tests.mutants.registry import mutants, spec_of
 from wireproof import adapters
-from wireproof.adapters import build, registry, table
+from wireproof.adapters import build, packaged, registry
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller, InProcess
-from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError, MessageError, UnknownAdapter
 from wireproof.adapters.framing import Most
 from wireproof.adapters.objects import Caller
@@ -182,7 +184,7 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
     ("spec", "text"),
     [
         ("refrence", "unknown adapter refrence; nearest: reference"),
-        ("mutant:no-such-mutant", "unknown adapter mutant:no-such-mutant; nearest: "),
+        ("python:no-such-kind", "unknown adapter python:no-such-kind; nearest: "),
         ("py:toys", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),
@@ -232,7 +234,10 @@ def test_an_adapter_with_an_environment_is_not_called_here() -> None:
 
 
 def test_names_are_unique_and_rows_lead_somewhere() -> None:
-    names = [entry.name for entry in table.TABLE]
+    names = [
+        *registry.BUILTIN,
+        *(path.parent.name for path in packaged.peers_folder().glob("[!_]*/*/adapter.toml")),
+    ]
     assert len(names) == len(set(names))
     for entry in entries().values():
         ways = [entry.object, entry.command, entry.absent]
@@ -241,11 +246,9 @@ def test_names_are_unique_and_rows_lead_somewhere() -> None:
 
 
 def test_the_mutants_are_found_by_name() -> None:
-    rows = entries()
-    mutants = [name for name in rows if name.startswith("mutant:")]
-    assert mutants
-    for name in mutants:
-        assert load_object(rows[name]).name
+    assert mutants()
+    for name in mutants():
+        assert load_object(resolve(spec_of(name))).name == name.removeprefix("mutant:")
 
 
 # --- builds ---
@@ -253,10 +256,10 @@ def test_the_mutants_are_found_by_name() -> None:
 
 @pytest.fixture
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    source = tmp_path / "drivers" / "toy-driver"
+    source = tmp_path / "peers" / "toys" / "toy-driver"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
-    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return source
 
@@ -268,12 +271,10 @@ STEP = (
 )
 
 
-def test_a_driver_is_built_once_for_each_edition_of_its_source(
-    driver: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = (sys.executable, "-S", "-E", "{build}/built.py", "obeys-bytes")
-    row = Entry("toy-driver", "d", command=command, prepare=Build("toy-driver", (STEP,)))
-    monkeypatch.setattr(registry, "TABLE", (row,))
+def test_a_driver_is_built_once_for_each_edition_of_its_source(driver: Path) -> None:
+    steps = [f'{{python}} -c "{STEP[-1]}"']
+    write_peer(driver, command="{python} -S -E {build}/built.py obeys-bytes", build={"steps": steps})
+    row = resolve("toy-driver")
     for _ in range(2):
         controller = open_adapter("toy-driver")
         assert controller.hello.name == "faulty"
@@ -287,7 +288,7 @@ def test_a_driver_is_built_once_for_each_edition_of_its_source(
 
 def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
     assert driver.is_dir()
-    row = Build("toy-driver", (STEP,))
+    row = Build("toys/toy-driver", (STEP,))
     folder = build.built("toy-1", row)
     build.note_version(folder, "toy-1", "1.0")
     assert build.noted_version("toy-2", row) == ""
@@ -296,14 +297,14 @@ def test_each_adapter_of_one_build_keeps_its_own_version(driver: Path) -> None:
 
 
 def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver: Path) -> None:
-    shared = driver.parent / "shared-toy"
-    shared.mkdir()
+    shared = driver.parents[1] / "_shared" / "toy"
+    shared.mkdir(parents=True)
     (shared / "frames.py").write_text("FRAMES = 1")
-    row = Build("toy-driver", (STEP,), shared=("shared-toy",))
+    row = Build("toys/toy-driver", (STEP,), shared=("toy",))
     assert not build.is_built("toy-driver", row)
     folder = build.built("toy-driver", row)
     assert build.is_built("toy-driver", row)
-    assert (folder / "shared-toy" / "frames.py").read_text() == "FRAMES = 1"
+    assert (folder / "_shared" / "toy" / "frames.py").read_text() == "FRAMES = 1"
     (shared / "frames.py").write_text("FRAMES = 2")
     assert not build.is_built("toy-driver", row)
 
@@ -313,10 +314,10 @@ def test_what_drivers_share_stands_in_the_copy_and_counts_for_its_edition(driver
     ("made", "text"),
     [
         (
-            Build("toy-driver", ((sys.executable, "-c", "import sys; sys.exit('no compiler')"),)),
+            Build("toys/toy-driver", ((sys.executable, "-c", "import sys; sys.exit('no compiler')"),)),
             "no compiler",
         ),
-        (Build("toy-driver", (("no-such-compiler",),)), "cannot run `no-such-compiler`"),
+        (Build("toys/toy-driver", (("no-such-compiler",),)), "cannot run `no-such-compiler`"),
         (Build("absent", ()), "its driver is not there"),
     ],
 )

@@ -7,7 +7,7 @@ from attrs import evolve
 from goldens import load
 from runs import FAIL, PASS, RUN, SKIP, event, stream
 
-from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.packaged import peers_folder
 from wireproof.trial import baseline
 from wireproof.trial.baseline import BaselineError, apply, fix, parse, write
 from wireproof.trial.conclusion import exit_code
@@ -385,7 +385,7 @@ def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> Non
 
 def test_the_debts_of_every_peer_are_of_cases_that_there_are() -> None:
     ids = [case.id for case in load().cases]
-    files = sorted(drivers_folder().glob("*/baseline.toml"))
+    files = sorted(peers_folder().glob("*/*/baseline.toml"))
     debts = [debt for file in files for debt in parse(file.read_text(encoding="utf-8"), str(file))]
     assert len(debts) > len(files)
     assert baseline.check(debts, ids, TODAY) == ()

@@ -14,16 +14,20 @@ from pages import rows, shown
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
+from tests.mutants.registry import spec_of
 from wireproof.cli.progress import said, worked
 from wireproof.fuzz.numbered import Numbered
 from wireproof.report.chart import Chart, Lane, svg
-from wireproof.spark import board, campaign, charts, jobs, scan, spanwise, vectors
+from wireproof.spark import board, campaign, charts, jobs, spanwise, vectors
 from wireproof.spark.errors import SourceError
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark.scan_span import scan_span
 from wireproof.spark.spanwise import Tasks
 from wireproof.spark.vectors import Sum, Vectors
 from wireproof.trial.signature import Signature
 
-ADAPTER = "mutant:crc-skip"
+ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]
 FLIPPED = GOOD[5][:500] + bytes([GOOD[5][500] ^ 1]) + GOOD[5][501:]
 LOG = b"".join(GOOD[:300]) + FLIPPED + b"\xff" * 40 + b"".join(GOOD[300:]) + GOOD[0][:50]
@@ -35,10 +39,10 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
     options = jobs.source_options([str(folder)], [])
-    plan = scan.planned("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
-    for number in plan.left:
-        plan.do(number)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
     return room / "out"
 
 
@@ -49,7 +53,7 @@ def campaigned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     numbered = Numbered(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
     plan = campaign.planned(numbered, [ADAPTER, "reference"], 75, out, grain=30)
     for number in spanwise.left(plan):
-        plan.do(number)
+        plan.run_span(number)
     campaign.merge(plan)
     return out
 
@@ -124,9 +128,9 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
     ):
         assert part in text, part
     assert FLIPPED[:40].hex(" ") in text
-    assert "items, over all of it" in text
-    assert re.search(r"items, over \S+a\.log", text), "the damaged object has a chart of its own"
-    assert not re.search(r"items, over \S+b\.log", text)
+    assert "items over the whole job" in text
+    assert re.search(r"items over \S+a\.log", text), "the damaged object has a chart of its own"
+    assert not re.search(r"items over \S+b\.log", text)
     assert page.index("<svg") < page.index('<table id="matrix"')
     assert "fail:wrong-accept" in rows(page)[0][1], "what is worth looking at comes first"
 
@@ -135,7 +139,7 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
 def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) -> None:
     text = shown(board.html(campaigned))
     assert "75 cases of seed 10: kafka.batch/v1, kafka.batch/v2" in text
-    assert "cases, over all of it" in text
+    assert "cases over the whole job" in text
     assert "fail:wrong-accept" in text
     total = sum(row["count"] for row in table(campaigned, "matrix"))
     assert total == 75
@@ -158,7 +162,7 @@ def test_what_report_cannot_do_with_a_folder_is_one_line(
     wireproof: Command, scanned: Path, tmp_path: Path
 ) -> None:
     for words, text in (
-        ((tmp_path,), "matrix.parquet is missing: it is not the --out of a scan or a campaign that ended"),
+        ((tmp_path,), "matrix.parquet is missing; give the --out folder of a completed scan or campaign"),
         ((scanned, scanned), "a folder of tables is rendered alone"),
         ((scanned, "--junit", tmp_path / "x.xml"), "of a folder of tables there is --html"),
     ):

@@ -10,9 +10,9 @@ from wireproof.cases.outcome import Accepted
 from wireproof.trial.reference import decoded
 from wireproof.wire.options import DEFAULT
 
-BROKER = Path(__file__).resolve().parents[1] / "peers" / "broker"
+BROKER = Path(__file__).resolve().parents[1] / "broker"
 sys.path.insert(0, str(BROKER))
-import dump  # noqa: E402 - stands beside the drivers
+import dump  # noqa: E402 - a script of tests/broker
 import plan  # noqa: E402 - likewise
 
 W01 = bytes.fromhex(

@@ -14,6 +14,7 @@ from commands import Command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
@@ -28,11 +29,13 @@ from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature, signature
 
+MUTANT = spec_of("mutant:crc-skip")
+
 KAFKA = ("kafka.batch/v1", "kafka.batch/v2")
 NUMBERED = Numbered(KAFKA, ("decode", "encode"), 10)
 
 
-def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = ("mutant:crc-skip",)) -> Plan:
+def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = (MUTANT,)) -> Plan:
     return campaign.planned(NUMBERED, adapters, cases, out, grain=15)
 
 
@@ -42,7 +45,7 @@ def done_in(plan: Plan, tasks: int) -> Plan:
     reports = []
     for number in random.Random(tasks).sample(range(len(dealt)), len(dealt)):
         batch = pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])
-        reports += list(spanwise.work(plan, dealt, [batch]))
+        reports += list(spanwise.work(plan.run_span, dealt, [batch]))
     spans = sorted(span for report in reports for span in report.column(0).to_pylist())
     assert spans == sorted(span for task in dealt for span in task)
     campaign.merge(plan)
@@ -157,12 +160,12 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     found = {row["finding"]: row for row in table(plan, "signatures")}
     samples = table(plan, "samples")
     assert {row["kind"] for row in samples} >= {"fail:wrong-accept"}
-    with Engine("mutant:crc-skip") as engine:
+    with Engine(MUTANT) as engine:
         for row in samples:
             word = row["token"] if row["token"][0] != "@" else f"@{plan.out / row['token'][1:]}"
             case = parse(word)
             [ran] = engine.run([case])
-            said = signature("mutant:crc-skip", ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
+            said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
             assert (campaign.raw(case), len(row["raw"])) == (row["raw"], row["length"])
             assert found[row["finding"]]["first"] <= row["number"]
@@ -172,7 +175,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
 def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     wanted = digests(done_in(planned(tmp_path / "whole", 45), 1))
     cut = planned(tmp_path / "cut", 45)
-    cut.do(1)
+    cut.run_span(1)
     (cut.out / "spans" / ".000002.json.77").write_text("half of a fi", encoding="utf-8")
     assert spanwise.left(cut) == [0, 2]
     assert digests(done_in(planned(cut.out, 45), 2)) == wanted, "and what was half written is gone"
@@ -214,7 +217,7 @@ def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_campaign_is_said_in_one_line(tmp_path: Path) -> None:
     planned(tmp_path / "out")
-    with pytest.raises(SourceError, match="holds a campaign with other cases: name another folder"):
+    with pytest.raises(SourceError, match="holds a campaign with other cases: choose another folder"):
         planned(tmp_path / "out", 7)
     (tmp_path / "scan").mkdir()
     (tmp_path / "scan" / "plan.json").write_text('{"asked": {"source": "x"}}', encoding="utf-8")
@@ -239,7 +242,7 @@ def test_what_is_asked_is_what_the_adapters_claim() -> None:
 @pytest.mark.campaigns
 def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
     formats = [f"--format={joined}" for joined in KAFKA]
-    for adapter, code in (("mutant:crc-skip", 1), ("reference", 0)):
+    for adapter, code in ((MUTANT, 1), ("reference", 0)):
         out = tmp_path / adapter[:3]
         plan = campaign.planned(Numbered(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out)
         done_in(plan, 1)

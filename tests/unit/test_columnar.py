@@ -30,7 +30,7 @@ def text(data: bytes | None) -> str:
 
 def shown(data: bytes) -> tuple[str, ...]:
     """The records of `data` in the notation of kafka.md §6."""
-    heads = columnar.heads(data, columnar.scan(data)).to_pylist()
+    heads = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
     control = {head["position"] for head in heads if head["attributes"] & 0x20}
     return tuple(
         line(row, row["frame"] in control) for batch in columnar.records(data) for row in batch.to_pylist()
@@ -83,7 +83,7 @@ def test_every_byte_is_of_a_frame_of_garbage_or_of_the_tail() -> None:
 
 def test_the_fixed_fields_stand_in_the_row_of_their_frame() -> None:
     data = BYTES["E11"] + BYTES["E20"] + b"\0"
-    batch, message, tail = columnar.heads(data, columnar.scan(data)).to_pylist()
+    batch, message, tail = columnar.read_header_columns(data, columnar.scan(data)).to_pylist()
     assert batch == {
         "position": 0,
         "length": 85,
@@ -124,7 +124,7 @@ def test_a_mapped_file_and_a_part_of_one_are_buffers(tmp_path: Path) -> None:
 def test_no_bytes_are_no_frames() -> None:
     frames = columnar.scan(b"")
     assert (len(frames), frames.share, list(columnar.records(b""))) == (0, 0, [])
-    assert columnar.heads(b"", frames).num_rows == 0
+    assert columnar.read_header_columns(b"", frames).num_rows == 0
 
 
 def test_what_unpacks_to_more_than_allowed_is_refused_as_the_reference_does() -> None:

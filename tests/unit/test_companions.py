@@ -107,8 +107,8 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
     ("kind", "at", "form", "values", "said"),
     [
         (".index", 4, ">i", (202,), "no entry of the log begins at position 202"),
-        (".index", 68, ">i", (9999,), "position 9999 is behind the log, which has 2059 bytes"),
-        (".index", 8, ">i", (4,), "offset 1004 ends no entry of the log from position 332 on; the one there"),
+        (".index", 68, ">i", (9999,), "position 9999 is past the end of the log, which has 2059 bytes"),
+        (".index", 8, ">i", (4,), "offset 1004 ends no entry of the log from position 332 on; the entry"),
         (".index", 8, ">i", (2,), "offset 1002 is not above 1002, the one before it"),
         (".index", 0, ">i", (-1,), "relative offset -1 is below the base offset of the segment"),
         (".index", 12, ">i", (0,), "position 0 is not above 201, the one before it"),
@@ -119,13 +119,13 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
         (".timeindex", 20, ">i", (1,), "offset 1001 is below 1002, the one before it"),
         (".timeindex", 68, ">i", (77,), "no entry of the log holds offset 1077"),
         (".timeindex", 8, ">i", (-2,), "relative offset -2 is below the base offset of the segment"),
-        (".timeindex", 0, ">q", (-5,), "timestamp -5: an entry without a time is not written"),
-        (".txnindex", 0, ">h", (1,), "version 1: Kafka knows 0"),
-        (".txnindex", 2, ">q", (8,), "producer 8, but the marker at 1007 is of 7"),
-        (".txnindex", 10, ">q", (1003,), "first offset 1003, but in the log there is it begins at 1002"),
-        (".txnindex", 18, ">q", (1006,), "no ABORT marker stands at offset 1006 of the log"),
+        (".timeindex", 0, ">q", (-5,), "timestamp -5: Kafka writes no entry without a timestamp"),
+        (".txnindex", 0, ">h", (1,), "version 1: Kafka knows only version 0"),
+        (".txnindex", 2, ">q", (8,), "producer 8, but the marker at 1007 is of producer 7"),
+        (".txnindex", 10, ">q", (1003,), "first offset 1003, but in the log the transaction begins at 1002"),
+        (".txnindex", 18, ">q", (1006,), "the log has no ABORT marker at offset 1006"),
         (".txnindex", 26, ">q", (1004,), "last stable offset 1004, but by the log it was 1003"),
-        (".txnindex", 26, ">q", (1009,), "last stable offset 1009 is behind the marker at 1007"),
+        (".txnindex", 26, ">q", (1009,), "last stable offset 1009 is after the marker at 1007"),
         (".txnindex", 52, ">q", (1007,), "last offset 1007 is not above 1007, the one before it"),
         (".txnindex", 18, ">q", (990,), "last offset 990 is below the base offset of the segment, 1000"),
         (".txnindex", 10, ">q", (1010,), "first offset 1010 is above the last one, 1007"),
@@ -148,7 +148,7 @@ def test_a_damaged_entry_is_told_with_its_place(
 def test_bytes_behind_the_last_entry_are_told(closed: Path, kind: str, size: int) -> None:
     path = closed / f"{NAME}{kind}"
     path.write_bytes(path.read_bytes() + b"\1\2\3")
-    assert wrong(closed, kind) == [f"3 bytes behind the last whole entry, which has {size}"]
+    assert wrong(closed, kind) == [f"3 bytes after the last whole entry; an entry has {size} bytes"]
 
 
 def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_transaction_may_have_begun_in_an_earlier_segment() -> None:
     assert against(log, (7, 90, 102, 103)) == []  # its first records are there
     assert against(log, (7, 100, 102, 95)) == []  # another one from there is open
     (found,) = against(log, (7, 101, 102, 103))
-    assert "it begins at 100" in found.what
+    assert "begins at 100" in found.what
 
 
 def test_a_marker_without_records_here_wants_no_entry_and_may_have_one() -> None:
@@ -236,7 +236,7 @@ def test_a_marker_without_records_here_wants_no_entry_and_may_have_one() -> None
     assert against(log) == []
     assert against(log, (7, 50, 101, 102)) == []
     (found,) = against(log, (7, 100, 101, 102))
-    assert "no record of it" in found.what
+    assert "has no record" in found.what
 
 
 def test_what_was_compacted_away_is_a_note() -> None:
@@ -317,7 +317,7 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
     damaged = wireproof("explain", path)
     assert damaged.code == 1
     assert f"wrong: {path} at 4: no entry of the log begins at position 7\n" in damaged.out
-    assert damaged.out.count("what to do: delete the segment's .index") == 1
+    assert damaged.out.count("what to do: stop the broker and delete the segment's .index") == 1
     whole = wireproof("explain", closed / f"{NAME}.log")
     assert whole.code == 1
     assert "bytes as kafka.log/mixed: accepted" in whole.out

@@ -239,7 +239,7 @@ def test_a_snappy_block_that_cannot_hold_what_it_claims_costs_nothing() -> None:
     claims = b"\x80\x80\x80\x10" + bytes(100_000)  # 32 MiB
     tracemalloc.start()
     try:
-        with pytest.raises(Rejected, match="cannot give 33554432"):
+        with pytest.raises(Rejected, match="cannot decompress to 33554432"):
             decompress(Reader(claims), "records", SNAPPY)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -10,23 +10,24 @@ from commands import Command
 from goldens import load
 from runs import RUN, stream
 
+from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import select
-from wireproof.report.coverage import coverage, kills_of
+from wireproof.report.coverage import coverage
 from wireproof.report.fieldmap import failing, fieldmap
+from wireproof.report.kills import read_kills
 from wireproof.report.register import opens, remarked
 from wireproof.report.site import Site, case_page, pages, rule_page
 from wireproof.report.votes import choices, votes
 from wireproof.trial.events import CaseEvent, case_event
-from wireproof.trial.killtable import Cell, Row, Table
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.remarks import REMARKS
 
 CRC = "kafka.batch/v2/crc/ieee"
 GOOD = "kafka.batch/v2/batch/two-records"
-TABLE = Table(rows={"mutant:crc-skip": Row("kafka", {"golden": Cell("", 1, CRC, "fail", 1, (CRC,))})})
+KILLS = Table(rows={"mutant:crc-skip": Row("kafka", {"golden": Cell("", 1, CRC, "fail", 1, (CRC,))})})
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +50,12 @@ def run_of(suite: Suite, name: str, **verdicts: Verdict) -> Stream:
 
 
 @pytest.fixture(scope="module")
-def site(suite: Suite) -> dict[str, str]:
+def site(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     bad = {CRC: Verdict("fail", "wrong-accept", got="accept <b>")}
     runs = [run_of(suite, "good"), run_of(suite, "bad", **bad)]
-    return dict(pages(Site(suite, votes(runs), kills_of(TABLE))))
+    folder = tmp_path_factory.mktemp("kill")
+    write(KILLS, folder)
+    return dict(pages(Site(suite, votes(runs), read_kills(folder))))
 
 
 def test_each_rule_and_each_case_has_a_page_and_every_link_leads_to_one(

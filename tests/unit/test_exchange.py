@@ -1,6 +1,7 @@
 """Every encoder's bytes to every decoder: mutants stand in for codecs that differ in one known way."""
 
 import re
+import shlex
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from attrs import evolve
 from commands import Command
 
+from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
@@ -23,9 +25,9 @@ from wireproof.trial.verdicts import Verdict
 from wireproof.wire.observe import NOTHING, both, project, tree_of
 from wireproof.wire.values import to_json
 
-READER = "mutant:legacy-timestamp-ignored"
-WRITER = "mutant:encode-headers-dropped"
-SEALER = "mutant:encode-legacy-crc-from-attributes"
+READER = spec_of("mutant:legacy-timestamp-ignored")
+WRITER = spec_of("mutant:encode-headers-dropped")
+SEALER = spec_of("mutant:encode-legacy-crc-from-attributes")
 
 ROWS = frozenset({"kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2"})
 
@@ -219,7 +221,7 @@ def test_the_law_of_the_same_messages_fails_for_the_reader_without_timestamps_al
 
 
 def test_an_encoder_that_leaves_the_codec_out_is_not_wrong_and_one_that_writes_other_times_is() -> None:
-    lazy, late = "mutant:encode-codec-ignored", "mutant:encode-timestamps-absolute"
+    lazy, late = spec_of("mutant:encode-codec-ignored"), spec_of("mutant:encode-timestamps-absolute")
     rows = frozenset({"kafka.batch/v1", "kafka.batch/v2"})
     found = exchange(["reference", lazy, late], Ask(10, 3, rows), timeout_scale=10)
     written = {party.spec: party.written["kafka.batch/v2"] for party in found.parties}
@@ -259,7 +261,7 @@ def test_the_ledger_counts_every_post_for_its_producer_and_numbers_the_clusters(
 
 # --- the verb ---
 
-REPLAY = re.compile(r"replay  wireproof replay (\S+) (\S+)")
+REPLAY = re.compile(r"replay  wireproof (replay .+)")
 
 
 def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
@@ -274,8 +276,8 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
     assert f"  {READER}: batches[0].timestamp" in done.out
     assert "v0 lost" in done.out
     assert f"DIFFER {READER} reads v1 of reference, {READER} otherwise" in done.out
-    token, name = next(iter(REPLAY.findall(done.out)))
-    again = wireproof("replay", token, name, "--in-process")
+    line = next(iter(REPLAY.findall(done.out)))
+    again = wireproof(*shlex.split(line), "--in-process")
     assert again.code == 1
     assert "fail:wrong-value" in again.out
     streams = read(out)
@@ -289,8 +291,8 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", "mutant:crc-skip", "--count", 2, "--format", "kafka.batch/v2", "--tokens", tmp_path,
-        "--timeout-scale", 10,
+        "exchange", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
+        "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 0, done.out
     assert "APART" not in done.out
@@ -316,7 +318,7 @@ def test_what_cannot_be_exchanged_is_a_line(
 
 def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", "reference", "mutant:crc-skip", "exec:no-such-program", "--count", 1,
+        "exchange", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
         "--format", "kafka.batch/v2", "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 4

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,14 +15,17 @@ from commands import Command
 from goldens import load
 from machine import needs
 
+from tests.mutants.kill import killed_by_fuzz
+from tests.mutants.registry import spec_of
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
 from wireproof.fuzz import lane as worker_process
 from wireproof.fuzz.campaign import Campaign, run
 from wireproof.fuzz.corpus import keep, minimise, write_seeds
 from wireproof.fuzz.findings import Finding, read
-from wireproof.fuzz.killed import killed_by_fuzz
 from wireproof.fuzz.plain import write_launcher
+
+MUTANT = spec_of("mutant:crc-skip")
 
 SECONDS = 12.0
 
@@ -149,7 +153,8 @@ def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
 
 @pytest.mark.campaigns
 def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
-    adapter = f"exec:{sys.executable} -m wireproof serve mutant:iggy-identifier-unchecked"
+    served = shlex.quote(spec_of("mutant:iggy-identifier-unchecked"))
+    adapter = f"exec:{sys.executable} -m wireproof serve {served}"
     campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
     ended = run(campaign)
     assert not ended.troubles
@@ -188,13 +193,11 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
 
 @pytest.mark.campaigns
 def test_the_verb_ends_with_a_line_for_each_finding(wireproof: Command, tmp_path: Path) -> None:
-    done = wireproof(
-        "fuzz", "mutant:crc-skip", "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path)
-    )
+    done = wireproof("fuzz", MUTANT, "--format", "kafka.batch/v2", "--minutes", "0.2", "--dir", str(tmp_path))
     assert done.code == 1
     assert "fail:wrong-accept · crc-mismatch" in done.out
     token = next(line for line in done.out.splitlines() if "wireproof replay" in line).split("'")[1]
-    again = wireproof("replay", token, "mutant:crc-skip")
+    again = wireproof("replay", token, MUTANT)
     assert again.code == 1
     assert wireproof("replay", token, "reference").code == 0
 

@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 from goldens import load
 
+from tests.mutants import heka, heka_stream
 from wireproof.adapters.contract import Request
-from wireproof.adapters.mutants import heka, heka_stream
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite

@@ -74,7 +74,7 @@ def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_n
     log.with_suffix(".index").write_bytes(b"".join(entries))
     (one,) = companions(log)
     assert (one.wrong, len(one.findings)) == (0, 1)
-    assert "at which messages begin" in one.findings[0].what
+    assert "where messages begin" in one.findings[0].what
 
 
 def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from goldens import load
 
-from wireproof.adapters.mutants.iggy import MUTANTS
+from tests.mutants.iggy import MUTANTS
+from tests.mutants.kill import verdict_on
 from wireproof.cases.fixtures import Suite
-from wireproof.trial.kill import verdict_on
 
 DEADLY = {
     "iggy-big-endian": "iggy.poll/0.0.30/messages/worked",

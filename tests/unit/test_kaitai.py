@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,10 +30,13 @@ def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
         yield case, fields.frame_of(case), list(fields.leaves(shapes.tree(trace)))
 
 
+COMPILER = Path(__file__).resolve().parents[1] / "kaitai"
+
+
 @pytest.fixture(scope="module")
 def readers() -> dict[str, Any]:
     """The class of each edition, compiled from the text of its specification."""
-    home = built("kaitai", Build("kaitai", (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
+    home = built("kaitai", Build(COMPILER, (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
     specs = {name: pyyaml.safe_load(text) for name, text in kaitai.written(CASES)}
     done = subprocess.run(
         ["node", "compile.mjs"], cwd=home, input=json.dumps(specs), capture_output=True, text=True,

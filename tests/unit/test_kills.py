@@ -11,11 +11,12 @@ from attrs import evolve
 from killed import killed_at
 from runs import FAIL, PASS, stream
 
+from tests.mutants import kill_table
+from tests.mutants.kill_table import Cell, Table
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, name_of, read
-from wireproof.trial import baseline, killtable
-from wireproof.trial.killtable import Cell, Table
+from wireproof.trial import baseline
 from wireproof.trial.signature import Signature
 from wireproof.trial.streams import EventWriter
 from wireproof.trial.verdicts import Verdict
@@ -57,11 +58,11 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
 def test_a_kill_table_keeps_its_rows(tmp_path: Path, kill: signal.Signals) -> None:
     one = Table().having("mutant:crc-skip", "golden", Cell("suite", 1.0, "some/case"))
     two = one.having("mutant:crc-skip", "derived", Cell("suite", 2.0, "some/other"))
-    killtable.write(one, tmp_path)
-    killed_at("os.replace", kill, lambda: killtable.write(two, tmp_path))
-    assert killtable.read(tmp_path) == one
-    killtable.write(two, tmp_path)
-    assert (killtable.read(tmp_path), set(_files(tmp_path))) == (two, {"kill.json"})
+    kill_table.write(one, tmp_path)
+    killed_at("os.replace", kill, lambda: kill_table.write(two, tmp_path))
+    assert kill_table.read(tmp_path) == one
+    kill_table.write(two, tmp_path)
+    assert (kill_table.read(tmp_path), set(_files(tmp_path))) == (two, {"kill.json"})
 
 
 SIGNATURE = Signature("codec", "iggy.identifier/0.0.30", "decode", "fail:wrong-accept", "bad-kind", "kind")

@@ -10,15 +10,12 @@ from attrs import evolve
 from commands import Command
 from goldens import load
 
-from wireproof.adapters.errors import AdapterError
-from wireproof.cases.fixtures import Suite
-from wireproof.report.killpage import html, lines, tally
-from wireproof.trial.kill import Killed, derived_on, is_costly, system_of, verdict_on
-from wireproof.trial.killtable import (
+from tests.mutants.kill import Killed, derived_on, is_costly, system_of, verdict_on
+from tests.mutants.kill_page import html, lines, tally
+from tests.mutants.kill_table import (
     COLUMNS,
     Cell,
     Column,
-    KillTableError,
     Row,
     Settings,
     Table,
@@ -27,6 +24,10 @@ from wireproof.trial.killtable import (
     read,
     write,
 )
+from tests.mutants.registry import mutants
+from wireproof.adapters.errors import AdapterError
+from wireproof.cases.fixtures import Suite
+from wireproof.report.kills import KillTableError
 
 SOUND = "py:wireproof.adapters.reference:Reference"
 
@@ -202,21 +203,21 @@ def test_the_page_shows_who_lives_and_escapes_what_it_is_given(suite: Suite) -> 
     assert "1 of 1" in page
 
 
-# --- the verb ---
+# --- the tool ---
 
 
 @pytest.mark.sweeps
-def test_kill_writes_a_table_and_goes_on_with_it(wireproof: Command, tmp_path: Path) -> None:
-    ask = ("kill", "heka-packed-only", "--table", "golden,derived", "--out", str(tmp_path), "--in-process")
-    first = wireproof(*ask)
+def test_kill_writes_a_table_and_goes_on_with_it(kill: Command, tmp_path: Path) -> None:
+    ask = ("heka-packed-only", "--table", "golden,derived", "--out", str(tmp_path), "--in-process")
+    first = kill(*ask)
     assert first.code == 0
     assert "golden: 1 of 1 killed (heka 1 of 1)" in first.out
     cells = json.loads((tmp_path / "kill.json").read_text())["rows"]["mutant:heka-packed-only"]["cells"]
     assert {name: bool(cell["by"]) for name, cell in cells.items()} == {"golden": True, "derived": True}
     assert "heka-packed-only" in (tmp_path / "kill.html").read_text()
-    second = wireproof(*ask)
+    second = kill(*ask)
     assert second.out.splitlines() == first.out.splitlines()[2:]
-    assert len(wireproof(*ask, "--again").out.splitlines()) == len(first.out.splitlines())
+    assert len(kill(*ask, "--again").out.splitlines()) == len(first.out.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -227,15 +228,40 @@ def test_kill_writes_a_table_and_goes_on_with_it(wireproof: Command, tmp_path: P
         (("--table", "goldn", "--out", "x"), "there is no 'goldn': golden, derived, properties, fuzz"),
     ],
 )
-def test_kill_says_what_a_table_wants(args: tuple[str, ...], said: str, wireproof: Command) -> None:
-    done = wireproof("kill", *args)
+def test_kill_says_what_a_table_wants(args: tuple[str, ...], said: str, kill: Command) -> None:
+    done = kill(*args)
     assert done.code == 2
     assert said in done.err
 
 
-def test_kill_does_not_write_over_a_file_that_is_no_table(wireproof: Command, tmp_path: Path) -> None:
+def test_kill_does_not_write_over_a_file_that_is_no_table(kill: Command, tmp_path: Path) -> None:
     (tmp_path / "kill.json").write_text("mine")
-    done = wireproof("kill", "crc-skip", "--table", "golden", "--out", str(tmp_path))
+    done = kill("crc-skip", "--table", "golden", "--out", str(tmp_path))
     assert done.code == 2
     assert "no kill table" in done.err
     assert (tmp_path / "kill.json").read_text() == "mine"
+
+
+def test_kill_names_the_case_and_who_lives(kill: Command) -> None:
+    done = kill("crc-skip", "--in-process", width=80)
+    assert done.code == 0
+    assert "kafka.batch/v0/message/crc-32c  fail:wrong-accept" in done.out
+    assert "1 of 1 dead" in done.out
+    alive = kill(SOUND, "--in-process")
+    assert alive.code == 1
+    assert f"alive: {SOUND}" in alive.out
+
+
+def test_kill_goes_on_behind_a_name_that_is_none(kill: Command) -> None:
+    done = kill("nosuch", "crc-skip", "--in-process")
+    assert done.code == 4
+    assert "unknown adapter mutant:nosuch" in done.one_line()
+    assert "crc-skip" in done.out
+
+
+def test_the_list_has_every_mutant_with_its_fault(kill: Command) -> None:
+    done = kill("--list", width=80)
+    assert done.code == 0
+    rows = dict(line.split(maxsplit=1) for line in done.out.splitlines())
+    assert [f"mutant:{name}" for name in rows] == mutants()
+    assert all(len(fault) > 20 for fault in rows.values())

@@ -25,8 +25,8 @@ def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> li
     rows = []
     for place, first, last in one.ranges(start, end):
         stored = Stored.of(place)
-        items = logs.items(one.asked.framing, stored, first, last)
-        rows += [(Path(place.shown).stem, item.at // 71, item.kind) for item in items]
+        items = logs.items(one.source.framing, stored, first, last)
+        rows += [(Path(place.display_name).stem, item.at // 71, item.kind) for item in items]
     return rows
 
 
@@ -49,10 +49,11 @@ def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogC
     one = follower(tmp_path)
     end = one.latest({}, Limit())
     one.latest(end, Limit())
-    unseen = "where the next entry begins cannot be seen"
+    torn = "the entry there has 71 bytes, of which 29 are available"
+    unseen = "no start of an entry was found"
     assert sorted(caplog.messages) == [
-        f"{tmp_path}/a.log waits for more bytes at 71: an entry of 71 bytes begins there, and 29 are there",
-        f"{tmp_path}/b.log waits for more bytes at 426: {unseen} in the 30 bytes that are there",
+        f"{tmp_path}/a.log waits for more bytes at 71: {torn}",
+        f"{tmp_path}/b.log waits for more bytes at 426: {unseen} in the 30 bytes available",
     ]
 
 
@@ -133,7 +134,7 @@ def test_a_packed_log_is_taken_whole_and_once(tmp_path: Path) -> None:
     assert one.latest(end, Limit()) == end
     (tmp_path / "a.log.gz").write_bytes(packed * 2)
     with pytest.raises(
-        SourceError, match=f"{len(packed)} bytes were read and there are {2 * len(packed)} now"
+        SourceError, match=f"{len(packed)} bytes were read before, and the object has {2 * len(packed)} now"
     ):
         one.latest(end, Limit())
 
@@ -143,7 +144,7 @@ def test_a_log_that_lost_what_was_read_or_was_to_be_read_is_named(tmp_path: Path
     one = follower(tmp_path)
     end = one.latest({}, Limit())
     logs.write(tmp_path, a=LOG[:100])
-    with pytest.raises(SourceError, match=r"a\.log: 426 bytes were read and there are 100 now"):
+    with pytest.raises(SourceError, match=r"a\.log: 426 bytes were read before, and the object has 100 now"):
         one.latest(end, Limit())
-    with pytest.raises(SourceError, match=r"a\.log: bytes that were to be read are gone"):
+    with pytest.raises(SourceError, match=r"a\.log: bytes that the checkpoint expects are gone"):
         one.ranges({}, end)

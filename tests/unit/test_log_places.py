@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
 
 def found(tree: Path, *paths: str, suffixes: tuple[str, ...] = (".log",)) -> list[str]:
     places = expand([str(tree / path) for path in paths], suffixes)
-    return [str(Path(place.shown).relative_to(tree)) for place in places]
+    return [str(Path(place.display_name).relative_to(tree)) for place in places]
 
 
 SEGMENTS = ["a-0/00000000000000000000.log", "a-0/00000000000000000007.log.gz"]
@@ -57,7 +57,7 @@ def test_folders_of_partitions_are_not_hidden_whatever_their_topics_are_called(t
         (tree / "all" / name / "0.log").write_bytes(b"x")
     assert found(tree, "all") == sorted(f"all/{name}/0.log" for name in names)
     skipped = listed([str(tree / "all")], (".log",))[1]
-    assert {Path(one.shown).parent.name: one.why for one in skipped} == dict.fromkeys(
+    assert {Path(one.display_name).parent.name: one.reason for one in skipped} == dict.fromkeys(
         (".x-0", "_0", "_temporary-"), HIDDEN
     )
 
@@ -89,7 +89,7 @@ def test_an_object_that_is_named_is_taken_whatever_it_is_called_and_once(tree: P
     ("path", "text"),
     [
         ("nothing", "not found"),
-        ("a-0/*.nope", "no log there"),
+        ("a-0/*.nope", "no log found"),
         ("_temporary", None),
     ],
 )
@@ -140,7 +140,8 @@ def test_objects_of_a_bucket_are_found_and_shown_without_credentials(server: str
     put(server, "t-0/0.index", b"b")
     put(server, "t-1/0.log", b"ccc")
     shown = [
-        (place.shown, place.size) for place in expand([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
+        (place.display_name, place.size)
+        for place in expand([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
     ]
     assert shown == [("s3://logs/t-0/0.log", 1), ("s3://logs/t-1/0.log", 3)]
     with pytest.raises(SourceError) as caught:

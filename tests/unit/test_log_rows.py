@@ -20,8 +20,8 @@ from wireproof.spark.filters import Test as Filter
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
 from wireproof.spark.reading import Wanted
-from wireproof.spark.scan import SHOWN
 from wireproof.spark.spans import plan, whole
+from wireproof.spark.verdict_rows import FRAME_COLUMNS
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT
 
@@ -156,10 +156,10 @@ def slowly(path: Path, table: Table = kafka_columns.FRAMES) -> list[dict[str, An
     """The rows as the reference's items give them, one by one."""
     [place] = expand([str(path)], ())
     one = logs.stored(path.read_bytes())
-    one.shown = place.shown
+    one.display_name = place.display_name
     found = []
     for item in logs.items(KAFKA, one, 0, one.size):
-        lines = table.lines(Line(one, item, one.read(item.at, min(61, item.length))))
+        lines = table.rows(Line(one, item, one.read(item.at, min(61, item.length))))
         found += [{column.name: column.read(line) for column in table.columns} for line in lines]
     return found
 
@@ -182,7 +182,7 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
 def as_scanned(data: bytes) -> list[dict[str, Any]]:
     """The rows that a scan makes of entries, and the items between them."""
     found: list[dict[str, Any]] = []
-    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, SHOWN):
+    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, FRAME_COLUMNS):
         if isinstance(part, Item):
             row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
             found.append(row)
@@ -200,12 +200,12 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
     wanted = slowly(tmp_path / "a.log")
     records = slowly(tmp_path / "a.log", kafka_columns.RECORDS)
     for first in (1, 16, 100, 1000, 5000):
-        monkeypatch.setattr(fast, "BLOCKS", (first, 4 * first))
-        monkeypatch.setattr(fast_records, "BLOCK", 4 * first)
+        monkeypatch.setattr(fast, "CHUNKS", (first, 4 * first))
+        monkeypatch.setattr(fast_records, "CHUNK", 4 * first)
         assert rows(tmp_path, names=EVERYTHING) == wanted, first
         assert rows(tmp_path, rows="records") == records, first
         for held in (1, 7, 1 << 16):  # what a scan shows is made of many blocks together
-            monkeypatch.setattr(fast, "HELD", held)
+            monkeypatch.setattr(fast, "MAX_WAITING", held)
             assert brief(as_scanned(data)) == brief(wanted), (first, held)
 
 
@@ -276,14 +276,14 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
 @pytest.mark.parametrize(
     ("kind", "options", "text"),
     [
-        ("kafka_log", {"rwos": "records"}, "no option rwos; is it rows?"),
-        ("kafka_log", {"rows": "lines"}, "option rows: 'lines' is none of frames, records"),
-        ("kafka_log", {"tasks": "0"}, "option tasks: '0' is no positive number"),
-        ("kafka_log", {"raw": "yes"}, "option raw: 'yes' is neither true nor false"),
-        ("kafka_log", {"raw": "true", "rows": "records"}, "leave rows=records away"),
-        ("iggy_log", {"revision": "9"}, "option revision: '9' is none of 0.0.30, "),
-        ("heka_stream", {"keys": "secret"}, 'option keys: not as {"signer_1": "<hex>"}'),
-        ("kafka_log", {"maxBytesPerTrigger": "1", "maxFilesPerTrigger": "1"}, "one of them"),
+        ("kafka_log", {"rwos": "records"}, "unknown option rwos; did you mean rows?"),
+        ("kafka_log", {"rows": "lines"}, "option rows: 'lines' is not one of frames, records"),
+        ("kafka_log", {"tasks": "0"}, "option tasks: '0' is not a positive number"),
+        ("kafka_log", {"raw": "yes"}, "option raw: 'yes' is not true or false"),
+        ("kafka_log", {"raw": "true", "rows": "records"}, "remove rows=records"),
+        ("iggy_log", {"revision": "9"}, "option revision: '9' is not one of 0.0.30, "),
+        ("heka_stream", {"keys": "secret"}, 'option keys: expected {"signer_1": "<hex>"}'),
+        ("kafka_log", {"maxBytesPerTrigger": "1", "maxFilesPerTrigger": "1"}, "give only one of them"),
     ],
 )
 def test_an_option_that_cannot_be_is_said_in_one_line(kind: str, options: dict[str, str], text: str) -> None:
@@ -368,7 +368,7 @@ def test_the_columns_hold_what_no_codec_gave() -> None:
     for kind in settings.KINDS.values():
         for table in (kind.frames, kind.records):
             line = Line(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
-            [one] = table.lines(line)
+            [one] = table.rows(line)
             values = {column.name: column.read(one) for column in table.columns}
             assert values["fault"] == "decompress-failed"
             assert all(values[name] in (None, [], b"") for name in list(values)[6:]), values

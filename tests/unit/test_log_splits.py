@@ -55,7 +55,7 @@ def row(item: Item) -> Row:
 
 
 def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> list[Row]:
-    return [row(item) for item in formats.scan(framing.row, [data], options)]
+    return [row(item) for item in formats.scan(framing.fmt, [data], options)]
 
 
 def part(framing: Framing, data: bytes, start: int, end: int, options: Options = DEFAULT) -> Iterator[Row]:
@@ -232,8 +232,8 @@ def test_items_that_leave_a_gap_are_not_passed_on() -> None:
         yield Item("frame", 0, 10)
         yield Item("frame", 11, 5)
 
-    with pytest.raises(AccountError, match="what is read at 11 ends at 16, wanted at 10"):
+    with pytest.raises(AccountError, match="expected the next item at 10, got bytes 11 to 16"):
         logs.items(evolve(KAFKA, items=gappy), logs.stored(bytes(16)), 0, 16)
     short = evolve(KAFKA, items=lambda *_: iter([Item("frame", 0, 10)]))
-    with pytest.raises(AccountError, match="what is read of 0 to 16 ends at 10"):
+    with pytest.raises(AccountError, match="the items of bytes 0 to 16 end at 10"):
         logs.items(short, logs.stored(bytes(16)), 0, 16)

@@ -13,11 +13,11 @@ from judge_toy import (
     toy,  # noqa: F401 - pytest finds the fixture here
 )
 
+from tests.mutants import common, kafka
+from tests.mutants.base import ReferenceCodec
+from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
-from wireproof.adapters.mutants import common, kafka
-from wireproof.adapters.mutants.base import ReferenceCodec
 from wireproof.adapters.objects import Caller
-from wireproof.adapters.registry import resolve
 from wireproof.cases.case import Case, Chunks, Data, Value
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
@@ -85,7 +85,7 @@ def test_a_mutant_dies_by_a_golden_case(name: str) -> None:
 @pytest.mark.parametrize("name", RESOURCE)
 def test_a_mutant_that_takes_memory_dies_of_it_or_of_the_time_it_costs(name: str) -> None:
     cases = [case for case in golden().values() if case.limits.rss_mb is not None]
-    with Engine(f"mutant:{name}") as engine:
+    with Engine(spec_of(f"mutant:{name}")) as engine:
         found = {judge(ran.case, ran.outcome).name for ran in engine.run(cases)}
     assert found & {"resource", "timeout"}
 
@@ -113,6 +113,6 @@ def test_a_codec_that_refuses_everything_gets_no_credit_for_its_refusals() -> No
 def test_every_mutant_is_registered_and_says_what_is_wrong_with_it() -> None:
     for name, made in {**common.MUTANTS, **kafka.MUTANTS}.items():
         assert made.name == name
-        entry = resolve(f"mutant:{name}")
-        assert len(entry.description) > 20
-        assert entry.description.endswith(".")
+        fault = description_of(f"mutant:{name}")
+        assert len(fault) > 20
+        assert fault.endswith(".")

@@ -1,6 +1,7 @@
 """The instrument behind the mutation score notices a planted fault and lets an equal codec live."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 MUTATION = Path(__file__).parents[1] / "mutation"
+SUPPORT = Path(__file__).parents[1] / "support"
+REFERENCE = Path(__file__).parents[2] / "reference"
 
 SCRIPT = """
 import json, sys
@@ -32,7 +35,7 @@ def tried(*changes: tuple[str, str, str]) -> list[tuple[str, str]]:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         input=json.dumps(changes), capture_output=True, text=True, timeout=120, cwd=MUTATION, check=False,
-        env={"PYTHONPATH": f"{MUTATION}:{MUTATION.parents[1] / 'reference'}", "PATH": ""},
+        env={"PYTHONPATH": os.pathsep.join(map(str, (MUTATION, SUPPORT, REFERENCE))), "PATH": ""},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return [(by, why) for by, why in map(json.loads, done.stdout.splitlines())]

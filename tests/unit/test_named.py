@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from commands import Command
 
+from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
 from wireproof.cases.fixtures import load
 from wireproof.fuzz.findings import Findings, name_of
@@ -14,7 +15,7 @@ from wireproof.trial.exit_codes import Exit
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import Verdict
 
-MUTANT = "mutant:iggy-identifier-unchecked"
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
 CASE = "iggy.identifier/0.0.30/identifier/kind-0"
 VERDICT = Verdict("fail", "wrong-accept", "bad-kind", "kind")

@@ -1,4 +1,4 @@
-"""What `adapters probe` says of a hello that does not hold, and its mend: kits with one wrong claim each."""
+"""`adapters probe` on templates with one wrong claim each: what it finds, and how that is repaired."""
 
 import sys
 from pathlib import Path
@@ -7,10 +7,10 @@ import pytest
 from commands import Command
 
 from wireproof.adapters.advice import mend_of, paths
-from wireproof.adapters.build import drivers_folder
+from wireproof.adapters.packaged import templates_folder
 from wireproof.adapters.probe import Finding
 
-KIT = (drivers_folder() / "kits" / "python" / "kit.py").read_text(encoding="utf-8")
+TEMPLATE = (templates_folder() / "python" / "adapter.py").read_text(encoding="utf-8")
 CLAIM = '"iggy.identifier/0.8": {"ops": ["decode", "encode"]'
 SHOWN = '{"kind": kind, "value": content.hex()}'
 
@@ -70,7 +70,7 @@ WRONG = {
         'say "window": 1, or keep requests apart',
     ),
 }
-"""What is changed in the kit, in pairs; what the probe says; how it is mended."""
+"""What is changed in the template, in pairs; what the probe says; how it is mended."""
 
 LESS = {
     "a field that is shown and not claimed": (
@@ -91,22 +91,22 @@ LESS = {
 }
 
 
-def kit(folder: Path, changes: tuple[str, ...]) -> str:
-    text = KIT
+def template(folder: Path, changes: tuple[str, ...]) -> str:
+    text = TEMPLATE
     for right, wrong in zip(changes[::2], changes[1::2], strict=True):
         assert text.count(right) == 1, right
         text = text.replace(right, wrong)
-    (folder / "kit.py").write_text(text, encoding="utf-8")
-    return f"exec:{sys.executable} -S -E {folder / 'kit.py'}"
+    (folder / "adapter.py").write_text(text, encoding="utf-8")
+    return f"exec:{sys.executable} -S -E {folder / 'adapter.py'}"
 
 
 def probed(wireproof: Command, folder: Path, changes: tuple[str, ...]) -> tuple[int, list[str]]:
-    done = wireproof("adapters", "probe", kit(folder, changes), "--run", "iggy.identifier/**")
+    done = wireproof("adapters", "probe", template(folder, changes), "--run", "iggy.identifier/**")
     assert done.err == ""
     return done.code, done.out.splitlines()
 
 
-def test_a_kit_claims_what_it_does(wireproof: Command, tmp_path: Path) -> None:
+def test_a_template_claims_what_it_does(wireproof: Command, tmp_path: Path) -> None:
     code, lines = probed(wireproof, tmp_path, ())
     assert code == 0
     assert not [line for line in lines if "mend:" in line]

@@ -1,6 +1,5 @@
 """The property suite: drawn by seed, judged as all cases are, small where it fails, apart from debts."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -14,7 +13,8 @@ from attrs import evolve
 from commands import Command
 from goldens import load
 
-import wireproof as package
+from tests.mutants.kill import killed_by_property
+from tests.mutants.registry import spec_of
 from wireproof.cases.case import Case, Data, Value
 from wireproof.cases.needs import CODECS
 from wireproof.cases.token import parse
@@ -24,10 +24,12 @@ from wireproof.trial import baseline, lookup
 from wireproof.trial import property as drawn
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import run_event
-from wireproof.trial.property import Ask, Tally, Target, killed_by_property, property_cases
+from wireproof.trial.property import Ask, Tally, Target, property_cases
 from wireproof.trial.run import Plan, run
 from wireproof.trial.streams import Stream, read
 from wireproof.trial.verdicts import gates
+
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
 HERE = Path(__file__).parent
 IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
@@ -62,7 +64,7 @@ def test_an_id_draws_its_example_again() -> None:
     ],
 )
 def test_a_planted_fault_is_found_by_few_examples(name: str, row: str, op: str) -> None:
-    with Engine(f"mutant:{name}", in_process=True) as engine:
+    with Engine(spec_of(f"mutant:{name}"), in_process=True) as engine:
         target = next(one for one in drawn.targets(engine.hello, [row]) if one.op == op)
         judged = list(drawn.sampled(engine, target, Ask(100, 1), Tally()))
     assert any(gates(one.verdict.name, "must") for one in judged)
@@ -83,7 +85,7 @@ def test_a_kill_names_the_example_that_it_takes() -> None:
 
 
 def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> None:
-    with Engine("mutant:iggy-identifier-unchecked", in_process=True) as engine:
+    with Engine(MUTANT, in_process=True) as engine:
         ask = Ask(60, 1, frozenset((IDENTIFIER.joined,)))
         loud = [event for event in property_run.run(engine, ask) if event.verdict == "fail"]
         small = [event for event in loud if event.token]
@@ -118,7 +120,7 @@ def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path)
         out = tmp_path / name
         drawn.pool.cache_clear()
         done = wireproof(
-            "check", "mutant:iggy-identifier-unchecked", "--in-process", "--property", 20, "--seed", 4,
+            "check", MUTANT, "--in-process", "--property", 20, "--seed", 4,
             "--no-golden", "--run", "iggy.identifier/0.0.30/**", "--out", out,
         )  # fmt: skip
         assert done.code == 1
@@ -129,7 +131,7 @@ def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path)
 
 def test_the_replay_line_fails_alike(wireproof: Command) -> None:
     done = wireproof(
-        "check", "mutant:iggy-identifier-unchecked", "--in-process", "--property", 20, "--no-golden",
+        "check", MUTANT, "--in-process", "--property", 20, "--no-golden",
         "--run", "iggy.identifier/**",
     )  # fmt: skip
     line = re.search(r"replay  wireproof (replay .*)", done.out)
@@ -139,10 +141,9 @@ def test_the_replay_line_fails_alike(wireproof: Command) -> None:
 
 def test_known_debts_are_drawn_around() -> None:
     suite = load()
-    name = "mutant:iggy-identifier-unchecked"
     cases = [case for case in suite.cases if case.joined == IDENTIFIER.joined]
-    with Engine(name, in_process=True) as engine:
-        head = run_event(engine.hello, spec=name, suite="", fixtures="")
+    with Engine(MUTANT, in_process=True) as engine:
+        head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
         stream = Stream(head, tuple(run(engine, Plan.of(engine.hello, cases, suite, families=False))))
         text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
         known = property_run.known_of(engine.hello, stream, baseline.parse(text), DAY)
@@ -182,15 +183,14 @@ def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v",
          *(() if _installed() else ("-p", "wireproof.pytest_plugin")),
-         "--codec", "mutant:iggy-identifier-unchecked", "--codec-run", "iggy.identifier/*/*/numeric*",
+         "--codec", MUTANT, "--codec-run", "iggy.identifier/*/*/numeric*",
          "--property", "30", "--seed", "1"],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])},
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     assert "iggy.identifier/0.0.30/property/decode FAILED" in done.stdout
     assert "iggy.identifier/0.0.30/property/encode " in done.stdout
-    assert re.search(r"replay  wireproof replay wp1:\S+ mutant:iggy-identifier-unchecked", done.stdout)
+    assert re.search(rf"replay  wireproof replay wp1:\S+ {re.escape(shlex.quote(MUTANT))}", done.stdout)
     assert "Traceback" not in done.stdout
 
 

@@ -1,6 +1,7 @@
 """`pytest --codec ADAPTER`, as somebody else's test run sees it. Design, section 6."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from machine import needs
 import wireproof
 import wireproof.pytest_items  # before the first run here, which forgets what it was the first to import
 import wireproof.trial.show
+from tests.mutants.registry import spec_of
 
 pytest_plugins = "pytester"
 
 PACKAGE = str(Path(wireproof.__file__).parents[1])
+MUTANT = spec_of("mutant:crc-skip")
 ONE = "kafka.batch/v2/crc/zero"
 CASES = "kafka.batch/v2/crc/*"
 LOADED = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
@@ -76,11 +79,11 @@ def test_the_items_stand_beside_the_tests_of_the_project(run: Run, pytester: pyt
 
 
 def test_a_failing_case_shows_its_block_and_no_traceback(run: Run) -> None:
-    done = run("--codec", "mutant:crc-skip", "--codec-run", CASES)
+    done = run("--codec", MUTANT, "--codec-run", CASES)
     assert done.ret == 1
     assert f"{ONE} FAILED" in str(done.stdout)
     assert "want    refuse crc-mismatch at 17" in str(done.stdout)
-    assert f"replay  wireproof replay {ONE} mutant:crc-skip" in str(done.stdout)
+    assert f"replay  wireproof replay {ONE} {shlex.quote(MUTANT)}" in str(done.stdout)
     assert "runtest" not in str(done.stdout)
     assert "Traceback" not in str(done.stdout)
 
@@ -102,9 +105,9 @@ def test_a_run_that_judges_nothing_fails_each_item_with_the_reason(run: Run) -> 
 
 
 def test_several_adapters_are_told_apart_in_the_ids(run: Run) -> None:
-    done = run("--codec", "reference", "--codec", "mutant:crc-skip", "--codec-run", ONE)
+    done = run("--codec", "reference", "--codec", MUTANT, "--codec-run", ONE)
     assert f"reference:{ONE} PASSED" in str(done.stdout)
-    assert f"mutant:crc-skip:{ONE} FAILED" in str(done.stdout)
+    assert f"{MUTANT}:{ONE} FAILED" in str(done.stdout)
 
 
 def test_known_failures_pass_by_their_baseline(run: Run, tmp_path: Path) -> None:
@@ -114,7 +117,7 @@ def test_known_failures_pass_by_their_baseline(run: Run, tmp_path: Path) -> None
         'reason = "a test"\nowner = "me"\nexpires = 2999-01-01\n',
         encoding="utf-8",
     )
-    done = run("--codec", "mutant:crc-skip", "--codec-run", ONE, "--codec-baseline", str(debts))
+    done = run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", str(debts))
     assert "1 passed" in str(done.stdout), str(done.stdout) + str(done.stderr)
 
 

@@ -138,7 +138,7 @@ def test_a_window_ends_where_it_was_cut_and_what_runs_past_it_has_its_own_class(
 
 def test_what_was_unpacked_is_a_space_of_its_own_and_shares_remarks_and_budget() -> None:
     outer = Reader(b"\0" * 64)
-    inner = outer.unpacked(b"xyz", 61).unpacked(b"pq", 12)
+    inner = outer.inner_reader(b"xyz", 61).inner_reader(b"pq", 12)
     inner.skip("f", 1)
     assert inner.at(inner.pos) == "61>12>1"
     assert inner.reject("other", "f").at == "61>12>1"
@@ -196,7 +196,7 @@ def test_a_patch_changes_the_bytes_and_the_trace() -> None:
 def test_readers_of_windows_and_spaces_share_one_trace() -> None:
     reader = TracingReader(b"ab")
     reader.window("body", 2).uint8("x")
-    reader.unpacked(b"z", 1).uint8("y")
+    reader.inner_reader(b"z", 1).uint8("y")
     assert [(span.path, span.at) for span in reader.spans] == [("x", 0), ("y", "1>0")]
 
 

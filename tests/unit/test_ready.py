@@ -4,34 +4,36 @@ from pathlib import Path
 import pytest
 from commands import Command
 from machine import needs
+from peer_adapters import write_peer
 
-from wireproof.adapters import build, registry
+from wireproof.adapters import packaged, registry
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.ready import Ready, ready
-from wireproof.adapters.table import TABLE
 
 HERE = Path(__file__).parent
 
 STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")
+STEP_TEXT = """{python} -c "import shutil; shutil.copy('driver.py', 'built.py')\""""
 
 TOY = Entry(
     "toy",
     "a driver",
     command=(sys.executable, "-S", "-E", "{build}/built.py", "obeys-bytes"),
-    prepare=Build("toy", (STEP,)),
+    prepare=Build("toys/toy", (STEP,)),
 )
 
 
 @pytest.fixture
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    source = tmp_path / "drivers" / "toy"
+    source = tmp_path / "peers" / "toys" / "toy"
     source.mkdir(parents=True)
     (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
-    monkeypatch.setattr(build, "drivers_folder", lambda: source.parent)
+    monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(registry, "TABLE", (TOY,))
+    command = "{python} -S -E {build}/built.py obeys-bytes"
+    write_peer(source, description="a driver", command=command, build={"steps": [STEP_TEXT]})
     return source
 
 
@@ -53,10 +55,15 @@ def test_of_a_dotted_name_the_inner_module_is_looked_for() -> None:
         (Entry("x", command=("no-such-tool", "-x")), "needs no-such-tool on the PATH"),
         (Entry("x", object="a:b", interpreter="no-such-python"), "needs no-such-python on the PATH"),
         (
-            Entry("x", command=("no-java",), prepare=Build("toy", (("no-mvn",), ("{build}/a",), ("./b",)))),
+            Entry(
+                "x", command=("no-java",), prepare=Build("toys/toy", (("no-mvn",), ("{build}/a",), ("./b",)))
+            ),
             "needs no-java and no-mvn on the PATH",
         ),
-        (Entry("x", command=("{build}/x",), prepare=Build("toy", (STEP,))), "wireproof adapters prepare x"),
+        (
+            Entry("x", command=("{build}/x",), prepare=Build("toys/toy", (STEP,))),
+            "wireproof adapters prepare x",
+        ),
     ],
 )
 def test_the_one_thing_that_is_missing_is_named(row: Entry, remedy: str) -> None:
@@ -67,7 +74,7 @@ def test_the_one_thing_that_is_missing_is_named(row: Entry, remedy: str) -> None
 def test_a_tool_of_the_build_is_wanted_no_more_once_it_is_built() -> None:
     assert TOY.prepare is not None
     built("toy", TOY.prepare)
-    row = Entry("toy", command=TOY.command, prepare=Build("toy", (STEP,)))
+    row = Entry("toy", command=TOY.command, prepare=Build("toys/toy", (STEP,)))
     assert ready(row).state == "ready"
 
 
@@ -78,20 +85,21 @@ def test_the_driver_of_another_checkout_is_one_line() -> None:
 
 
 def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
-    assert all(entry.requires for entry in TABLE if entry.extra)
+    assert all(entry.requires for entry in registry.entries(mutants=False).values() if entry.extra)
 
 
 @needs("[peers]")
 def test_the_version_of_a_package_shows_without_a_start() -> None:
-    stands = {entry.name: ready(entry) for entry in TABLE}
+    stands = {name: ready(entry) for name, entry in registry.entries(mutants=False).items()}
     assert stands["kafka-python"].version.startswith("3.")
     assert stands["protobuf-upb"].version == stands["protobuf-python"].version != ""
 
 
 @pytest.mark.usefixtures("driver")
 def test_prepare_builds_once_says_how_long_and_keeps_the_version(wireproof: Command) -> None:
-    assert "toy  not built" in wireproof("adapters").out
-    assert "-> wireproof adapters prepare toy" in wireproof("adapters").out
+    toy = next(line for line in wireproof("adapters").out.splitlines() if line.startswith("toy "))
+    assert toy.split()[1:3] == ["not", "built"]
+    assert toy.endswith("-> wireproof adapters prepare toy")
     done = wireproof("adapters", "prepare", "toy")
     assert done.code == 0
     name, version, *_, seconds, unit = done.out.split()
@@ -102,14 +110,8 @@ def test_prepare_builds_once_says_how_long_and_keeps_the_version(wireproof: Comm
     assert "was built before" in wireproof("adapters", "prepare", "--all").out
 
 
-def test_prepare_names_what_is_missing_and_all_leaves_it_out(
-    wireproof: Command, driver: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lacking = Entry("lacking", command=("no-such-tool",), prepare=Build(driver.name, ()))
-    failing = Entry(
-        "failing", command=("{build}/x",), prepare=Build(driver.name, ((sys.executable, "-c", "1/0"),))
-    )
-    monkeypatch.setattr(registry, "TABLE", (lacking, TOY))
+def test_prepare_names_what_is_missing_and_all_leaves_it_out(wireproof: Command, driver: Path) -> None:
+    write_peer(driver.with_name("lacking"), command="no-such-tool", build={"steps": []})
     done = wireproof("adapters", "prepare", "lacking")
     assert done.code == 4
     assert done.err == "lacking: left out: needs no-such-tool on the PATH\n"
@@ -117,7 +119,7 @@ def test_prepare_names_what_is_missing_and_all_leaves_it_out(
     assert every.code == 0
     assert "lacking: left out" in every.out
     assert "toy " in every.out
-    monkeypatch.setattr(registry, "TABLE", (failing,))
+    write_peer(driver.with_name("failing"), command="{build}/x", build={"steps": ["{python} -c 1/0"]})
     broken = wireproof("adapters", "prepare", "--all")
     assert broken.code == 4
     assert "ZeroDivisionError" in broken.one_line()

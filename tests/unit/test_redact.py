@@ -16,17 +16,24 @@ from commands import Command
 from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
 
+from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
 from wireproof.cases.mutate.parsed import read
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
 from wireproof.fuzz.redaction import redacted
-from wireproof.spark import jobs, scan
+from wireproof.spark import job_files, jobs
+from wireproof.spark import tables as tables_of_scan
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark.scan_span import scan_span
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.wire.rejected import Rejected
+
+MUTANT = spec_of("mutant:crc-skip")
 
 SECRET = b"SECRET"
 KEY, VALUE, HEADER = SECRET + b"-key", SECRET * 40, SECRET + b"-header"
@@ -136,8 +143,8 @@ def test_a_gzip_batch_with_a_wrong_checksum_keeps_its_fields_behind_the_checksum
 
 def test_an_adapter_that_looks_past_the_fault_must_still_do_so() -> None:
     case = asked(V2, batch(4, crc=7))
-    less = redacted(case, "mutant:crc-skip")
-    with Engine("mutant:crc-skip") as engine:
+    less = redacted(case, MUTANT)
+    with Engine(MUTANT) as engine:
         [ran] = engine.run([less])
         assert judge(ran.case, ran.outcome, hello=engine.hello).label == "fail:wrong-accept"
 
@@ -188,9 +195,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
     options = jobs.source_options([str(folder)], [])
-    plan = scan.planned("wireproof.kafka_log", options, ["mutant:crc-skip"], room / "out")
-    plan.do(0)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
+    scan_span(plan, 0)
+    merge_scan(plan)
     return plan.out
 
 
@@ -238,9 +245,9 @@ def test_bytes_that_are_no_entry_become_a_scan(wireproof: Command, tables: Path,
 @pytest.mark.parametrize(
     ("word", "text"),
     [
-        ("crc-mismatch", "crc-mismatch names 2 findings: "),
-        ("ffffnothing", "ffffnothing names no finding: "),
-        ("", "nothing names "),
+        ("crc-mismatch", "'crc-mismatch' matches 2 findings: "),
+        ("ffffnothing", "'ffffnothing' matches no finding: "),
+        ("", "'' matches "),
     ],
 )
 def test_a_name_that_means_no_finding_or_many_lists_them(
@@ -249,7 +256,7 @@ def test_a_name_that_means_no_finding_or_many_lists_them(
     done = wireproof("promote", f"{tables}#{word}", "--redact")
     assert done.code == 2
     assert text in done.one_line()
-    assert "mutant:crc-skip · kafka.batch/v2 · decode · fail:wrong-accept" in done.one_line()
+    assert f"{MUTANT} · kafka.batch/v2 · decode · fail:wrong-accept" in done.one_line()
 
 
 @pytest.mark.sweeps
@@ -261,9 +268,9 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     copy.mkdir()
     (copy / "plan.json").write_text((tables / "plan.json").read_text())
     table = pq.read_table(tables / "samples.parquet").to_pylist()
-    rows = [row for row in table if row["implementation"] == "mutant:crc-skip"]
-    rows = [{**row, "implementation": "mutant:crc-range-from-magic"} for row in rows]
-    scan.tables.write_table(copy / "samples.parquet", rows, scan.tables.SAMPLES)
+    rows = [row for row in table if row["implementation"] == MUTANT]
+    rows = [{**row, "implementation": spec_of("mutant:crc-range-from-magic")} for row in rows]
+    job_files.write_table(copy / "samples.parquet", rows, tables_of_scan.SAMPLES)
     done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 2
     assert "no longer reproduces the finding" in done.one_line()
@@ -273,4 +280,4 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
 def test_a_folder_without_samples_is_said_in_one_line(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof("promote", f"{tmp_path}#x", "--redact")
     assert done.code == 2
-    assert "holds no table of samples" in done.one_line()
+    assert "contains no table of samples" in done.one_line()

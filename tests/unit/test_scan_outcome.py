@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Command
 
-from wireproof.spark import scan
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import ScanPlan, plan_scan
+from wireproof.spark.scan_span import scan_span
 
 LOG = b"".join(logs.batch(bytes([n]) * 60, n) for n in range(50))
 ENTRY = len(LOG) // 50
@@ -22,9 +24,9 @@ ENTRY = len(LOG) // 50
 def scanned(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The verb `scan`, span after span in this process."""
 
-    def alone(plan: scan.Plan, *_: Any) -> None:
-        for number in plan.left:
-            scan.scan_span(plan, number)
+    def alone(plan: ScanPlan, *_: Any) -> None:
+        for number in plan.remaining:
+            scan_span(plan, number)
 
     monkeypatch.setattr("wireproof.spark.spanwise.on_spark", alone)
     return lambda *words: wireproof("scan", *words, "--out", tmp_path / "out")
@@ -100,15 +102,15 @@ def test_links_that_form_a_loop_are_followed_once_and_each_object_is_read_once(
     assert done.code == 0
     assert "1 objects, " in done.out
     assert {Path(row["path"]).name: row["why"].partition(",")[0] for row in table(tmp_path, "skipped")} == {
-        "gone.log": "a link that leads nowhere",
-        "other.log": "another name of an object that is read",
+        "gone.log": "a broken link",
+        "other.log": "another path of an object that is read",
     }
 
 
 def test_an_entry_too_large_for_an_adapter_is_not_run_with_its_size(
     scanned: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.spark.scan.ASKED_BYTES", 1000)
+    monkeypatch.setattr("wireproof.spark.verdict_rows.MAX_ASKED_BYTES", 1000)
     large = logs.batch(bytes(5000), 50)
     write(tmp_path / "in" / "a.log", LOG + large)
     done = scanned(tmp_path / "in", "--adapter", "reference")
@@ -144,9 +146,12 @@ def test_an_object_of_another_revision_or_system_is_named_with_the_command_that_
     write(tmp_path / "in" / "kafka.log", LOG)
     done = scanned(tmp_path / "in")
     assert done.code == 1
-    assert "whole in it; scan it with --source iggy_log --set revision=0.7\n" in done.out
-    assert "packed.log: no entry of kafka.log/mixed is whole in it; it looks like gzip\n" in done.out
-    assert "kafka.log: no entry" not in done.out
+    assert (
+        "contains no complete entry of kafka.log/mixed; scan it with --source iggy_log --set revision=0.7\n"
+        in done.out
+    )
+    assert "packed.log: it contains no complete entry of kafka.log/mixed; it looks like gzip\n" in done.out
+    assert "kafka.log: it contains no" not in done.out
 
 
 @pytest.mark.parametrize("source", ["kafka_log", *damaged_logs.IGGY])
@@ -190,12 +195,10 @@ def test_an_object_that_ends_within_an_entry_is_named(scanned: Command, tmp_path
 def test_order_is_looked_at_across_the_spans_of_an_object(tmp_path: Path, grain: int) -> None:
     data = LOG[: 12 * ENTRY] + LOG[5 * ENTRY : 6 * ENTRY] + LOG[12 * ENTRY :]
     write(tmp_path / "in" / "00000000000000000000.log", data)
-    plan = scan.planned(
-        "wireproof.kafka_log", {"path": str(tmp_path / "in")}, [], tmp_path / "out", grain=grain
-    )
-    for number in plan.left:
-        scan.scan_span(plan, number)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", {"path": str(tmp_path / "in")}, [], tmp_path / "out", grain=grain)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
     assert [(row["position"], row["class"]) for row in table(tmp_path, "damage")] == [
         (12 * ENTRY, "offsets-not-monotonic")
     ]

@@ -15,12 +15,16 @@ import pytest
 from commands import Command
 from py4j.protocol import Py4JNetworkError
 
+from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.columnar.trees import trees
-from wireproof.spark import jobs, scan, tables
+from wireproof.spark import jobs, scan_span, tables
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.spark.scan import Plan
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import ScanPlan, plan_scan
 from wireproof.trial.exit_codes import Exit
+
+MUTANT = spec_of("mutant:crc-skip")
 
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(3000)]
 
@@ -40,31 +44,31 @@ def damaged() -> tuple[bytes, Counter[str]]:
     return b"".join(parts) + GOOD[0][:100], ledger
 
 
-def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> Plan:
+def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> ScanPlan:
     paths = jobs.source_options([str(folder)], [f"{name}={text}" for name, text in options.items()])
-    return scan.planned("wireproof.kafka_log", paths, adapters, out, grain=grain)
+    return plan_scan("wireproof.kafka_log", paths, adapters, out, grain=grain)
 
 
-def done(plan: Plan) -> Plan:
+def done(plan: ScanPlan) -> ScanPlan:
     """Do what is left, as the tasks would."""
-    for number in plan.left:
-        scan.scan_span(plan, number)
-    scan.merge(plan)
+    for number in plan.remaining:
+        scan_span.scan_span(plan, number)
+    merge_scan(plan)
     return plan
 
 
-def frames(plan: Plan) -> list[dict[str, Any]]:
+def frames(plan: ScanPlan) -> list[dict[str, Any]]:
     return [
         row for file in sorted(plan.out.glob("frames/*.parquet")) for row in pq.read_table(file).to_pylist()
     ]
 
 
-def table(plan: Plan, name: str) -> list[dict[str, Any]]:
+def table(plan: ScanPlan, name: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = pq.read_table(plan.out / f"{name}.parquet").to_pylist()
     return rows
 
 
-def digests(plan: Plan) -> dict[str, str]:
+def digests(plan: ScanPlan) -> dict[str, str]:
     files = [path for path in plan.out.rglob("*") if path.is_file()]
     return {str(path.relative_to(plan.out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -99,12 +103,12 @@ def test_a_scan_that_was_cut_off_goes_on_and_gives_the_same_bytes(tmp_path: Path
     folder = logs.write(tmp_path / "in", a=data, b=data[:500_000])
     wanted = digests(done(planned(folder, tmp_path / "whole")))
     cut = planned(folder, tmp_path / "cut")
-    for number in cut.left[:2]:
-        scan.scan_span(cut, number)
-    cut.done(1).unlink()
+    for number in cut.remaining[:2]:
+        scan_span.scan_span(cut, number)
+    cut.commit_file(1).unlink()
     (cut.out / "frames" / "000001.parquet").write_bytes(b"half of a fi")
     again = planned(folder, tmp_path / "cut")
-    assert again.left == [number for number in range(len(cut.spans)) if number != 0]
+    assert again.remaining == [number for number in range(len(cut.spans)) if number != 0]
     assert digests(done(again)) == wanted
     assert digests(done(again)) == wanted
 
@@ -124,17 +128,17 @@ def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(tmp_path: P
     flipped = bytearray(GOOD[1])
     flipped[500] ^= 1
     folder = logs.write(tmp_path / "in", a=GOOD[0] + bytes(flipped) + GOOD[2] + b"\xff" * 40)
-    plan = done(planned(folder, tmp_path / "out", "mutant:crc-skip", "reference"))
+    plan = done(planned(folder, tmp_path / "out", MUTANT, "reference"))
     verdicts = [
         {one["adapter"]: (one["verdict"], one["cluster"]) for one in row["verdicts"]} for row in frames(plan)
     ]
-    assert verdicts[0]["mutant:crc-skip"] == ("pass:canonical", "accepted")
+    assert verdicts[0][MUTANT] == ("pass:canonical", "accepted")
     assert verdicts[1]["reference"] == ("pass:canonical", "refused")
-    label, cluster = verdicts[1]["mutant:crc-skip"]
+    label, cluster = verdicts[1][MUTANT]
     assert label == "fail:wrong-accept"
     assert len(cluster) == 16
     assert verdicts[3] == {}, "bytes that are no entry are no question"
-    found = [row for row in table(plan, "samples") if row["implementation"] == "mutant:crc-skip"]
+    found = [row for row in table(plan, "samples") if row["implementation"] == MUTANT]
     assert [(row["kind"], row["class"], row["raw"]) for row in found] == [
         ("fail:wrong-accept", "crc-mismatch", bytes(flipped))
     ]
@@ -223,9 +227,9 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
         ("py:troubled_scan:Troubled", "reference"),
     )
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
-    monkeypatch.setattr(scan, "AHEAD", 0)
-    monkeypatch.setattr(scan, "ASKED", 1)
-    monkeypatch.setattr(scan, "spelt", lambda run, *_: trees(run))
+    monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
+    monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
+    monkeypatch.setattr(scan_span, "spelt", lambda run, *_: trees(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
@@ -241,7 +245,7 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
 def test_a_folder_of_another_scan_and_an_object_that_changed_are_said_in_one_line(tmp_path: Path) -> None:
     folder = logs.write(tmp_path / "in", a=GOOD[0])
     planned(folder, tmp_path / "out")
-    with pytest.raises(SourceError, match="holds a scan with other adapters: name another folder"):
+    with pytest.raises(SourceError, match="holds a scan with other adapters: choose another folder"):
         planned(folder, tmp_path / "out", "reference")
     logs.write(tmp_path / "in", a=GOOD[0] * 2)
     with pytest.raises(SourceError, match=r"a\.log had 970 bytes when .* was planned"):
@@ -262,18 +266,18 @@ def test_a_packed_object_that_is_damaged_is_in_the_account(tmp_path: Path) -> No
 def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
     data, _ = damaged()
     plan = planned(logs.write(tmp_path / "in", a=data), tmp_path / "out", grain=100_000)
-    tasks = scan.tasks_of(plan, 6)
+    tasks = plan.tasks(6)
     assert sorted(number for task in tasks for number in task) == list(range(len(plan.spans)))
     assert 5 <= len(tasks) <= 8
-    scan.scan_span(plan, 0)
-    assert 0 not in [number for task in scan.tasks_of(plan, 6) for number in task]
+    scan_span.scan_span(plan, 0)
+    assert 0 not in [number for task in plan.tasks(6) for number in task]
 
 
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     bad = b"\x1e\x02\x08\x05\x1f?????"
     folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
     options = jobs.source_options([str(folder)], [])
-    plan = done(scan.planned("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
+    plan = done(plan_scan("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
     shown = [
         (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
     ]
@@ -310,7 +314,7 @@ def _lose_java(error: Exception) -> None:
     with jobs.told():
         logging.getLogger("py4j.clientserver").error("There was an exception", exc_info=error)
         raise error
-    with pytest.raises(SourceError, match="--set raw: not NAME=VALUE"):
+    with pytest.raises(SourceError, match="--set raw: expected NAME=VALUE"):
         jobs.source_options(["x"], ["raw"])
 
 
@@ -338,8 +342,8 @@ def test_without_its_extra_the_verb_says_what_to_install(
     ("words", "text"),
     [
         (("/nothing/there",), "/nothing/there: not found"),
-        (("x", "--set", "raw"), "--set raw: not NAME=VALUE"),
-        (("x", "--set", "rwos=1"), "no option rwos; is it rows?"),
+        (("x", "--set", "raw"), "--set raw: expected NAME=VALUE"),
+        (("x", "--set", "rwos=1"), "unknown option rwos; did you mean rows?"),
         (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak; nearest: aiokafka"),
     ],
 )
@@ -357,11 +361,11 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
     flipped[500] ^= 1
     damaged = GOOD[0] + bytes(flipped)
     for number, (log, adapters, code) in enumerate(
-        ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, ("mutant:crc-skip",), 1))
+        ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
         options = jobs.source_options([str(folder)], [])
-        plan = scan.planned("wireproof.kafka_log", options, adapters, out)
+        plan = plan_scan("wireproof.kafka_log", options, adapters, out)
         done(plan)
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))
         assert said.code == code, said.err

@@ -1,4 +1,4 @@
-"""Generated segments: the same for a seed, in every shape, and a scan says of them what their ledger says."""
+"""Generated segments: the same for a seed, in every shape, and a scan of them agrees with their manifest."""
 
 import hashlib
 import json
@@ -9,9 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from tests.generators import kafka_segments as segments
+from tests.generators.kafka_segments import MIB, Manifest
 from wireproof import formats
-from wireproof.spark import jobs, scan, segments
-from wireproof.spark.segments import MIB, Ledger
+from wireproof.spark import jobs
+from wireproof.spark.scan_merge import merge_scan
+from wireproof.spark.scan_plan import plan_scan
+from wireproof.spark.scan_span import scan_span
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +27,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scanned(folder: Path, out: Path, grain: int) -> None:
-    plan = scan.planned("wireproof.kafka_log", jobs.source_options([str(folder)], []), [], out, grain=grain)
-    for number in plan.left:
-        plan.do(number)
-    scan.merge(plan)
+    plan = plan_scan("wireproof.kafka_log", jobs.source_options([str(folder)], []), [], out, grain=grain)
+    for number in plan.remaining:
+        scan_span(plan, number)
+    merge_scan(plan)
 
 
-def ledger(folder: Path) -> Ledger:
-    return segments.read(json.loads((folder / "ledger.json").read_text())["verdicts"])
+def manifest(folder: Path) -> Manifest:
+    return segments.read(json.loads((folder / "manifest.json").read_text())["verdicts"])
 
 
-def test_a_scan_says_what_the_ledger_says(folder: Path, tmp_path: Path) -> None:
+def test_a_scan_agrees_with_the_manifest(folder: Path, tmp_path: Path) -> None:
     scanned(folder, tmp_path / "out", 2 * MIB)
     assert segments.differences(folder, tmp_path / "out") == []
     said = CliRunner().invoke(segments.main, [str(folder), "--against", str(tmp_path / "out")])
-    assert (said.exit_code, said.output) == (0, "the scan says what the ledger says\n")
+    assert (said.exit_code, said.output) == (0, "the scan agrees with the manifest\n")
     [*files] = pq.read_table(tmp_path / "out" / "files.parquet").to_pylist()
-    assert sum(row["read"] for row in files) == sum(ledger(folder).bytes.values())
+    assert sum(row["read"] for row in files) == sum(manifest(folder).bytes.values())
 
 
-def test_the_reference_reads_them_as_the_ledger_has_it(tmp_path: Path) -> None:
+def test_the_reference_agrees_with_the_manifest(tmp_path: Path) -> None:
     """Without the fast decoders, and entry by entry."""
     found = Counter[tuple[str, str]]()
     wanted = segments.generate(tmp_path, 2 * MIB, 9, every=15)
@@ -56,7 +60,7 @@ def test_the_reference_reads_them_as_the_ledger_has_it(tmp_path: Path) -> None:
 
 
 def test_they_hold_every_revision_codec_and_fault(folder: Path) -> None:
-    kinds = {(one.format, one.cls) for one in ledger(folder).items}
+    kinds = {(one.format, one.cls) for one in manifest(folder).items}
     assert {name for name, cls in kinds if not cls} == {
         "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "kafka.log/mixed",
     }  # fmt: skip
@@ -96,6 +100,6 @@ def test_a_scan_that_says_otherwise_is_told_line_by_line(folder: Path, tmp_path:
     last.write_bytes(last.read_bytes()[: -segments.TAIL])
     scanned(bare, tmp_path / "out", 64 * MIB)
     wrong = segments.differences(bare, tmp_path / "out")
-    assert wrong == ["ledger: kafka.log/mixed tail -: 1 items, 40 bytes"]
+    assert wrong == ["manifest: kafka.log/mixed tail -: 1 items, 40 bytes"]
     said = CliRunner().invoke(segments.main, [str(bare), "--against", str(tmp_path / "out")])
     assert said.exit_code == 1

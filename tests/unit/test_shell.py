@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from commands import Command
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
 from wireproof.trial.streams import read
+
+MUTANT = spec_of("mutant:crc-skip")
 
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
@@ -57,7 +60,7 @@ def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_p
 
 
 def test_colours_are_for_terminals_and_for_nobody_who_wants_none() -> None:
-    words = ("check", "mutant:crc-skip", "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
+    words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
     assert "\x1b[" not in run(*words)
     assert "\x1b[3" in run(*words, FORCE_COLOR="1", TERM="xterm-256color")
     plain = run(*words, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
@@ -91,7 +94,7 @@ def test_a_shell_gets_its_script(wireproof: Command, shell: str) -> None:
     [
         ("wireproof ver", "verify"),
         ("wireproof check kafka-py", "kafka-python"),
-        ("wireproof check mutant:crc-s", "mutant:crc-skip"),
+        ("wireproof check colu", "columnar"),
         ("wireproof show iggy.ident", "iggy.identifier"),
         ("wireproof show iggy.identifier/0.8/identifier/z", "iggy.identifier/0.8/identifier/zero"),
         ("wireproof adapters new p", "python"),

@@ -27,7 +27,7 @@ def test_nothing_given_is_nothing_set() -> None:
 
 
 def test_a_wheel_travels_as_a_zip_file_that_is_unpacked_and_searched_first(wheel: Path) -> None:
-    found = Where(MASTER, wheel=wheel, given=("spark.executorEnv.PYTHONPATH=/mine",)).settings()
+    found = Where(MASTER, wheel=wheel, conf=("spark.executorEnv.PYTHONPATH=/mine",)).settings()
     copy, _, folder = found["spark.archives"].partition("#")
     assert Path(copy).suffix == ".zip"
     assert Path(copy).read_bytes() == wheel.read_bytes()
@@ -42,7 +42,7 @@ def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel
     assert found["spark.pyspark.python"] == "./wireproof-environment/bin/python"
     assert found["spark.archives"].split(",")[1:] == [f"{archive}#wireproof-environment", "more.zip"]
     assert found["spark.executor.memory"] == "2g"
-    own = Where("yarn", archive, given=("spark.pyspark.python=./e/python",)).settings()
+    own = Where("yarn", archive, conf=("spark.pyspark.python=./e/python",)).settings()
     assert own["spark.pyspark.python"] == "./e/python", "what is given stays"
 
 
@@ -52,11 +52,14 @@ def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel
         (Where(archive=Path("x.tar.gz")), "--archive and --wheel are for executors"),
         (Where("local[2]", wheel=Path("x.whl")), "--archive and --wheel are for executors"),
         (Where(MASTER, archive=Path("none.tar.gz")), "--archive none.tar.gz: not found"),
-        (Where(MASTER, archive=Path(__file__)), "Spark unpacks .tar.gz, .tgz, .zip"),
+        (Where(MASTER, archive=Path(__file__)), "Spark unpacks only .tar.gz, .tgz, .zip"),
         (Where(MASTER, wheel=Path("none.whl")), "--wheel none.whl: not found"),
-        (Where(MASTER, wheel=Path(__file__)), f"no wheel of wireproof {__version__}, which runs here"),
-        (Where(given=("executor.memory=1g",)), "--conf executor.memory=1g: not spark.NAME=VALUE"),
-        (Where(given=("spark.memory",)), "--conf spark.memory: not spark.NAME=VALUE"),
+        (
+            Where(MASTER, wheel=Path(__file__)),
+            f"not a wheel of wireproof {__version__}, the version that runs here",
+        ),
+        (Where(conf=("executor.memory=1g",)), "--conf executor.memory=1g: expected spark.NAME=VALUE"),
+        (Where(conf=("spark.memory",)), "--conf spark.memory: expected spark.NAME=VALUE"),
     ],
 )
 def test_a_mistake_is_named(where: Where, text: str) -> None:
@@ -70,7 +73,5 @@ def test_the_verbs_say_it_before_anything_is_started(
 ) -> None:
     done = wireproof(*verb, "--out", tmp_path / "out", "--wheel", "x.whl")
     assert (done.code, done.out) == (2, "")
-    assert (
-        done.err == "wireproof: --archive and --wheel are for executors: name their cluster with --master\n"
-    )
+    assert done.err == "wireproof: --archive and --wheel are for executors: choose a cluster with --master\n"
     assert not (tmp_path / "out").exists()

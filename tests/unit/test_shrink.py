@@ -10,6 +10,7 @@ from attrs import evolve
 from click.testing import CliRunner
 from goldens import load
 
+from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
 from wireproof.cases.mutate import repair
@@ -20,6 +21,8 @@ from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
 from wireproof.fuzz.smaller import smaller, weight
 from wireproof.trial.engine import Engine
 from wireproof.wire.values import Json, to_json
+
+REFUSES_ALL = spec_of("mutant:reject-everything")
 
 HERE = Path(__file__).parent
 BATCH = FORMATS["kafka.batch/v2"]
@@ -53,7 +56,7 @@ def test_every_candidate_weighs_less_than_what_it_came_from() -> None:
 
 
 def test_a_planted_fault_shrinks_to_one_record_with_one_header_and_a_right_checksum() -> None:
-    with Engine("mutant:null-header-value-as-empty", in_process=True) as engine:
+    with Engine(spec_of("mutant:null-header-value-as-empty"), in_process=True) as engine:
         first = Shrinker(engine, _case(_fixture("kafka.batch/v2/headers/five")))
         found = first.run(20)
         again = Shrinker(engine, found.case)
@@ -67,7 +70,7 @@ def test_a_planted_fault_shrinks_to_one_record_with_one_header_and_a_right_check
 
 
 def test_what_is_shrunk_once_does_not_shrink_again() -> None:
-    with Engine("mutant:crc-skip", in_process=True) as engine:
+    with Engine(spec_of("mutant:crc-skip"), in_process=True) as engine:
         data = bytearray(_fixture("kafka.batch/v2/headers/five").data)
         data[-1] ^= 1
         small = shrink(engine, _case(Data(bytes(data))), 20)
@@ -80,7 +83,7 @@ def test_a_value_that_is_written_wrongly_shrinks() -> None:
     with (
         Engine("py:judge_toy:nothing", in_process=True)
         if False
-        else Engine("mutant:reject-everything", in_process=True) as engine
+        else Engine(REFUSES_ALL, in_process=True) as engine
     ):
         found = shrink(engine, _case(Value(value), op="encode"), 20)
     assert isinstance(found.case.input, Value)
@@ -93,7 +96,7 @@ def _value() -> Json:
 
 def test_a_scan_shrinks_to_few_chunks() -> None:
     data = _fixture("kafka.batch/v2/headers/five").data
-    with Engine("mutant:reject-everything", in_process=True) as engine:
+    with Engine(REFUSES_ALL, in_process=True) as engine:
         case = _case(Chunks((data[:10], data[10:], data)), "kafka.log/mixed", op="scan")
         found = shrink(engine, case, 20)
     assert isinstance(found.case.input, Chunks)
@@ -115,7 +118,7 @@ def test_timeouts_and_crashes_shrink_by_a_bounded_number_of_questions(name: str,
 
 def test_a_shrink_ends_with_its_time() -> None:
     clock = count()
-    with Engine("mutant:reject-everything", in_process=True) as engine:
+    with Engine(REFUSES_ALL, in_process=True) as engine:
         shrinker = Shrinker(
             engine, _case(_fixture("kafka.batch/v2/headers/five")), lambda: float(next(clock))
         )
@@ -141,7 +144,7 @@ def test_what_passes_has_nothing_to_shrink() -> None:
 
 def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> None:
     token = dump(_case(_fixture("kafka.batch/v2/headers/five")))
-    adapter = "mutant:null-header-value-as-empty"
+    adapter = spec_of("mutant:null-header-value-as-empty")
     said = CliRunner().invoke(command, [token, adapter, "--in-process", "--seconds", "20"])
     assert said.exit_code == 0, said.output
     lines = said.output.splitlines()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from commands import Command
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.fixtures import load
 from wireproof.cli.judging import OrderedFile
@@ -32,7 +33,7 @@ def without_times(path: Path) -> list[dict[str, Any]]:
 def test_streams_do_not_depend_on_how_many_processes_judge(
     wireproof: Command, tmp_path: Path, more: tuple[Any, ...]
 ) -> None:
-    names = ("reference", "mutant:accept-everything", "mutant:reject-everything")
+    names = ("reference", spec_of("mutant:accept-everything"), spec_of("mutant:reject-everything"))
     seen = []
     for jobs in (1, 3):
         out = tmp_path / f"{jobs}.jsonl"

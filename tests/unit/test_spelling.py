@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from goldens import load
 
+from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
@@ -13,7 +14,6 @@ from wireproof.columnar.frames import runs
 from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
 from wireproof.kafka.scan import scan
 from wireproof.spark.bench import spelling
-from wireproof.spark.segments import MIB, generate
 from wireproof.wire.items import Item
 from wireproof.wire.observe import project, tree_of
 from wireproof.wire.options import DEFAULT

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 import pytest
 from rich.console import Console
 
+from tests.mutants.registry import spec_of
 from wireproof.cli import main
 from wireproof.cli.output import printed
+
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
 pytestmark = pytest.mark.usefixtures("fixtures_read_once")
 
@@ -34,7 +37,7 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("--version",),  # click prints less than one
         ("show", "iggy.identifier/0.0.30/identifier/string-empty"),
         ("check", "reference", *ONLY),  # rich
-        ("check", "mutant:iggy-identifier-unchecked", *ONLY),
+        ("check", MUTANT, *ONLY),
     ],
     ids=lambda words: words[0],
 )
@@ -56,7 +59,7 @@ def test_an_error_that_prints_nothing_there_keeps_its_code(monkeypatch: pytest.M
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize(
     "words",
-    [("check", "--help"), ("show", "né\ud800"), ("check", "mutant:iggy-identifier-unchecked", *ONLY)],
+    [("check", "--help"), ("show", "né\ud800"), ("check", MUTANT, *ONLY)],
     ids=["help", "an error", "a matrix"],
 )
 def test_output_in_any_encoding_changes_no_exit_code(

@@ -139,9 +139,7 @@ def test_options_adapters_and_cases_are_completed_without_the_import_of_a_mutant
 ) -> None:
     modules = completing(words)
     assert not heavy(modules, *ELSEWHERE, "aiokafka", "confluent_kafka", "kafka", "kio", "iggy")
-    assert not {
-        name for name in modules if name.startswith(("wireproof.adapters.mutants.", "wireproof.spark."))
-    }
+    assert not {name for name in modules if name.startswith(("tests.mutants.", "wireproof.spark."))}
 
 
 @pytest.mark.parametrize(

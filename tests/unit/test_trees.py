@@ -8,6 +8,7 @@ import logs
 import pytest
 from goldens import load
 
+from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.frames import runs
@@ -15,7 +16,6 @@ from wireproof.columnar.trees import trees
 from wireproof.spark import fast
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
-from wireproof.spark.segments import MIB, generate
 from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
@@ -47,7 +47,7 @@ def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None
         stored = Stored.of(expand([str(logs.write(tmp_path, a=data))], (".log",))[0])
         assert quickly(stored, DEFAULT) == by_reference(stored, DEFAULT)
         stored.close()
-        clean += sum(int(run.wave.clean.sum()) for run in runs(data, keep="slots") if run.wave is not None)
+        clean += sum(int(run.block.clean.sum()) for run in runs(data, keep="slots") if run.block is not None)
     assert clean > 100, "the kernels answered for many of them"
 
 
@@ -61,8 +61,8 @@ def segment() -> Iterator[Path]:
 
 @pytest.mark.parametrize("block", [2_000, 100_000, MIB])
 def test_blocks_of_any_size_tell_the_same(segment: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast, "BLOCKS", (block, block))
-    monkeypatch.setattr(fast, "ASKED_BLOCK", block)
+    monkeypatch.setattr(fast, "CHUNKS", (block, block))
+    monkeypatch.setattr(fast, "JSON_CHUNK", block)
     stored = Stored.of(expand([str(segment)], (".log",))[0])
     assert quickly(stored, DEFAULT) == by_reference(stored, DEFAULT)
     stored.close()

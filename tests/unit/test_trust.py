@@ -11,11 +11,14 @@ from attrs import evolve
 from commands import Command
 from runs import FAIL, PASS, SKIP, event, stream
 
+from tests.mutants.registry import spec_of
 from wireproof.cases.observable import not_compared, unknown
 from wireproof.formats import FORMATS
 from wireproof.trial.baseline import apply, parse, write
 from wireproof.trial.conclusion import exit_code, sentence
 from wireproof.wire.observe import NOTHING, both, hidden, project, tree_of
+
+MUTANT = spec_of("mutant:crc-skip")
 
 TODAY = date(2026, 11, 21)
 HERE = Path(__file__).parent
@@ -94,7 +97,7 @@ def test_every_view_lists_what_was_not_compared(check: Any, tmp_path: Path) -> N
 
 
 def test_each_finding_names_its_profile(wireproof: Command) -> None:
-    words = ("check", "mutant:crc-skip", "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
+    words = ("check", MUTANT, "--run", "kafka.batch/v2/crc/*", "--no-families", "--in-process")
     done = wireproof(*words)
     heads = [line for line in done.out.splitlines() if line.startswith("FAIL")]
     assert heads

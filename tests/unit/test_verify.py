@@ -10,10 +10,11 @@ from attrs import evolve
 from commands import Command
 from runs import FAIL, PASS, RUN, SKIP, event
 
+from tests.mutants.registry import spec_of
 from wireproof.trial.streams import EventWriter, Stream, parse
 from wireproof.trial.verify import broken, differences, drawn, head
 
-LENIENT = "mutant:crc-skip"
+LENIENT = spec_of("mutant:crc-skip")
 SMALL = ("--run", "kafka.batch/v2/crc/*", "--in-process")
 
 

@@ -6,13 +6,13 @@ for a newer one; a lock lets one builder in at a time; `.ready` stands in it onc
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-import wireproof
+from wireproof.adapters import packaged
 from wireproof.adapters.entry import Build
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cache import cache_folder
@@ -25,15 +25,8 @@ _READY: Final = ".ready"
 _VERSION: Final = ".version-{name}"
 """By adapter: several editions of a library may stand in one build."""
 
-_MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
-"""What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
-
-
-def drivers_folder() -> Path:
-    """The peers' drivers: in the wheel as `wireproof/_peers`, in a checkout under `tests/peers`."""
-    package = Path(wireproof.__file__).parent
-    packaged = package / "_peers"
-    return packaged if packaged.is_dir() else package.parents[1] / "tests" / "peers"
+_MADE: Final = frozenset({"target", "node_modules", "__pycache__", "adapter.toml", "baseline.toml"})
+"""Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
 
 def built(name: str, build: Build) -> Path:
@@ -67,12 +60,18 @@ def noted_version(name: str, build: Build) -> str:
 
 
 def _target(name: str, build: Build) -> Path:
-    return cache_folder() / f"{build.source}-{_edition(_sources(name, build), build)}"
+    folder, *_ = sources = _sources(name, build)
+    return cache_folder() / f"{folder.parent.name}-{folder.name}-{_edition(sources, build)}"
 
 
-def _sources(name: str, build: Build) -> list[Path]:
-    """The driver's folder, then those it shares; raises `AdapterStartError` where one is not there."""
-    folders = [drivers_folder() / part for part in (build.source, *build.shared)]
+def _sources(name: str, build: Build) -> dict[Path, str]:
+    """Return the driver's folder and the shared ones, each with its place in the copy.
+
+    Raises `AdapterStartError` if a folder is missing.
+    """
+    peers = packaged.peers_folder()
+    shared = (f"{packaged.SHARED}/{part}" for part in build.shared)
+    folders = {peers / build.source: "", **{peers / place: place for place in shared}}
     for folder in folders:
         if not folder.is_dir():
             raise AdapterStartError(f"{name}: its driver is not there: {folder}")
@@ -80,9 +79,9 @@ def _sources(name: str, build: Build) -> list[Path]:
 
 
 def _build(name: str, build: Build, target: Path) -> None:
-    own, *shared = _sources(name, build)
-    for folder, to in [(own, target), *((folder, target / folder.name) for folder in shared)]:
-        shutil.copytree(folder, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_MADE))
+    for folder, place in _sources(name, build).items():
+        ignored = shutil.ignore_patterns(*_MADE)
+        shutil.copytree(folder, target / place, dirs_exist_ok=True, ignore=ignored)
     for step in build.steps:
         command = [part.replace("{build}", str(target)) for part in step]
         _run(name, command, target)
@@ -104,7 +103,7 @@ def _run(name: str, command: list[str], folder: Path) -> None:
         raise AdapterStartError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}: {lines[-1]}")
 
 
-def _edition(sources: list[Path], build: Build) -> str:
+def _edition(sources: Iterable[Path], build: Build) -> str:
     """A digest of the driver's files and steps."""
     state = blake2b(repr(build.steps).encode(), digest_size=6)
     for source in sources:

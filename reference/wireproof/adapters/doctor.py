@@ -45,12 +45,12 @@ class Tool:
 
 
 TOOLS: Final = {
-    "java": Tool(("java", "-version"), (17,), "Spark, peers and kits in Java", "openjdk-17-jdk"),
-    "mvn": Tool(("mvn", "-v"), (), "peers and kits in Java", "maven"),
-    "go": Tool(("go", "version"), (1, 26), "peers and kits in Go", "golang"),
-    "cargo": Tool(("cargo", "--version"), (1, 80), "peers and kits in Rust", "cargo"),
-    "node": Tool(("node", "--version"), (18,), "kits in JavaScript; peers bring their own", "nodejs"),
-    "cc": Tool(("cc", "--version"), (), "kits in C", "gcc"),
+    "java": Tool(("java", "-version"), (17,), "Spark, peers and templates in Java", "openjdk-17-jdk"),
+    "mvn": Tool(("mvn", "-v"), (), "peers and templates in Java", "maven"),
+    "go": Tool(("go", "version"), (1, 26), "peers and templates in Go", "golang"),
+    "cargo": Tool(("cargo", "--version"), (1, 80), "peers and templates in Rust", "cargo"),
+    "node": Tool(("node", "--version"), (18,), "templates in JavaScript; peers bring their own", "nodejs"),
+    "cc": Tool(("cc", "--version"), (), "templates in C", "gcc"),
 }
 
 SECONDS: Final = 20
@@ -124,8 +124,6 @@ def version_of(tool: Tool) -> str:
 
 def _adapters() -> Iterator[Finding]:
     for entry in entries().values():
-        if entry.name.startswith("mutant:"):
-            continue
         stands = ready(entry)
         state: State = "missing" if stands.state == "not here" else stands.state
         yield Finding("adapter", entry.name, state, stands.version, ", ".join(entry.formats), stands.remedy)

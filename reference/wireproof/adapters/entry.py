@@ -1,6 +1,7 @@
 """One registered adapter: what to start, and what must be there first. Design, section 4."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 from attrs import Factory, field, frozen
@@ -13,13 +14,13 @@ class Build:
     """How a driver comes to be in the user's cache: once for each edition of its source.
 
     Attributes:
-        source: the folder of the driver under the peers' drivers.
+        source: the folder of the driver, absolute or below `tests/peers`.
         steps: commands, run in a copy of that folder; `{build}` stands for the copy's path.
-        shared: folders beside `source` that stand under their own names in the copy: what the drivers of
-            one language have in common.
+        shared: folders under `tests/peers/_shared`, by name, with the common code of several drivers; the
+            copy has each of them as `_shared/NAME`.
     """
 
-    source: str
+    source: Path | str
     steps: tuple[tuple[str, ...], ...]
     shared: tuple[str, ...] = ()
 
@@ -32,6 +33,7 @@ class Entry:
         name: as users write it.
         description: one line.
         object: `module:attribute` of a Python object, of a class or of a function that makes one.
+        search_path: folders that are added to `sys.path` before `object` is imported.
         command: program and arguments of a process; `{build}` stands for the folder of `prepare`.
         wire: the framing that the command speaks.
         interpreter: the Python that runs `object`, where it is not this one; may hold `{build}`.
@@ -50,6 +52,7 @@ class Entry:
     name: str
     description: str = ""
     object: str = ""
+    search_path: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     wire: Wire = "exec"
     interpreter: str = ""

@@ -27,6 +27,10 @@ class UnknownAdapter(AdapterError, LookupError):  # noqa: N818 - it names what i
     """No adapter has this name; the message names the nearest."""
 
 
+class AdapterFileError(AdapterError):
+    """An `adapter.toml` cannot be read; the message names the file and the field."""
+
+
 class MessageError(ValueError):
     """A message breaks the contract; the text says which field, and what was wanted."""
 

@@ -1,7 +1,7 @@
 """From what a user writes to a running adapter. Design, section 4.
 
-reference, kafka-python, …    a row of `table`, or of the entry-point group `wireproof.adapters`
-mutant:crc-skip               a row of any `MUTANTS` under `wireproof.adapters.mutants`
+reference, columnar           an adapter of this package: `builtin`
+kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
 exec:command arguments        a process that speaks frames
 jsonl:command arguments       a process that speaks JSON lines
@@ -11,7 +11,6 @@ import difflib
 import importlib
 import inspect
 import os
-import pkgutil
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,8 +18,10 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Final
 
-import wireproof.adapters.mutants
+import wireproof
+from wireproof.adapters import peers
 from wireproof.adapters.build import built, note_version
+from wireproof.adapters.builtin import BUILTIN
 from wireproof.adapters.claimed import check_claims
 from wireproof.adapters.controller import Controller, InProcess
 from wireproof.adapters.entry import Entry, Wire
@@ -28,7 +29,6 @@ from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.framing import Frames, Framing, Lines
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
-from wireproof.adapters.table import TABLE
 
 GROUP: Final = "wireproof.adapters"
 FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
@@ -36,16 +36,22 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 # --- names ---
 
 
-def entries(*, mutants: bool = True) -> dict[str, Entry]:
-    """Return every registered adapter by name; without mutants none of their modules is imported."""
+def entries() -> dict[str, Entry]:
+    """Return every registered adapter by name; raise `AdapterFileError` for an unreadable file of a peer."""
+    own = BUILTIN | {name: peers.read(path) for name, path in peers.files().items()}
+    return own | _third_party() | own  # a third party cannot replace an adapter of ours
+
+
+def names() -> list[str]:
+    """Return the name of every registered adapter; no file of a peer is read."""
+    return list({**BUILTIN, **peers.files(), **_third_party()})
+
+
+def _third_party() -> dict[str, Entry]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - its import is slow, and most adapters are ours
 
-    rows = {entry.name: entry for entry in TABLE}
-    for point in entry_points(group=GROUP):
-        found = _entry_of_point(point.name, point.value, point.load)
-        rows.setdefault(found.name, found)
-    rows.update((entry.name, entry) for entry in (_mutants() if mutants else ()))
-    return rows
+    points = (_entry_of_point(one.name, one.value, one.load) for one in entry_points(group=GROUP))
+    return {entry.name: entry for entry in points}
 
 
 def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 - a function of the metadata
@@ -57,17 +63,6 @@ def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 
     if isinstance(loaded, Entry):
         return loaded
     return Entry(name, _first_line(loaded), object=value)
-
-
-def _mutants() -> Iterator[Entry]:
-    package = wireproof.adapters.mutants
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        path = f"{package.__name__}.{module}"
-        mutants = getattr(importlib.import_module(path), "MUTANTS", {})
-        for name, made in mutants.items():
-            yield Entry(
-                f"mutant:{name}", _first_line(made), object=f"{path}:MUTANTS[{name}]", formats=(module,)
-            )
 
 
 def _first_line(thing: object) -> str:
@@ -98,14 +93,16 @@ def _words(spec: str, text: str) -> tuple[str, ...]:
 
 
 def _registered(name: str) -> Entry:
-    for entry in TABLE:  # without the import of every mutant and every third party's package
-        if entry.name == name:
-            return entry
-    rows = entries()
+    if name in BUILTIN:
+        return BUILTIN[name]
+    if path := peers.files().get(name):
+        return peers.read(path)
+    rows = _third_party()  # the import of other packages is slow
     if name in rows:
         return rows[name]
-    near = difflib.get_close_matches(name, rows, n=3, cutoff=0.4)
-    raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or list(rows)[:3])}")
+    known = names()
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or known[:3])}")
 
 
 # --- objects ---
@@ -114,6 +111,7 @@ def _registered(name: str) -> Entry:
 def load_object(entry: Entry) -> Any:  # noqa: ANN401 - whatever stands at the path
     """The adapter object of `entry`, made where its path names a class or function."""
     module, _, path = entry.object.partition(":")
+    sys.path.extend(folder for folder in entry.search_path if folder not in sys.path)
     try:
         found = importlib.import_module(module)
         thing = _attribute(found, path)

@@ -41,7 +41,6 @@ VERBS: Final[Mapping[str, str]] = {
     "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
     "history": "name the first version that failed a case, over many runs",
-    "kill": "run every mutant, and name the case that it dies by",
     "lint": "check the fixtures and rules",
     "promote": "write a finding down as a fixture",
     "replay": "judge one case again",
@@ -102,14 +101,24 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    run(group, "wireproof")
+
+
+def run(command: click.Command, name: str) -> None:
+    """Run a command and exit; an error that a user can cause is one line on stderr and an exit code.
+
+    Args:
+        command: the command, which takes its arguments from `sys.argv`.
+        name: the name of the program in its help.
+    """
     with printed():
-        _main()
+        _run(command, name)
 
 
-def _main() -> None:
+def _run(command: click.Command, name: str) -> None:
     try:
-        with ended_by_signal():
-            code = group.main(prog_name="wireproof", standalone_mode=False)
+        with ended_by_signal(), printing():
+            code = command.main(prog_name=name, standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:

@@ -12,10 +12,10 @@ from wireproof.adapters.advice import advice, mend_of
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.errors import AdapterError
-from wireproof.adapters.kits import FORMAT, KITS, write
 from wireproof.adapters.probe import Finding, Standing, findings
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
+from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
@@ -35,14 +35,13 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 
 @click.group("adapters", invoke_without_command=True)
-@click.option("--mutants", is_flag=True, help="each mutant on a line of its own")
 @saying
 @click.pass_context
-def command(ctx: click.Context, mutants: bool, form: str) -> None:
+def command(ctx: click.Context, form: str) -> None:
     """List the registered adapters: whether each is ready here, and if not, what makes it so."""
     if ctx.invoked_subcommand is not None:
         return
-    rows = [_row(entry) for entry in entries().values() if mutants or not _mutant(entry)]
+    rows = [_row(entry) for entry in entries().values()]
     if form == "json":
         names = ("name", "state", "version", "about")
         said([dict(zip(names, row, strict=True)) for row in rows])
@@ -51,13 +50,6 @@ def command(ctx: click.Context, mutants: bool, form: str) -> None:
     for row in rows:
         head = "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=False))
         click.echo(f"{head}  {row[3]}")
-    if not mutants:
-        number = sum(map(_mutant, entries().values()))
-        click.echo(f"mutant:*  {number} codecs with one planted fault each: `wireproof adapters --mutants`")
-
-
-def _mutant(entry: Entry) -> bool:
-    return entry.name.startswith("mutant:")
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:
@@ -109,21 +101,21 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
 
 
 @command.command("new")
-@click.argument("language", metavar="LANG", type=click.Choice(list(KITS)))
+@click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def making(language: str, folder: Path) -> None:
-    """Write the adapter kit of LANG to DIR: one file with a small codec that conforms, to put yours into.
+    """Write the adapter template of LANG to DIR: one file with a small codec that you replace by yours.
 
     Prints the commands that build it and hold it to its cases.
     """
-    kit = KITS[language]
-    write(kit, folder)
-    click.echo(f"{folder / kit.source}: an adapter whose codec conforms; put yours in its place. Now:")
-    if kit.build:
-        click.echo(kit.command(kit.build, folder))
-    click.echo(f"wireproof check {shlex.quote(kit.spec(folder))} --run {shlex.quote(FORMAT)}")
-    if kit.missing:
-        click.echo(f"wireproof: this wants {' and '.join(kit.missing)} on the PATH", err=True)
+    template = TEMPLATES[language]
+    write(template, folder)
+    click.echo(f"{folder / template.source}: an adapter whose codec conforms; put yours in its place. Now:")
+    if template.build:
+        click.echo(template.command(template.build, folder))
+    click.echo(f"wireproof check {shlex.quote(template.spec(folder))} --run {shlex.quote(FORMAT)}")
+    if template.missing:
+        click.echo(f"wireproof: this wants {' and '.join(template.missing)} on the PATH", err=True)
 
 
 @command.command("probe")

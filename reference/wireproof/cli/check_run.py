@@ -93,11 +93,11 @@ def _asked(more: dict[str, Any]) -> Asked:
 
 
 def _ready(asked: Asked) -> Iterator[str]:
-    """What is ready here and about a system of the selection; mutants are none of it."""
+    """What is ready here and about a system of the selection."""
     systems = {case.format.partition(".")[0] for case in asked.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)
-        if concerns and not entry.name.startswith("mutant:") and ready(entry).state == "ready":
+        if concerns and ready(entry).state == "ready":
             yield entry.name
 
 

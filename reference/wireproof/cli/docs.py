@@ -7,9 +7,8 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
-from wireproof.report.coverage import kills_of
+from wireproof.report.kills import read_kills
 from wireproof.report.votes import votes
-from wireproof.trial.killtable import read as kill_table
 from wireproof.trial.streams import read
 
 STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -20,7 +19,7 @@ STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="where the pages lie: index.html")  # fmt: skip
 @click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
-              help="the table of `kill --table golden --out`: which mutants a rule's cases kill")  # fmt: skip
+              help="the folder of a kill.json: which mutants the cases of a rule kill")  # fmt: skip
 @with_fixtures
 def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple[Path, ...]) -> None:
     """Write a page for each rule and each case, the fields of each format and the decision register.
@@ -35,7 +34,7 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
             f"the pages want a further package: pip install 'wireproof[report]' ({error})"
         ) from None
     suite = suite_of(folders)
-    kills = kills_of(kill_table(kill)) if kill else {}
+    kills = read_kills(kill) if kill else {}
     site = Site(suite, votes([stream for run in runs for stream in read(run)]), kills)
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were

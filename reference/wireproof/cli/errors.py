@@ -9,9 +9,10 @@ from wireproof.trial.exit_codes import Exit
 
 TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:UnknownAdapter": Exit.USAGE,
+    "wireproof.adapters.errors:AdapterFileError": Exit.SUITE,
     "wireproof.adapters.errors:MessageError": Exit.ADAPTER,
     "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
-    "wireproof.adapters.kits:KitError": Exit.USAGE,
+    "wireproof.adapters.templates:TemplateError": Exit.USAGE,
     "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
     "wireproof.cases.patterns:PatternError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,
@@ -20,12 +21,12 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.fuzz.findings:FindingError": Exit.USAGE,
     "wireproof.fuzz.promote:PromotionError": Exit.USAGE,
     "wireproof.fuzz.shrink:NothingToShrinkError": Exit.USAGE,
+    "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.trial.baseline:BaselineError": Exit.USAGE,
     "wireproof.trial.companions:CompanionError": Exit.USAGE,
     "wireproof.trial.events:EventError": Exit.USAGE,
-    "wireproof.trial.killtable:KillTableError": Exit.USAGE,
     "wireproof.trial.property:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }

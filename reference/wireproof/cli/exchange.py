@@ -9,10 +9,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+from wireproof.adapters.builtin import COLUMNAR
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
-from wireproof.adapters.table import TABLE
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
 from wireproof.cli.errors import exit_of
@@ -93,9 +93,8 @@ def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _peers() -> list[Entry]:
-    """The registered implementations; the fast decoders are the reference once more, mutants are nobody."""
-    own = {entry.name for entry in TABLE if entry.object.startswith("wireproof.adapters.columnar")}
-    return [entry for entry in entries().values() if entry.name not in own and ":" not in entry.name]
+    """The registered implementations; the fast decoders are the reference once more."""
+    return [entry for entry in entries().values() if entry.name != COLUMNAR.name]
 
 
 def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:

@@ -62,10 +62,10 @@ def said(rows: object) -> None:
 
 
 def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's signature
-    """Return the registered names that a shell may complete; mutants once one is asked for."""
-    from wireproof.adapters.registry import entries  # noqa: PLC0415 - most verbs need no adapter
+    """Return the registered names that a shell may complete."""
+    from wireproof.adapters.registry import names  # noqa: PLC0415 - most verbs need no adapter
 
-    return [name for name in entries(mutants=incomplete.startswith("m")) if name.startswith(incomplete)]
+    return [name for name in names() if name.startswith(incomplete)]
 
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above

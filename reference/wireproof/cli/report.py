@@ -65,7 +65,7 @@ def _tables(files: tuple[Path, ...], views: Views) -> None:
             f"the tables want further packages: pip install 'wireproof[spark]' ({error})"
         ) from None
     found = board.kept(files[0])
-    if found.scanned:
+    if found.is_scan:
         scan.shown(found.tables["signatures"], found.tables["files"])
     else:
         campaign.shown(found.tables["signatures"])

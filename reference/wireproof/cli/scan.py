@@ -20,7 +20,8 @@ from wireproof.trial.exit_codes import Exit, worst
 from wireproof.trial.verdicts import ROWS, gates
 
 if TYPE_CHECKING:
-    from wireproof.spark.scan import Plan, Summary
+    from wireproof.spark.scan_job import ScanSummary
+    from wireproof.spark.scan_plan import ScanPlan
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
 """The kinds of what the reference says of the items of a scan, which are no verdicts."""
@@ -54,14 +55,14 @@ def command(
     beside a local Kafka log are held to it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import board, jobs, scan  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import board, jobs, scan_plan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
     options = _with_revision(source, jobs.source_options(paths, more["assignments"]))
     where = where_of(more)
     where.settings()
     jobs.ready(adapters)
-    plan = scan.planned(f"wireproof.{source}", options, adapters, out.absolute(), samples)
+    plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute(), samples)
     summary = _watched(plan, where)
     rate = _rate(plan, summary)
     shown(summary.signatures, summary.files)
@@ -88,18 +89,18 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     return {**options, "revision": found}
 
 
-def _not_sound(plan: "Plan", summary: "Summary", out: Path) -> Exit:
+def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     """Lines of what is damaged or was not read."""
     from wireproof.spark import outcome  # noqa: PLC0415 - as above
 
     places = list(dict.fromkeys(span.place for span in plan.spans))
-    found = outcome.outcome(plan.asked, places, plan.skipped, summary.files, out)
+    found = outcome.outcome(plan.source, places, plan.skipped, summary.files, out)
     for line in found.lines:
         click.echo(visible(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
-def _companions(plan: "Plan", out: Path) -> Exit:
+def _companions(plan: "ScanPlan", out: Path) -> Exit:
     """The indexes beside the logs: a line of each that is wrong, and one of all of them, if there are any."""
     from wireproof.spark import companions  # noqa: PLC0415 - as above
 
@@ -113,16 +114,16 @@ def _companions(plan: "Plan", out: Path) -> Exit:
     return Exit.FAILS if wrong else Exit.CONFORMS
 
 
-def _watched(plan: "Plan", where: Where) -> "Summary":
+def _watched(plan: "ScanPlan", where: Where) -> "ScanSummary":
     """With a bar on a terminal."""
-    from wireproof.spark import jobs, scan  # noqa: PLC0415 - as above
+    from wireproof.spark import jobs, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
     with worked(Console(stderr=True), "scan", *columns) as tell, jobs.told():
-        return scan.run(plan, where, tell)
+        return scan_job.run_scan(plan, where, tell)
 
 
-def _rate(plan: "Plan", summary: "Summary") -> str:
+def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
     """How fast a scan went that was not done in part before."""
     whole = summary.spans == len(plan.spans)
     read = sum(row["read"] for row in summary.files)

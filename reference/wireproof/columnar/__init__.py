@@ -1,27 +1,27 @@
-"""The fast decoders: whole buffers of entries and frames into arrays and Arrow columns. Design, section 2.
+"""The fast decoders: whole buffers of Kafka entries and Heka frames to arrays and Arrow columns.
 
-    frames = columnar.scan(buffer)            # every byte accounted for: arrays, one row an item
-    columnar.heads(buffer, frames)            # the same as a pyarrow.RecordBatch, with fixed fields: HEADS
-    for batch in columnar.records(buffer):    # pyarrow.RecordBatch, one row a record: RECORDS
+    frames = columnar.scan(buffer)            # an item for every byte: arrays, one row for each item
+    columnar.read_header_columns(buffer, frames)  # the same as a pyarrow.RecordBatch with header fields
+    for batch in columnar.records(buffer):    # pyarrow.RecordBatch, one row for each record
         ...
-    columnar.scan_heka(buffer)                # a heka.stream accounted for: HekaFrames
+    columnar.scan_heka(buffer)                # the items of a heka.stream: HekaFrames
 
-`buffer` is anything with bytes in one piece: `bytes`, or `memoryview(mmap)`. A part of a file is
-`view[start:end]`; positions then count from `start`. All of them take `Options`: `max_output`, `max_message`,
-`profile` as the reference's scan does. None of them raises, for any bytes at all.
+`buffer` is any contiguous bytes: `bytes`, or `memoryview(mmap)`. To scan a part of a file, pass
+`view[start:end]`; positions then count from `start`. All functions take `Options` and respect `max_output`,
+`max_message` and `profile` like the reference's scan. None of them raises, whatever the bytes are.
 
-The kernels answer only for entries that they find clean and free of remarks. Every other entry is handed to
-the reference (`wireproof.kafka`), one by one; so what comes out is what the reference says, and only the
-time differs. `Frames.handed` tells which they were, `Frames.share` their part of the whole entries.
+The kernels answer only for entries that they find valid and without remarks. They hand every other entry to
+the reference (`wireproof.kafka`), one at a time. So the result is always that of the reference; only the time
+differs. `KafkaFrames.handed` marks the entries that were handed over; `share` is their part of all entries.
 
-Memory: a scan holds some 30 bytes an item; records are given wave by wave, 16 MiB of entries or 2 MiB of
-what they unpack to at a time, unless one entry alone is larger. Without numba and pyarrow the import fails
-with one line that names the extra.
+Memory: a scan needs about 30 bytes for each item. Records are returned in blocks of 16 MiB of entries or 2
+MiB of decompressed bytes, unless one entry alone is larger. Without numba and pyarrow the import fails with
+one line that names the extra.
 """
 
 from wireproof.columnar.arrow import RECORDS, clean_records, records
 from wireproof.columnar.frames import FRAME, GARBAGE, KINDS, TAIL, Frames, scan
-from wireproof.columnar.heads import HEADS, heads
+from wireproof.columnar.heads import HEADS, read_header_columns
 from wireproof.columnar.heka import HekaFrames, scan_heka
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "Frames",
     "HekaFrames",
     "clean_records",
-    "heads",
+    "read_header_columns",
     "records",
     "scan",
     "scan_heka",

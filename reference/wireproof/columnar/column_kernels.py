@@ -1,6 +1,6 @@
-"""Headers as columns, from the records that `kernels` found. Compiled by numba.
+"""Numba kernels that copy record headers into columns.
 
-Everything was judged before; here it is only measured and copied.
+They read entries that `kernels` found clean, so they check nothing again.
 """
 
 from wireproof.columnar.extra import compiled
@@ -9,7 +9,7 @@ from wireproof.columnar.kernels import ZERO, Array, Int, Octets, Pos, U, copy, o
 
 @compiled
 def measure_lengths(length: Array, ends: Array) -> None:
-    """Where runs of these lengths end; a negative one is empty."""
+    """Write the ends of consecutive runs of these lengths to `ends`; a negative length is empty."""
     stop = 0
     for index in range(length.size):
         stop += max(length[index], 0)
@@ -18,7 +18,7 @@ def measure_lengths(length: Array, ends: Array) -> None:
 
 @compiled
 def copy_out(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -> None:
-    """The runs of bytes one after another; `out` is longer by `SLACK`."""
+    """Copy the runs of bytes to `out`, one after another; `out` must be longer by `SLACK`."""
     size = U(wire.size)
     for index in range(at.size):
         start, stop = at[index], U(ends[index])
@@ -33,9 +33,9 @@ def copy_out(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -
 def read_headers(
     wire: Octets, arena: Octets, headers_at: Array, headers: Array, at: Array, length: Array
 ) -> None:
-    """Where key (row 0) and value (row 1) of every header stand, and their lengths; judged before.
+    """Write position and length of each header key (row 0) and header value (row 1) to `at` and `length`.
 
-    `headers_at`, `headers`: of each record, where the first stands and how many there are.
+    `headers_at` and `headers` hold, for each record, the position of its first header and their number.
     """
     found, size = 0, U(wire.size)
     for index in range(headers.size):
@@ -51,7 +51,10 @@ def read_headers(
 def list_headers(
     data: Octets, base: Pos, first: Pos, count: int, at: Array, length: Array, found: int
 ) -> Int:
-    """The headers of one record, in a space whose first byte is `base`; how many there are by now."""
+    """Write positions and lengths of the headers of one record; return the number of headers so far.
+
+    `base` is the position of the first byte of `data`.
+    """
     here, end = first - base, U(data.size)
     for _ in range(count):
         for part in range(2):

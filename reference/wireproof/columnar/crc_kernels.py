@@ -1,4 +1,7 @@
-"""Checksums of Kafka's entries, for those that are over before a library is called: kafka.md §1.1, §2.1."""
+"""Checksums of short Kafka entries: kafka.md §1.1, §2.1.
+
+For a short entry these kernels finish before the call of a library has begun.
+"""
 
 from typing import Final
 
@@ -9,7 +12,7 @@ BYTE: Final = U(0xFF)
 
 
 def _tables(polynomial: int) -> Array:
-    """Eight tables of a reflected CRC-32, for eight bytes in one step."""
+    """Return eight tables of a reflected CRC-32, which process eight bytes in one step."""
     tables = np.zeros((8, 256), np.uint32)
     for byte in range(256):
         crc = byte
@@ -22,14 +25,14 @@ def _tables(polynomial: int) -> Array:
 
 
 CRC32: Final = _tables(0xEDB88320)
-"""ISO-HDLC: messages of v0 and v1."""
+"""CRC-32/ISO-HDLC, of messages of v0 and v1."""
 CRC32C: Final = _tables(0x82F63B78)
-"""Castagnoli: record batches."""
+"""CRC-32C (Castagnoli), of record batches."""
 
 
 @compiled
 def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
-    """The checksum of the bytes `at` to `end`."""
+    """Return the checksum of the bytes from `at` to `end`."""
     value = U(0xFFFF_FFFF)
     while end - at >= EIGHT:
         low = value ^ (
@@ -57,6 +60,6 @@ def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
 
 @compiled
 def crc_each(tables: Array, data: Octets, first: Array, last: Array, out: Array) -> None:
-    """The checksum of each run of bytes."""
+    """Write the checksum of each range of bytes to `out`."""
     for index in range(first.size):
         out[index] = crc(tables, data, first[index], last[index])

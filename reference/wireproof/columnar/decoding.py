@@ -1,4 +1,4 @@
-"""`decode` by the kernels: the value where they answer for all of it, else None: ask the reference."""
+"""Decode and scan through the kernels, with values; the adapter `columnar` is built on these functions."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,56 +20,74 @@ from wireproof.wire.rejected import Rejected
 
 
 def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
-    """`kafka.batch`: the first entry, which must be of this magic; what follows it is not looked at."""
+    """Decode the first entry of `data` if it is clean and has this magic; bytes after it are ignored.
+
+    Returns:
+        The value, or None if the reference must decode the entry.
+    """
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    first = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MOST), None)
-    if first is None or first.wave is None or first.answers:
+    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MOST), None)
+    if step is None or step.block is None or step.answers:
         return None
-    return Decoded(items(first)[0].value, total, ())
+    return Decoded(items(step)[0].value, total, ())
 
 
 def decode_log(data: bytes, options: Options) -> Decoded | None:
-    """`kafka.log`: whole entries and a tail; an option of delivery is the reference's (kafka.md §1.9)."""
+    """Decode a log of whole entries and perhaps a tail: format `kafka.log`.
+
+    Returns:
+        The value, or None if the reference must decode the log: an entry is not clean, or the options ask for
+        the rules of delivery (kafka.md §1.9).
+    """
     if (
         options.profile != "reader"
         or options.fetch_offset is not None
         or options.isolation != "read_uncommitted"
     ):
         return None
-    found = _answered(data, options)
-    if found is None:
+    items_found = _clean_items(data, options)
+    if items_found is None:
         return None
-    entries = tuple(item.value for item in found if item.kind == "frame")
+    entries = tuple(item.value for item in items_found if item.kind == "frame")
     if not in_order(entries):
         return None
-    return Decoded(Log(entries), sum(item.length for item in found if item.kind == "frame"), ())
+    return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
 
 
-def _answered(data: bytes, options: Options) -> list[Item] | None:
-    """Every item, if no frame was handed over; decompression's limit is one for the whole log there."""
+def _clean_items(data: bytes, options: Options) -> list[Item] | None:
+    """Return every item of a log, or None if the reference has to look at some of it.
+
+    The limit of decompressed bytes counts for the log as a whole, as it does in the reference.
+    """
     found: list[Item] = []
     unpacked = 0
-    for run in runs(data, options, keep="slots", most=MOST):
-        unpacked += 0 if run.wave is None else int(run.wave.unpacked.sum())
-        if _asked(run, data) or unpacked > options.max_output:
+    for step in runs(data, options, keep="slots", most=MOST):
+        unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
+        if _needs_reference(step, data) or unpacked > options.max_output:
             return None
-        found += items(run)
+        found += items(step)
     return found
 
 
-def _asked(run: Run, data: bytes) -> bool:
-    """Whether the reference has a say: an unclean entry, garbage, or a tail that no log holds (I14)."""
-    if run.wave is not None:
-        return bool(run.answers)
-    tail = run.answers[0]
+def _needs_reference(step: Run, data: bytes) -> bool:
+    """Return whether the reference must decide.
+
+    It must for an entry that is not clean, for garbage, and for a tail that no log may end with (I14).
+    """
+    if step.block is not None:
+        return bool(step.answers)
+    tail = step.answers[0]
     size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
     return tail.kind != "tail" or size >= OVERFLOWING
 
 
 def in_order(entries: tuple[RecordBatch | Message, ...]) -> bool:
-    """Whether each entry begins behind all before it: no reader checks it, so it is remarked on (I31)."""
+    """Return whether the offsets of each entry are greater than those of all entries before it.
+
+    No reader checks the order, so the reference only remarks on it (I31).
+    """
     last: int | None = None
     for entry in entries:
         match entry:
@@ -90,35 +108,36 @@ DECODERS: Final[dict[str, Callable[[bytes, Options], Decoded | None]]] = {
     "kafka.batch/v2": partial(decode_entry, magic=2),
     "kafka.log/mixed": decode_log,
 }
-"""By format and revision."""
+"""The decoders, by format and revision."""
 
 
 def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
-    """The items of `kafka.log`, with values, and how many of them the reference gave."""
-    found: list[Item] = []
-    handed = 0
-    for run in runs(data, options, keep="slots"):
-        found += items(run)
-        handed += sum(item.kind != "tail" for item in run.answers.values())
-    return found, handed
+    """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
+    items_found: list[Item] = []
+    by_reference = 0
+    for step in runs(data, options, keep="slots"):
+        items_found += items(step)
+        by_reference += sum(item.kind != "tail" for item in step.answers.values())
+    return items_found, by_reference
 
 
 def scan_heka_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
-    """The items of `heka.stream`, and how many of them the reference gave.
+    """Scan a `heka.stream`: return its items with values, and how many of them come from the reference.
 
-    The kernels only frame: the value of a frame that they found clean is the reference's reading of just
-    these bytes. Where it refuses them the item has no value, and the judge sees a difference.
+    The kernels find the frames and do not decode them: the reference decodes the bytes of each clean frame.
+    If it refuses a frame that the kernels called clean, the item has no value, and the judge reports a
+    difference.
     """
-    found: list[Item] = []
-    handed = 0
-    for run in heka_runs(data, options):
-        rows = zip(run.position.tolist(), run.length.tolist(), strict=True)
-        found += [
+    items_found: list[Item] = []
+    by_reference = 0
+    for step in heka_runs(data, options):
+        rows = zip(step.position.tolist(), step.length.tolist(), strict=True)
+        items_found += [
             Item("frame", at, length, _heka_frame(data[at : at + length], options)) for at, length in rows
         ]
-        found += run.items
-        handed += sum(item.kind != "tail" for item in run.items)
-    return found, handed
+        items_found += step.items
+        by_reference += sum(item.kind != "tail" for item in step.items)
+    return items_found, by_reference
 
 
 def _heka_frame(data: bytes, options: Options) -> Frame | None:

@@ -1,4 +1,7 @@
-"""Whole entries of a buffer, as the walk found them, and their checksums. kafka.md §1.1, §2.1."""
+"""Positions, lengths and checksums of the whole entries of a buffer: kafka.md §1.1, §2.1.
+
+The entries are those that `kernels.walk_entries` found.
+"""
 
 import zlib
 from typing import Final
@@ -11,16 +14,17 @@ from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import CODEC, Array, Octets
 
 SMALL: Final = 512
-"""Up to this length a checksum in a kernel is done before a call of the library has begun."""
+"""Up to this many bytes a checksum by a kernel is faster than a call of the library."""
 
 
 @frozen
 class Entries:
-    """Entries of a buffer as `kernels.walk` found them: rows of equal length.
+    """Entries of a buffer, as arrays of equal length.
 
     Attributes:
-        wire: the whole buffer, as an array and as a view that slices.
-        position, length: of each entry in the buffer, bytes.
+        wire: the whole buffer, as an array.
+        view: the same, as a memoryview.
+        position, length: of each entry in the buffer, in bytes.
         magic: 0, 1 or 2.
     """
 
@@ -32,35 +36,43 @@ class Entries:
 
     @property
     def end(self) -> Array:
-        """Where each entry ends."""
+        """Position after the last byte of each entry."""
         return self.position + self.length
 
     def part(self, first: int, stop: int) -> "Entries":
-        """The entries `first` to `stop`."""
+        """Return the entries `first` to `stop`."""
         rows = slice(first, stop)
         return Entries(self.wire, self.view, self.position[rows], self.length[rows], self.magic[rows])
 
 
-def sealed(entries: Entries, heads: Array) -> Array:
-    """Whether the checksum of each entry holds, but for messages, whose reader looks itself: §1.1, §2.1."""
-    good = np.ones(heads.size, np.bool_)
+def sealed(entries: Entries, entry_headers: Array) -> Array:
+    """Return which entries have a correct checksum: §1.1, §2.1.
+
+    A plain message counts as correct here; the kernel that reads it checks the CRC itself.
+    """
+    correct = np.ones(entry_headers.size, np.bool_)
     end = entries.end
     batch = entries.magic == 2
     small = np.flatnonzero(batch & (entries.length <= SMALL))
-    found = np.zeros(small.size, np.uint64)
-    crc_kernels.crc_each(crc_kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], found)
-    good[small] = found == heads["crc"][small]
+    checksums = np.zeros(small.size, np.uint64)
+    crc_kernels.crc_each(
+        crc_kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], checksums
+    )
+    correct[small] = checksums == entry_headers["crc"][small]
     large = np.flatnonzero(batch & (entries.length > SMALL))
-    good[large] = heads["crc"][large] == _checksums(entries, large, end)
-    wrapper = np.flatnonzero(~batch & (heads["attributes"] & CODEC != 0))
+    correct[large] = entry_headers["crc"][large] == _checksums(entries, large, end)
+    wrapper = np.flatnonzero(~batch & (entry_headers["attributes"] & CODEC != 0))
     rows = zip(wrapper.tolist(), entries.position[wrapper].tolist(), end[wrapper].tolist(), strict=True)
     for index, start, stop in rows:
-        good[index] = heads["crc"][index] == zlib.crc32(entries.view[start + 16 : stop])
-    return good
+        correct[index] = entry_headers["crc"][index] == zlib.crc32(entries.view[start + 16 : stop])
+    return correct
 
 
-def _checksums(entries: Entries, which: Array, end: Array) -> Array:
-    """CRC-32C by the library, which takes a part of an array as it lies, and of a view only a copy."""
+def _checksums(entries: Entries, selected: Array, end: Array) -> Array:
+    """Compute CRC-32C by the library.
+
+    It takes a slice of an array without a copy, but copies a slice of a memoryview.
+    """
     value, wire = google_crc32c.value, entries.wire
-    rows = zip((entries.position[which] + 21).tolist(), end[which].tolist(), strict=True)
-    return np.fromiter((value(wire[start:stop]) for start, stop in rows), np.uint32, which.size)
+    rows = zip((entries.position[selected] + 21).tolist(), end[selected].tolist(), strict=True)
+    return np.fromiter((value(wire[start:stop]) for start, stop in rows), np.uint32, selected.size)

@@ -1,9 +1,11 @@
-"""What the extra `columnar` brings, or one line that names it; and how a kernel is compiled.
+"""The packages of the extra `columnar`, and the decorators that compile kernels.
 
-Kernels are compiled when they are first called and kept on disk (`cache=True`: beside their module, else
-in the user's cache, or where `NUMBA_CACHE_DIR` says). The kept code of a kernel is thrown away when *its*
-file changes and not when a kernel of another file that it calls does: `heka_kernels` calls `kernels`, so who
-edits that touches both.
+Without the packages the import fails with one line that names the extra.
+
+numba compiles a kernel at its first call and keeps the code on disk (`cache=True`): beside the module, else
+in the user's cache, or in `NUMBA_CACHE_DIR`. The code is thrown away when the file of the kernel changes, but
+not when a kernel in another file that it calls changes. So after a change of `kernels`, touch the other
+kernel files too.
 """
 
 from collections.abc import Callable
@@ -25,17 +27,17 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
-    """`function` in machine code; it holds no lock of the interpreter while it runs."""
+    """Compile `function` to machine code; it releases the interpreter lock while it runs."""
     return cast("F", numba.njit(cache=True, nogil=True)(function))
 
 
 def inlined(function: F) -> F:
-    """A part of kernels that is too hot to be called: it is put where it is used."""
+    """Compile `function` into its callers, for parts of kernels that are too hot for a call."""
     return cast("F", numba.njit(nogil=True, inline="always")(function))
 
 
 def _move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: ANN401, ARG001 - types of numba
-    """Sixteen bytes of `data` from `at` on, to `out` from `to` on; nobody looks whether they are there."""
+    """Copy sixteen bytes of `data` from `at` to position `to` of `out`, without a check of bounds."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401 - as above
         kinds = signature.args[0], signature.args[2]
@@ -53,4 +55,4 @@ def _move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: A
 
 
 move = cast("Callable[[Any, Any, Any, Any], None]", intrinsic(_move))
-"""`_move`, for kernels."""
+"""Copy sixteen bytes, in kernels: see `_move`."""

@@ -1,4 +1,4 @@
-"""One row a frame: where it stands, what it is, and its fixed fields. kafka.md §1.1, §2.1."""
+"""The fields of entry headers as Arrow columns, one row for each item: kafka.md §1.1, §2.1."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,7 +9,7 @@ from wireproof.columnar.frames import KINDS, Buffer, Frames
 from wireproof.columnar.kernels import CODEC, HEAD, Array
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
-"""By attribute bits 0 to 2: §1.2."""
+"""Names of the codecs, by bits 0 to 2 of the attributes: §1.2."""
 
 HEADS: Final = pa.schema(
     [
@@ -33,10 +33,14 @@ HEADS: Final = pa.schema(
         pa.field("base_sequence", pa.int32()),
     ]
 )
-"""`kind`: frame, garbage or tail; `fault`: the class of garbage; `remarks`: classes; `handed`: the reference
-answered. From `magic` on the fields of a whole entry, null where none stands; those from `leader_epoch` on
-and `base_timestamp` are of batches (v2) only. Of a message `offset` and `last_offset` are its own and
-`max_timestamp` its timestamp, -1 in v0. The fields of garbage are what its bytes say."""
+"""The columns of an item.
+
+`kind` is frame, garbage or tail; `fault` is the class of garbage; `remarks` are classes; `handed` is true if
+the reference made the item. The columns from `magic` on are the header fields of a whole entry, null for
+other items. `base_timestamp` and the columns from `leader_epoch` on exist for batches (v2) only. For a
+message, `offset` and `last_offset` are its own offset and `max_timestamp` is its timestamp, -1 in v0. For
+garbage, the fields hold whatever its bytes contain.
+"""
 
 
 EVERY: Final = tuple(HEADS.names)
@@ -44,8 +48,8 @@ EVERY: Final = tuple(HEADS.names)
 REMARKS: Final = HEADS.field("remarks").type
 
 
-def heads(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
-    """The rows of `frames`, which `scan` gave for this `buffer`, as a batch of these columns of `HEADS`."""
+def read_header_columns(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
+    """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
     columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM else {})
     schema = pa.schema([HEADS.field(name) for name in names])
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
@@ -53,19 +57,19 @@ def heads(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.Re
 
 
 def _read(buffer: Buffer, frames: Frames) -> Array:
-    """The fixed fields of whole entries, zeros for the others."""
+    """Read the header fields of whole entries; other items get zeros."""
     whole = frames.magic >= 0
     rows = np.zeros(len(frames), HEAD)
-    found = np.zeros(int(whole.sum()), HEAD)
+    headers = np.zeros(int(whole.sum()), HEAD)
     wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
     position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
-    kernels.read_heads(wire, position, magic, found)
-    rows[whole] = found
+    kernels.read_heads(wire, position, magic, headers)
+    rows[whole] = headers
     return rows
 
 
 ITEM: Final = frozenset({"position", "length", "kind", "fault", "remarks", "handed", "records", "magic"})
-"""The columns that need no look at the bytes."""
+"""The columns that can be made without the bytes."""
 
 
 def _items(frames: Frames) -> dict[str, Any]:
@@ -101,23 +105,23 @@ def _remarks(frames: Frames) -> Any:  # noqa: ANN401 - as above
 
 
 def _fields(frames: Frames, rows: Array) -> dict[str, Any]:
-    """The fixed fields as columns, masked where no whole entry stands or its format lacks them."""
+    """Return the header fields as columns, null for items that do not have the field."""
     batch, absent = frames.magic == 2, frames.magic < 0
     common = {
         "offset": rows["offset"],
-        "last_offset": rows["offset"] + np.where(batch, rows["last"], 0),
+        "last_offset": rows["offset"] + np.where(batch, rows["last_offset_delta"], 0),
         "codec": np.array(CODECS, object)[rows["attributes"] & CODEC],
         "attributes": rows["attributes"],
-        "max_timestamp": rows["max_time"],
+        "max_timestamp": rows["max_timestamp"],
     }
-    newer = {
-        "base_timestamp": rows["base_time"],
+    of_batches = {
+        "base_timestamp": rows["base_timestamp"],
         "leader_epoch": rows["leader_epoch"],
-        "producer_id": rows["producer"],
+        "producer_id": rows["producer_id"],
         "producer_epoch": rows["producer_epoch"],
-        "base_sequence": rows["sequence"],
+        "base_sequence": rows["base_sequence"],
     }
     masked = {name: pa.array(np.ascontiguousarray(column), mask=absent) for name, column in common.items()}
     return masked | {
-        name: pa.array(np.ascontiguousarray(column), mask=~batch) for name, column in newer.items()
+        name: pa.array(np.ascontiguousarray(column), mask=~batch) for name, column in of_batches.items()
     }

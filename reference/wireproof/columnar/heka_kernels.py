@@ -1,8 +1,8 @@
-"""The kernels for Heka's frames: what they find clean the reference accepts without a remark.
+"""Numba kernels for Heka frames. A frame that they call clean is valid and has no remarks.
 
-As in `kernels`: a condition may be stricter than heka.md and none may be laxer, and positions are `uint64`.
-Clean is a frame whose header holds a message length alone, and whose message has each field once, in the
-wire types and with the values that a writer gives them. Signed frames are the reference's.
+As in `kernels`, a condition may be stricter than heka.md, but never less strict, and positions are `uint64`.
+A clean frame has a header with nothing but the message length, and a message with each field once, in the
+wire types and with the values that a writer makes. Signed frames are left to the reference.
 """
 
 from typing import Final
@@ -24,13 +24,13 @@ from wireproof.columnar.kernels import (
 )
 
 SEPARATOR, UNIT, LENGTH_KEY = 0x1E, 0x1F, 0x08
-"""heka.md §2, and the key of Header.message_length: §1."""
+"""The bytes around a header (heka.md §2), and the key of Header.message_length (§1)."""
 
 VARINT, FIXED64, LENGTH = 0, 1, 2
-"""Wire types: §4."""
+"""The wire types: §4."""
 
 MESSAGE_WIRES: Final = np.array([9, 2, 0, 2, 2, 0, 2, 2, 0, 2, 2], np.int64)
-"""The wire type of each field of Message, 9 for none: §1."""
+"""The wire type of each field of Message; 9 for a number that is no field: §1."""
 
 NAME, VALUE_TYPE, REPRESENTATION = 1, 2, 3
 FIRST_ARRAY: Final = 4
@@ -39,7 +39,10 @@ FIRST_ARRAY: Final = 4
 
 @compiled
 def head_of(data: Octets, at: Pos, most: Int) -> tuple[Pos, Pos]:
-    """Where the message of the frame at `at` begins and ends; `BAD` if the header is not the plain one."""
+    """Return start and end of the message of the frame at `at`.
+
+    Both are `BAD` if the header is not valid or holds more than the message length.
+    """
     size = U(data.size)
     if size - at < U(5) or data[at] != SEPARATOR or data[at + U(2)] != LENGTH_KEY:
         return BAD, BAD
@@ -54,7 +57,10 @@ def head_of(data: Octets, at: Pos, most: Int) -> tuple[Pos, Pos]:
 
 @compiled
 def payload(data: Octets, at: Pos, end: Pos, wire: Int) -> tuple[Pos, Pos, Pos]:
-    """An integer, or the count of bytes; and where the payload begins, behind its length, and ends."""
+    """Read one payload: return its integer or byte count, the start of its bytes, and its end.
+
+    The end is `BAD` if the payload is cut.
+    """
     if wire == VARINT:
         value, stop = base128(data, at, end, U(10), ONE)
         return value, at, stop
@@ -68,7 +74,7 @@ def payload(data: Octets, at: Pos, end: Pos, wire: Int) -> tuple[Pos, Pos, Pos]:
 
 @compiled
 def clean_message(data: Octets, at: Pos, end: Pos) -> Flag:
-    """Whether the message is clean: §1, §4."""
+    """Return whether the message is clean: §1, §4."""
     seen = np.int64(0)
     while at < end:
         number, wire = np.int64(data[at]) >> 3, np.int64(data[at]) & 7
@@ -84,7 +90,7 @@ def clean_message(data: Octets, at: Pos, end: Pos) -> Flag:
 
 @compiled
 def clean_value(data: Octets, number: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
-    """One field of Message: §1; M05, M09, M14 to M17."""
+    """Return whether one field of Message is clean: §1; M05, M09, M14 to M17."""
     if number == 1:
         return value == U(16)
     if number == 2:
@@ -100,7 +106,7 @@ def clean_value(data: Octets, number: Int, value: Pos, start: Pos, stop: Pos) ->
 
 @compiled
 def clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
-    """One Field: a name, and values of its type alone: M48 to M62, M97."""
+    """Return whether one Field has a name and only values of its type: M48 to M62, M97."""
     seen, kind, array = np.int64(0), np.int64(0), np.int64(0)
     while at < end:
         number, wire = np.int64(data[at]) >> 3, np.int64(data[at]) & 7
@@ -125,7 +131,7 @@ def clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
 
 @compiled
 def clean_array(data: Octets, number: Int, wire: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
-    """One element, or one packed chunk, of the array of field `number`: M62 to M78."""
+    """Return whether one element, or one packed chunk, of the array `number` is clean: M62 to M78."""
     if number == 4:
         return wire == LENGTH and is_utf8(data, start, stop)
     if number == 5:
@@ -140,7 +146,7 @@ def clean_array(data: Octets, number: Int, wire: Int, value: Pos, start: Pos, st
 
 @compiled
 def clean_packed(data: Octets, at: Pos, end: Pos, top: Pos) -> Flag:
-    """Varints of `top` at most that fill `at` to `end`."""
+    """Return whether varints of at most `top` fill `at` to `end`."""
     while at < end:
         value, at = base128(data, at, end, U(10), ONE)
         if at == BAD or value > top:
@@ -152,7 +158,11 @@ def clean_packed(data: Octets, at: Pos, end: Pos, top: Pos) -> Flag:
 def walk_frames(
     data: Octets, at: Pos, most: Int, position: Array, message: Array, length: Array
 ) -> tuple[Int, Pos]:
-    """Clean frames from `at` on, as many as there is room for: how many, and where it stopped."""
+    """Find clean frames from `at` on, as many as the arrays have room for.
+
+    Returns:
+        The number of frames and the position after the last one.
+    """
     found, size = 0, U(data.size)
     while found < position.size and at < size:
         start, stop = head_of(data, at, most)

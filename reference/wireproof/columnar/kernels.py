@@ -1,11 +1,12 @@
-"""The kernels for Kafka's formats: what they find clean is as the reference would have it, without a remark.
+"""Numba kernels for Kafka entries. An entry that they call clean is valid and has no remarks.
 
-A kernel never explains. Whatever is wrong, rare or open in a frame makes it answer "not clean", and the
-reference is asked instead. So each condition here may be stricter than kafka.md, and none may be laxer.
+A kernel gives no reasons. If anything in an entry is invalid, rare or left open by the format, the kernel
+answers "not clean" and the reference decides. So a condition here may be stricter than kafka.md, but never
+less strict.
 
-Positions are `uint64` throughout. With signed ones every index carries Python's wrap-around of negative
-indices and the same code is ten times slower; a mix of both becomes a float. `BAD` is the position that
-stands for "not clean": it lies behind every end, so it goes through further reads unchanged.
+All positions are `uint64`. With signed indices numba adds Python's wrap-around of negative indices to every
+access, which makes the same code ten times slower; mixing signed and unsigned gives floats. The position
+`BAD` means "not clean": it is greater than the end of any buffer, so further reads pass it on unchanged.
 """
 
 from typing import Any, Final, TypeAlias
@@ -22,26 +23,29 @@ Pos: TypeAlias = "np.uint64"
 HEAD: Final = np.dtype(
     [
         ("offset", "i8"),
-        ("base_time", "i8"),
-        ("max_time", "i8"),
-        ("producer", "i8"),
+        ("base_timestamp", "i8"),
+        ("max_timestamp", "i8"),
+        ("producer_id", "i8"),
         ("leader_epoch", "i4"),
-        ("last", "i4"),
-        ("sequence", "i4"),
+        ("last_offset_delta", "i4"),
+        ("base_sequence", "i4"),
         ("count", "i4"),
         ("crc", "u4"),
         ("attributes", "i2"),
         ("producer_epoch", "i2"),
     ]
 )
-"""What the fixed fields of an entry say: kafka.md §1.1. Of a message (§2.1): `offset`, `crc`, `attributes`,
-its timestamp as `max_time` (-1 in v0), `count` 1; of a wrapper the count of its inner messages."""
+"""The fixed fields of one entry header: kafka.md §1.1.
+
+For a message (§2.1) `offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1 in v0)
+and `count` is 1; for a wrapper `count` is the number of its inner messages.
+"""
 
 SLOT: Final = np.dtype(
     [
         ("offset", "i8"),
         ("timestamp", "i8"),
-        ("delta", "i8"),
+        ("timestamp_delta", "i8"),
         ("key_at", "u8"),
         ("value_at", "u8"),
         ("headers_at", "u8"),
@@ -51,8 +55,11 @@ SLOT: Final = np.dtype(
         ("attributes", "i4"),
     ]
 )
-"""A record: absolute offset and timestamp, timestampDelta as stored, where key, value and first header
-begin in the space of the wave, their lengths (-1 is null), the count of headers. One cache line."""
+"""A record: absolute offset and timestamp, timestampDelta as stored, positions of key, value and first
+header, lengths of key and value (-1 is null), and the number of headers.
+
+Positions count through the buffer and on through the arena after it. A row fills one cache line.
+"""
 
 U = np.uint64
 BAD: Final = U(0xFFFF_FFFF_FFFF_FFFF)
@@ -63,17 +70,17 @@ CONTINUED, LOW7 = U(0x80), U(0x7F)
 INT63: Final = (1 << 63) - 1
 
 WHOLE, CUT, BROKEN, FULL = 0, 1, 2, 3
-"""Why `walk` stopped: the end, an entry that the end cuts, a head that cannot be, no more room."""
+"""Why `walk_entries` stopped: at the end, at an entry that the end cuts, at an impossible header, no room."""
 
 CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON, UNUSED = 0x07, 0x08, 0x10, 0x20, 0x40, ~0x7F
-"""Attribute bits: kafka.md §1.2."""
+"""The attribute bits: kafka.md §1.2."""
 
 # --- fixed-width integers, big-endian ---
 
 
 @compiled
 def uint(data: Octets, at: Pos, size: Pos) -> Pos:
-    """`size` bytes, unsigned."""
+    """Read `size` bytes as an unsigned integer."""
     value = ZERO
     for _ in range(size):
         value = value << EIGHT | U(data[at])
@@ -83,13 +90,13 @@ def uint(data: Octets, at: Pos, size: Pos) -> Pos:
 
 @compiled
 def int32(data: Octets, at: Pos) -> Int:
-    """Four bytes, signed."""
+    """Read four bytes as a signed integer."""
     return np.int32(uint(data, at, FOUR))
 
 
 @compiled
 def int64(data: Octets, at: Pos) -> Int:
-    """Eight bytes, signed."""
+    """Read eight bytes as a signed integer."""
     return np.int64(uint(data, at, EIGHT))
 
 
@@ -100,9 +107,12 @@ def int64(data: Octets, at: Pos) -> Int:
 def walk(
     data: Octets, at: Pos, most: int, position: Array, length: Array, magic: Array
 ) -> tuple[Int, Pos, Int]:
-    """Entries from `at` on, as many as the arrays have room for: how many, where it stopped, and why.
+    """Find entries from `at` on, as many as the arrays have room for.
 
-    `magic` is not trusted by what follows: 0, 1 or 2 with a size that such an entry may have.
+    An entry found has magic 0, 1 or 2 and a size that such an entry may have; nothing else is checked.
+
+    Returns:
+        The number of entries, the position after the last one, and the reason for stopping.
     """
     end, found = U(data.size), 0
     while found < position.size:
@@ -110,49 +120,55 @@ def walk(
             return found, at, WHOLE
         if end - at < THROUGH_MAGIC:
             return found, at, BROKEN
-        size, kind = int32(data, at + U(8)), data[at + MAGIC_AT]
-        least = 49 if kind == 2 else 14 + 8 * kind
-        if kind > 2 or size < least or size > most:
+        size, magic_byte = int32(data, at + U(8)), data[at + MAGIC_AT]
+        smallest = 49 if magic_byte == 2 else 14 + 8 * magic_byte
+        if magic_byte > 2 or size < smallest or size > most:
             return found, at, BROKEN
         total = U(size) + OVERHEAD
         if total > end - at:
             return found, at, CUT
-        position[found], length[found], magic[found] = at, total, kind
+        position[found], length[found], magic[found] = at, total, magic_byte
         at += total
         found += 1
     return found, at, FULL
 
 
 @compiled
-def read_heads(data: Octets, position: Array, magic: Array, heads: Array) -> None:
-    """The fixed fields of each entry; `walk` has seen to it that the bytes are there."""
+def read_heads(data: Octets, position: Array, magic: Array, entry_headers: Array) -> None:
+    """Read the fixed fields of each entry that `walk_entries` found; it has checked that the bytes exist."""
     for index in range(position.size):
-        at, row = position[index], heads[index]
+        at, row = position[index], entry_headers[index]
         row.offset = int64(data, at)
         if magic[index] == 2:
             row.leader_epoch = int32(data, at + U(12))
             row.crc = uint(data, at + U(17), FOUR)
             row.attributes = np.int16(uint(data, at + U(21), TWO))
-            row.last = int32(data, at + U(23))
-            row.base_time = int64(data, at + U(27))
-            row.max_time = int64(data, at + U(35))
-            row.producer = int64(data, at + U(43))
+            row.last_offset_delta = int32(data, at + U(23))
+            row.base_timestamp = int64(data, at + U(27))
+            row.max_timestamp = int64(data, at + U(35))
+            row.producer_id = int64(data, at + U(43))
             row.producer_epoch = np.int16(uint(data, at + U(51), TWO))
-            row.sequence = int32(data, at + U(53))
+            row.base_sequence = int32(data, at + U(53))
             row.count = int32(data, at + U(57))
         else:
             row.crc = uint(data, at + U(12), FOUR)
             row.attributes = np.int8(data[at + U(17)])
-            row.max_time = int64(data, at + U(18)) if magic[index] else -1
+            row.max_timestamp = int64(data, at + U(18)) if magic[index] else -1
             row.count = 1
 
 
-# --- varints: kafka.md §4, and only as a writer makes them: no longer than they must be ---
+# --- varints: kafka.md §4, only in their shortest form, as a writer makes them ---
 
 
 @compiled
 def base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
-    """The raw integer, and the position behind it; `top` is the greatest last byte of `most` bytes."""
+    """Read a base-128 varint of at most `most` bytes, which must be as short as possible.
+
+    `top` is the greatest value that the last of `most` bytes may have.
+
+    Returns:
+        The raw integer and the position after it, or `BAD` as the position.
+    """
     raw, shift, stop = ZERO, ZERO, min(end, at + most)
     while at < stop:
         byte = U(data[at])
@@ -167,8 +183,8 @@ def base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, 
 
 @compiled
 def varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
-    """A zigzag varint of 32 bits."""
-    if at < end and data[at] < 0x80:  # nearly all are of one byte or two
+    """Read a zigzag varint of 32 bits."""
+    if at < end and data[at] < 0x80:  # nearly all take one or two bytes
         raw = U(data[at])
         return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + ONE
     if at < end and end - at > ONE and U(data[at + ONE]) - ONE < LOW7:
@@ -180,14 +196,14 @@ def varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
 
 @compiled
 def varlong(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
-    """A zigzag varint of 64 bits."""
+    """Read a zigzag varint of 64 bits."""
     raw, at = base128(data, at, end, U(10), ONE)
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
 
 
 @compiled
 def octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
-    """Bytes under a varint length, -1 being null: where they begin, their length, where they end."""
+    """Read bytes after a varint length, where -1 is null: return their start, their length and their end."""
     length, at = varint(data, at, end)
     if at == BAD or length < -1 or length > np.int64(end - at):
         return ZERO, 0, BAD
@@ -199,7 +215,7 @@ def octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
 
 @compiled
 def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
-    """Well-formed UTF-8: Unicode 15, table 3-7."""
+    """Return whether the bytes are well-formed UTF-8: Unicode 15, table 3-7."""
     while at < end:
         byte = data[at]
         at += ONE
@@ -207,12 +223,12 @@ def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
             continue
         if byte < 0xC2 or byte > 0xF4:
             return False
-        more = U(1 if byte < 0xE0 else 2 if byte < 0xF0 else 3)
-        if more > end - at:
+        following = U(1 if byte < 0xE0 else 2 if byte < 0xF0 else 3)
+        if following > end - at:
             return False
         least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
         most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
-        for _ in range(more):
+        for _ in range(following):
             if data[at] < least or data[at] > most:
                 return False
             least, most = 0x80, 0xBF
@@ -222,7 +238,10 @@ def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
 
 @compiled
 def skip_headers(data: Octets, at: Pos, end: Pos, count: int) -> Pos:
-    """The position behind `count` headers; each takes two bytes or more, so the bytes bound the work."""
+    """Return the position after `count` record headers.
+
+    Each header takes two bytes or more, so the length of the record bounds the work.
+    """
     for _ in range(count):
         first, length, at = octets(data, at, end)
         if at == BAD or length < 0 or not is_utf8(data, first, at):
@@ -235,14 +254,17 @@ def skip_headers(data: Octets, at: Pos, end: Pos, count: int) -> Pos:
 
 @compiled
 def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
-    """One record: the nine fields of §1.3; `row.offset` and `row.delta` are the deltas. Where it ends."""
+    """Read one record (the nine fields of §1.3) into `row` and return its end.
+
+    `row.offset` and `row.timestamp_delta` are then the deltas as stored.
+    """
     length, at = varint(data, at, end)
     if at == BAD or length < 6 or length > np.int64(end - at):
         return BAD
     stop = at + U(length)
     if data[at] != 0:  # §1.11
         return BAD
-    row.delta, at = varlong(data, at + ONE, stop)
+    row.timestamp_delta, at = varlong(data, at + ONE, stop)
     row.offset, at = varint(data, at, stop)
     row.key_at, row.key_length, at = octets(data, at, stop)
     row.value_at, row.value_length, at = octets(data, at, stop)
@@ -257,7 +279,10 @@ def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
 
 @inlined
 def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
-    """A raw varint of one byte or two, where it ends, and whether it is another; reads two bytes at most."""
+    """Read a raw varint of one or two bytes: return its value, its end, and whether it is longer or padded.
+
+    Two bytes are read in any case.
+    """
     byte, high = U(data[at]), U(data[at + ONE])
     if byte < CONTINUED:
         return byte, at + ONE, False
@@ -266,82 +291,93 @@ def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
 
 @inlined
 def plain(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos, Pos]:
-    """`read_record` of nearly all records, many times as fast: no header, no number of over two bytes.
+    """Read a record that has no headers and no number longer than two bytes, as nearly all records do.
 
-    Where it ends; timestampDelta and offsetDelta, zigzag; where the key begins and its raw length, the same
-    of the value. Nothing is stored, for who only judges wants none of it. Reads without looking at the end:
-    two bytes at most behind a position below `stop`, for which `SLACK` is seen to once. `BAD` only says that
-    `read_record` is to be asked.
+    This is many times as fast as `read_record`. It stores nothing, because judging needs no stored record. It
+    reads up to two bytes past a position without a check; the single check for `SLACK` covers them.
+
+    Returns:
+        The end of the record; timestampDelta and offsetDelta as raw zigzag numbers; position and raw length
+        of the key; position and raw length of the value. An end of `BAD` means: use `read_record`.
     """
     if U(data.size) - at < SLACK:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    length, at, odd = short(data, at)
+    length, at, longer = short(data, at)
     stop = at + (length >> ONE)
-    if odd or length & ONE or length < U(12) or stop > end or U(data.size) - stop < SLACK or data[at] != 0:
+    if longer or length & ONE or length < U(12) or stop > end or U(data.size) - stop < SLACK or data[at] != 0:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    time, at, odd = short(data, at + ONE)
-    delta, at, other = short(data, at)
-    key, at, wrong = short(data, at)
+    timestamp_delta, at, longer = short(data, at + ONE)
+    offset_delta, at, longer_delta = short(data, at)
+    key, at, longer_key = short(data, at)
     key_at = at
     at += key >> ONE if key != ONE else ZERO
-    if odd or other or wrong or (key & ONE and key != ONE) or at >= stop:
+    if longer or longer_delta or longer_key or (key & ONE and key != ONE) or at >= stop:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    value, at, odd = short(data, at)
+    value, at, longer = short(data, at)
     value_at = at
     at += value >> ONE if value != ONE else ZERO
-    if odd or (value & ONE and value != ONE) or at + ONE != stop or data[at] != 0:
+    if longer or (value & ONE and value != ONE) or at + ONE != stop or data[at] != 0:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    return stop, time, delta, key_at, key, value_at, value
+    return stop, timestamp_delta, offset_delta, key_at, key, value_at, value
 
 
 @inlined
 def zigzag(raw: Pos) -> Int:
-    """A raw varint as the number that it stands for."""
+    """Return the number that a raw zigzag varint stands for."""
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE)
 
 
 @inlined
 def extent(raw: Pos) -> Int:
-    """A raw length, of which 1 is null: -1."""
+    """Return the length that a raw varint stands for; raw 1 is null, -1."""
     return np.int64(-1) if raw == ONE else np.int64(raw >> ONE)
 
 
 @compiled
-def clean_head(head: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
-    """Whether nothing in the fixed fields wants a remark: §1.5, last paragraph; §2.1."""
-    if head.offset < 0:
+def clean_head(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
+    """Return whether no fixed field needs a remark: §1.5, last paragraph; §2.1."""
+    if header.offset < 0:
         return False
-    bits = head.attributes
+    bits = header.attributes
     if magic < 2:
-        return bits & ~(0x0F if magic else 0x07) == 0 and bits & CODEC < 4 and head.max_time >= -1
-    if bits & UNUSED or bits & CODEC > 4 or head.count < 0 or head.last < max(head.count - 1, 0):
+        return bits & ~(0x0F if magic else 0x07) == 0 and bits & CODEC < 4 and header.max_timestamp >= -1
+    if (
+        bits & UNUSED
+        or bits & CODEC > 4
+        or header.count < 0
+        or header.last_offset_delta < max(header.count - 1, 0)
+    ):
         return False
-    if head.offset > INT63 - head.last:
+    if header.offset > INT63 - header.last_offset_delta:
         return False
-    if bits & APPEND_TIME and (bits & HORIZON or head.max_time < 0):
+    if bits & APPEND_TIME and (bits & HORIZON or header.max_timestamp < 0):
         return False
-    if bits & HORIZON and head.base_time < 0:
+    if bits & HORIZON and header.base_timestamp < 0:
         return False
-    if bits & CONTROL and (head.count > 1 or (head.count and bits & CODEC)):
+    if bits & CONTROL and (header.count > 1 or (header.count and bits & CODEC)):
         return False
-    return clean_producer(head)
+    return clean_producer(header)
 
 
 @compiled
-def clean_producer(head: Row) -> Flag:
-    """The combinations of §1.1 that a writer makes: C20 to C25."""
-    if head.producer == -1:
-        return head.producer_epoch == -1 and head.sequence == -1 and not head.attributes & TRANSACTIONAL
-    if head.producer < 0 or head.producer_epoch < 0 or head.sequence < -1:
+def clean_producer(header: Row) -> Flag:
+    """Return whether the producer fields are a combination of §1.1 that a writer makes: C20 to C25."""
+    if header.producer_id == -1:
+        return (
+            header.producer_epoch == -1
+            and header.base_sequence == -1
+            and not header.attributes & TRANSACTIONAL
+        )
+    if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < -1:
         return False
-    return head.sequence >= 0 or head.attributes & CONTROL != 0
+    return header.base_sequence >= 0 or header.attributes & CONTROL != 0
 
 
 @compiled
-def clean_heads(heads: Array, magic: Array, clean: Array) -> None:
-    """`clean_head` of each entry that is clean so far."""
+def clean_heads(entry_headers: Array, magic: Array, clean: Array) -> None:
+    """Apply `is_clean_header` to each entry that is clean so far."""
     for index in range(magic.size):
-        clean[index] = clean[index] and clean_head(heads[index], magic[index])
+        clean[index] = clean[index] and clean_head(entry_headers[index], magic[index])
 
 
 # --- batches: kafka.md §1.5 ---
@@ -349,9 +385,9 @@ def clean_heads(heads: Array, magic: Array, clean: Array) -> None:
 
 @compiled
 def copy(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
-    """`count` bytes of `data` from `start` on, to `stop` of `out`; sixteen at a time where they are there.
+    """Copy `count` bytes of `data` from `start` to `stop` in `out`, sixteen at a time where possible.
 
-    What is written too much lies behind the run, where the next one is written, or in the slack.
+    Up to fifteen further bytes are written; the next run or the slack at the end of `out` takes them.
     """
     if start + count + SLACK <= U(data.size):
         done = ZERO
@@ -364,9 +400,12 @@ def copy(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
 
 
 @compiled
-def is_marker(data: Octets, row: Row, head: Row) -> Flag:
-    """ABORT or COMMIT as §1.9 has them; every other control record is the reference's."""
-    if row.key_length < 4 or row.value_length < 6 or not head.attributes & TRANSACTIONAL:
+def is_marker(data: Octets, row: Row, header: Row) -> Flag:
+    """Return whether the record is an ABORT or COMMIT marker as in §1.9.
+
+    The reference reads every other control record.
+    """
+    if row.key_length < 4 or row.value_length < 6 or not header.attributes & TRANSACTIONAL:
         return False
     key, value = row.key_at, row.value_at
     if data[key] & 0x80 or data[value] & 0x80:
@@ -376,83 +415,93 @@ def is_marker(data: Octets, row: Row, head: Row) -> Flag:
 
 @compiled
 def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all time is spent in
-    data: Octets, at: Pos, end: Pos, head: Row, slots: Array, first: int, step: int, base: Pos,
+    data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int, base: Pos,
     numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    taken: Array,
+    used: Array,
 ) -> Flag:  # fmt: skip
-    """The records of one batch, which fill `at` to `end`; whether they are clean.
+    """Read the records of one batch, which must fill `at` to `end`, and return whether all are clean.
 
-    Rows `first`, `first + step`, … of `slots` are filled: step 0 keeps nothing there. The rest are the parts
-    of a `shelf.Shelf`, which is filled if `numbers` has any room; `base` is the first byte of `data` there.
+    Rows `first`, `first + step`, … of `slots` are filled; with step 0 one row serves as scratch space. The
+    arrays after `base` are those of `ColumnBuffers`, filled if `numbers` has room; `base` is the position of
+    the first byte of `data`.
     """
-    append, control = head.attributes & APPEND_TIME != 0, head.attributes & CONTROL != 0
-    count, offset, time, most = head.count, head.offset, head.base_time, head.max_time
-    before, latest, shelved = np.int64(-1), np.int64(-1), numbers.size > 0
-    put, key_end, value_end, headers = taken[0], taken[1], taken[2], taken[3]
+    append, control = header.attributes & APPEND_TIME != 0, header.attributes & CONTROL != 0
+    count, first_offset = header.count, header.offset
+    base_time, max_time = header.base_timestamp, header.max_timestamp
+    previous, latest, columnar = np.int64(-1), np.int64(-1), numbers.size > 0
+    row_at, key_end, value_end, header_end = used[0], used[1], used[2], used[3]
     for index in range(count):
         row = slots[first + step * index]
-        stop, raw_time, raw_delta, key_at, key, value_at, value = plain(data, at, end)
-        late, delta, headed = zigzag(raw_time), zigzag(raw_delta), False
+        stop, raw_time, raw_offset_delta, key_at, key, value_at, value = plain(data, at, end)
+        time_delta, offset_delta, has_headers = zigzag(raw_time), zigzag(raw_offset_delta), False
         key_size, value_size = extent(key), extent(value)
         if stop == BAD or control:
             stop = read_record(data, at, end, row)
-            if stop == BAD or (control and not is_marker(data, row, head)):
+            if stop == BAD or (control and not is_marker(data, row, header)):
                 return False
-            late, delta, headed = row.delta, row.offset, row.headers > 0
+            time_delta, offset_delta, has_headers = row.timestamp_delta, row.offset, row.headers > 0
             key_at, key_size = row.key_at, np.int64(row.key_length)
             value_at, value_size = row.value_at, np.int64(row.value_length)
         elif step:
             row.key_at, row.key_length = key_at, key_size
             row.value_at, row.value_length = value_at, value_size
             row.headers, row.headers_at = 0, stop
-        if delta <= before:
+        if offset_delta <= previous:
             return False
-        at, before, stamp = stop, delta, most if append else time + late
+        at, previous = stop, offset_delta
+        timestamp = max_time if append else base_time + time_delta
         if not append:
-            # not by the sum itself: to the compiler a signed sum never wraps, and a test of it is no test
-            wrapped = time > INT63 - late if late >= 0 else time < -INT63 - 1 - late
-            if wrapped or stamp < -1:
+            # do not test the sum itself: the compiler assumes that it never wraps, and drops such a test
+            if time_delta >= 0:
+                wrapped = base_time > INT63 - time_delta
+            else:
+                wrapped = base_time < -INT63 - 1 - time_delta
+            if wrapped or timestamp < -1:
                 return False
-            latest = max(latest, stamp)
+            latest = max(latest, timestamp)
         if step:
-            row.offset, row.timestamp, row.delta, row.attributes = offset + delta, stamp, late, 0
-        if shelved:
-            numbers[0, put], numbers[1, put] = offset + delta, stamp
-            absent[0, put], absent[1, put] = key_size < 0, value_size < 0
+            row.offset, row.timestamp = first_offset + offset_delta, timestamp
+            row.timestamp_delta, row.attributes = time_delta, 0
+        if columnar:
+            numbers[0, row_at], numbers[1, row_at] = first_offset + offset_delta, timestamp
+            absent[0, row_at], absent[1, row_at] = key_size < 0, value_size < 0
             if key_size > 0:
                 copy(data, key_at, U(key_size), keys, key_end)
                 key_end += U(key_size)
             if value_size > 0:
                 copy(data, value_at, U(value_size), values, value_end)
                 value_end += U(value_size)
-            if headed:
-                headers_at[put] = row.headers_at + base
-                headers += U(row.headers)
-            put += ONE
-            ends[0, put], ends[1, put], ends[2, put] = key_end, value_end, headers
-    if count and (before > head.last or (not append and latest != most)):
+            if has_headers:
+                headers_at[row_at] = row.headers_at + base
+                header_end += U(row.headers)
+            row_at += ONE
+            ends[0, row_at], ends[1, row_at], ends[2, row_at] = key_end, value_end, header_end
+    if count and (previous > header.last_offset_delta or (not append and latest != max_time)):
         return False
-    taken[0], taken[1], taken[2], taken[3] = put, key_end, value_end, headers
+    used[0], used[1], used[2], used[3] = row_at, key_end, value_end, header_end
     return at == end
 
 
 @compiled
-def read_batches(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not what holds them
-    data: Octets, start: Array, end: Array, which: Array, heads: Array, slots: Array, first: Array, step: int,
-    clean: Array,
+def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
+    data: Octets, start: Array, end: Array, selected: Array, entry_headers: Array, slots: Array,
+    first: Array, step: int, clean: Array,
 ) -> None:  # fmt: skip
-    """`read_batch` of the entries `which`, whose records lie in `start` to `end` of `data`; no columns."""
-    numbers, ends, absent, octets, taken = no_columns()
-    for index in range(which.size):
-        entry = which[index]
+    """Apply `read_batch` to the `selected` entries, whose records fill `start` to `end` of `data`.
+
+    The records are stored in `slots` only.
+    """
+    numbers, ends, absent, octets, used = no_columns()
+    for index in range(selected.size):
+        entry = selected[index]
         clean[entry] = read_batch(
-            data, start[index], end[index], heads[entry], slots, first[entry], step, ZERO,
-            numbers, numbers[0], ends, absent, octets, octets, taken,
+            data, start[index], end[index], entry_headers[entry], slots, first[entry], step, ZERO,
+            numbers, numbers[0], ends, absent, octets, octets, used,
         )  # fmt: skip
 
 
 @compiled
 def no_columns() -> tuple[Array, Array, Array, Octets, Array]:
-    """The parts of a shelf without room; keys and values are one."""
+    """Return the arrays of `ColumnBuffers` without any room; one array serves as keys and values."""
     numbers, ends = np.empty((2, 0), np.int64), np.empty((3, 0), np.int32)
     return numbers, ends, np.empty((2, 0), np.bool_), np.empty(0, np.uint8), np.zeros(4, np.uint64)

@@ -1,7 +1,7 @@
-"""The kernels for Kafka's messages and their wrappers, v0 and v1: kafka.md §2.1, §2.2.
+"""Numba kernels for Kafka messages and wrapper messages of v0 and v1: kafka.md §2.1, §2.2.
 
-As `kernels`: what they find clean is as the reference would have it, and nothing here is laxer than kafka.md.
-numba keeps what it compiled by this file's own time: after a change of `kernels`, touch this file too.
+As in `kernels`, an entry that is called clean is valid and has no remarks, and no condition is less strict
+than kafka.md. numba keeps compiled code until its file changes: after a change of `kernels`, touch this file.
 """
 
 from wireproof.columnar.crc_kernels import CRC32, crc
@@ -37,7 +37,7 @@ LEAST_RECORD = 7
 
 @compiled
 def legacy_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
-    """Bytes under an int32 length, -1 being null: where they begin, their length, where they end."""
+    """Read bytes after an int32 length, where -1 is null: return their start, their length and their end."""
     if at > end or end - at < FOUR:
         return ZERO, 0, BAD
     length = int32(data, at)
@@ -49,38 +49,41 @@ def legacy_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
 
 @compiled
 def read_message(data: Octets, at: Pos, end: Pos, magic: int, row: Row) -> Flag:
-    """The message that fills `at` to `end`, its CRC right; a wrapper's value is taken as it stands."""
+    """Read the message that fills `at` to `end` into `row` and return whether it is clean, CRC included.
+
+    The value of a wrapper is stored as it is, still compressed.
+    """
     if uint(data, at + U(12), FOUR) != crc(CRC32, data, at + MAGIC_AT, end):
         return False
     row.offset = int64(data, at)
     row.attributes = np.int8(data[at + U(17)])
     row.timestamp = int64(data, at + U(18)) if magic else -1
-    row.delta, row.headers, row.headers_at = 0, 0, ZERO
+    row.timestamp_delta, row.headers, row.headers_at = 0, 0, ZERO
     row.key_at, row.key_length, at = legacy_octets(data, at + U(26 if magic else 18), end)
     row.value_at, row.value_length, at = legacy_octets(data, at, end)
     return at == end and row.offset >= 0 and row.timestamp >= -1
 
 
 @compiled
-def read_messages(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not what holds them
-    data: Octets, start: Array, end: Array, which: Array, magic: Array, slots: Array, first: Array, step: int,
-    clean: Array,
+def read_messages(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
+    data: Octets, start: Array, end: Array, selected: Array, magic: Array, slots: Array, first: Array,
+    step: int, clean: Array,
 ) -> None:  # fmt: skip
-    """`read_message` of the entries `which`."""
-    for index in range(which.size):
-        entry = which[index]
+    """Apply `read_message` to the `selected` entries."""
+    for index in range(selected.size):
+        entry = selected[index]
         clean[entry] = read_message(data, start[index], end[index], magic[entry], slots[first[entry] * step])
 
 
 @compiled
 def count_inner(data: Octets, at: Pos, end: Pos, magic: int) -> Int:
-    """How many messages of `magic` fill `at` to `end`; 0 if they do not: §2.2."""
-    found, least = 0, 14 + 8 * magic
+    """Return how many messages of `magic` fill `at` to `end`; 0 if they do not fill it: §2.2."""
+    found, smallest = 0, 14 + 8 * magic
     while at < end:
         if end - at < THROUGH_MAGIC:
             return 0
         size = int32(data, at + U(8))
-        if size < least or U(size) + OVERHEAD > end - at or data[at + MAGIC_AT] != magic:
+        if size < smallest or U(size) + OVERHEAD > end - at or data[at + MAGIC_AT] != magic:
             return 0
         at += U(size) + OVERHEAD
         found += 1
@@ -88,43 +91,45 @@ def count_inner(data: Octets, at: Pos, end: Pos, magic: int) -> Int:
 
 
 @compiled
-def count_inners(data: Octets, start: Array, end: Array, which: Array, magic: Array, heads: Array) -> None:
-    """`count_inner` of the wrappers `which`, as the `count` of their heads."""
-    for index in range(which.size):
-        entry = which[index]
-        heads[entry].count = count_inner(data, start[index], end[index], magic[entry])
+def count_inners(
+    data: Octets, start: Array, end: Array, selected: Array, magic: Array, entry_headers: Array
+) -> None:
+    """Store the result of `count_inner` for the `selected` wrappers in their entry headers."""
+    for index in range(selected.size):
+        entry = selected[index]
+        entry_headers[entry].count = count_inner(data, start[index], end[index], magic[entry])
 
 
 @compiled
 def read_set(  # noqa: PLR0913, PLR0917 - as above
-    data: Octets, at: Pos, end: Pos, head: Row, magic: int, slots: Array, first: int, step: int,
+    data: Octets, at: Pos, end: Pos, header: Row, magic: int, slots: Array, first: int, step: int,
     numbers: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    taken: Array,
+    used: Array,
 ) -> Flag:  # fmt: skip
-    """The messages of one wrapper, which fill `at` to `end`: offsets and timestamps as §2.2 has them.
+    """Read the messages of one wrapper, which must fill `at` to `end`, and return whether all are clean.
 
-    What is kept, and where, is as in `kernels.read_batch`.
+    Offsets and timestamps are set as in §2.2. The arrays are filled as in `kernels.read_batch`.
     """
-    append, before = head.attributes & APPEND_TIME, np.int64(-1)
-    for index in range(head.count):
+    append, previous = header.attributes & APPEND_TIME, np.int64(-1)
+    for index in range(header.count):
         row = slots[first + step * index]
         stop = at + U(int32(data, at + U(8))) + OVERHEAD
-        if not read_message(data, at, stop, magic, row) or row.offset <= before:
+        if not read_message(data, at, stop, magic, row) or row.offset <= previous:
             return False
         if row.attributes & ~APPEND_TIME or (row.attributes and not (magic and append)):
             return False
-        before = row.offset
+        previous = row.offset
         if append and magic:
-            row.timestamp = head.max_time
+            row.timestamp = header.max_timestamp
         at = stop
-        shelve(data, row, numbers, ends, absent, keys, values, taken)
-    base = head.offset - before if magic and head.offset else np.int64(0)
-    if head.count == 0 or base < 0 or at != end:
+        shelve(data, row, numbers, ends, absent, keys, values, used)
+    base = header.offset - previous if magic and header.offset else np.int64(0)
+    if header.count == 0 or base < 0 or at != end:
         return False
-    for index in range(head.count * step):
+    for index in range(header.count * step):
         slots[first + index].offset += base
     if numbers.size:
-        for index in range(taken[0] - U(head.count), taken[0]):
+        for index in range(used[0] - U(header.count), used[0]):
             numbers[0, index] += base
     return True
 
@@ -132,99 +137,105 @@ def read_set(  # noqa: PLR0913, PLR0917 - as above
 @compiled
 def shelve(  # noqa: PLR0913, PLR0917 - as above
     data: Octets, row: Row, numbers: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    taken: Array,
+    used: Array,
 ) -> None:  # fmt: skip
-    """A message as columns, if there is any room for them."""
+    """Append a message to the column buffers, if they have room."""
     if not numbers.size:
         return
-    put, key_end, value_end = taken[0], taken[1], taken[2]
-    numbers[0, put], numbers[1, put] = row.offset, row.timestamp
-    absent[0, put], absent[1, put] = row.key_length < 0, row.value_length < 0
+    row_at, key_end, value_end = used[0], used[1], used[2]
+    numbers[0, row_at], numbers[1, row_at] = row.offset, row.timestamp
+    absent[0, row_at], absent[1, row_at] = row.key_length < 0, row.value_length < 0
     if row.key_length > 0:
         copy(data, row.key_at, U(row.key_length), keys, key_end)
         key_end += U(row.key_length)
     if row.value_length > 0:
         copy(data, row.value_at, U(row.value_length), values, value_end)
         value_end += U(row.value_length)
-    put += ONE
-    ends[0, put], ends[1, put], ends[2, put] = key_end, value_end, taken[3]
-    taken[0], taken[1], taken[2] = put, key_end, value_end
+    row_at += ONE
+    ends[0, row_at], ends[1, row_at], ends[2, row_at] = key_end, value_end, used[3]
+    used[0], used[1], used[2] = row_at, key_end, value_end
 
 
 @compiled
-def read_sets(  # noqa: PLR0913, PLR0917 - a kernel is given the arrays, not what holds them
-    data: Octets, start: Array, end: Array, which: Array, heads: Array, magic: Array, slots: Array,
+def read_sets(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
+    data: Octets, start: Array, end: Array, selected: Array, entry_headers: Array, magic: Array, slots: Array,
     first: Array, step: int, clean: Array,
 ) -> None:  # fmt: skip
-    """`read_set` of the wrappers `which`; no columns."""
-    numbers, ends, absent, octets, taken = no_columns()
-    for index in range(which.size):
-        entry = which[index]
+    """Apply `read_set` to the `selected` wrappers; the messages are stored in `slots` only."""
+    numbers, ends, absent, octets, used = no_columns()
+    for index in range(selected.size):
+        entry = selected[index]
         clean[entry] = read_set(
-            data, start[index], end[index], heads[entry], magic[entry], slots, first[entry], step,
-            numbers, ends, absent, octets, octets, taken,
+            data, start[index], end[index], entry_headers[entry], magic[entry], slots, first[entry], step,
+            numbers, ends, absent, octets, octets, used,
         )  # fmt: skip
 
 
 @compiled
-def read_packed(data: Octets, entry: int, heads: Array, magic: Array, slots: Array, clean: Array) -> None:
-    """The records or messages of one entry, which fill `data`; nothing is kept."""
-    numbers, ends, absent, octets, taken = no_columns()
+def read_packed(
+    data: Octets, entry: int, entry_headers: Array, magic: Array, slots: Array, clean: Array
+) -> None:
+    """Judge the records or messages of one entry, which must fill `data`; store none of them."""
+    numbers, ends, absent, octets, used = no_columns()
     clean[entry] = read_region(
-        data, ZERO, U(data.size), heads[entry], magic[entry], slots, ZERO,
-        numbers, numbers[0], ends, absent, octets, octets, taken,
+        data, ZERO, U(data.size), entry_headers[entry], magic[entry], slots, ZERO,
+        numbers, numbers[0], ends, absent, octets, octets, used,
     )  # fmt: skip
 
 
 @compiled
 def read_region(  # noqa: PLR0913, PLR0917 - as above
-    data: Octets, at: Pos, end: Pos, head: Row, magic: int, slots: Array, base: Pos,
+    data: Octets, at: Pos, end: Pos, header: Row, magic: int, slots: Array, base: Pos,
     numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    taken: Array,
+    used: Array,
 ) -> Flag:  # fmt: skip
-    """The records or messages of one entry, which fill `at` to `end`; a wrapper's are counted first."""
+    """Read the records or messages of one entry, which must fill `at` to `end`.
+
+    The messages of a wrapper are counted first. Returns whether all are clean.
+    """
     if magic == 2:
-        if np.int64(head.count) * LEAST_RECORD > np.int64(end - at):
+        if np.int64(header.count) * LEAST_RECORD > np.int64(end - at):
             return False
         return read_batch(
-            data, at, end, head, slots, 0, 0, base, numbers, headers_at, ends, absent, keys, values, taken
+            data, at, end, header, slots, 0, 0, base, numbers, headers_at, ends, absent, keys, values, used
         )
-    head.count = count_inner(data, at, end, magic)
-    return read_set(data, at, end, head, magic, slots, 0, 0, numbers, ends, absent, keys, values, taken)
+    header.count = count_inner(data, at, end, magic)
+    return read_set(data, at, end, header, magic, slots, 0, 0, numbers, ends, absent, keys, values, used)
 
 
 @compiled
 def read_columns(  # noqa: PLR0913, PLR0917 - as above
     wire: Octets, position: Array, length: Array, magic: Array, arena: Octets, start: Array, stop: Array,
-    heads: Array, slots: Array, clean: Array,
+    entry_headers: Array, slots: Array, clean: Array,
     numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
-    taken: Array,
+    used: Array,
 ) -> None:  # fmt: skip
-    """The columns of all entries that are clean so far, in order; what turns out not to be leaves nothing.
+    """Read all entries that are clean so far, in order, into the column buffers.
 
-    `start`, `stop`: of what an entry unpacked to, in the arena; a start behind the arena for the others.
+    An entry that is found not to be clean leaves nothing in the buffers. `start` and `stop` are the limits of
+    decompressed entries in the arena; for the others `start` is greater than the size of the arena.
     """
-    row, size, before = slots[0], U(wire.size), taken.copy()
+    row, size, used_before = slots[0], U(wire.size), used.copy()
     for index in range(position.size):
         if not clean[index]:
             continue
-        at, end, kind = position[index], position[index] + length[index], magic[index]
+        at, end, magic_byte = position[index], position[index] + length[index], magic[index]
         if start[index] <= U(arena.size):
-            good = read_region(
-                arena, start[index], stop[index], heads[index], kind, slots, size,
-                numbers, headers_at, ends, absent, keys, values, taken,
+            is_clean = read_region(
+                arena, start[index], stop[index], entry_headers[index], magic_byte, slots, size,
+                numbers, headers_at, ends, absent, keys, values, used,
             )  # fmt: skip
-        elif kind == 2:
-            good = read_region(
-                wire, at + BATCH_HEADER, end, heads[index], kind, slots, ZERO,
-                numbers, headers_at, ends, absent, keys, values, taken,
+        elif magic_byte == 2:
+            is_clean = read_region(
+                wire, at + BATCH_HEADER, end, entry_headers[index], magic_byte, slots, ZERO,
+                numbers, headers_at, ends, absent, keys, values, used,
             )  # fmt: skip
         else:
-            good = read_message(wire, at, end, kind, row)
-            if good:
-                shelve(wire, row, numbers, ends, absent, keys, values, taken)
-        clean[index] = good
-        if good:
-            before[:] = taken
+            is_clean = read_message(wire, at, end, magic_byte, row)
+            if is_clean:
+                shelve(wire, row, numbers, ends, absent, keys, values, used)
+        clean[index] = is_clean
+        if is_clean:
+            used_before[:] = used
         else:
-            taken[:] = before
+            used[:] = used_before

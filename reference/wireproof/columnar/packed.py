@@ -1,6 +1,7 @@
-"""The compressed regions of entries: one by one for a verdict, or a wave of them for their records.
+"""Decompress the compressed entries of a block: one at a time for a verdict, or together for their records.
 
-For a verdict a region is judged as soon as it is unpacked, while it lies in a cache, and nothing is kept.
+For a verdict, an entry is judged as soon as it is decompressed, while its bytes are in the cache, and nothing
+is kept.
 """
 
 from typing import Final
@@ -14,76 +15,88 @@ from wireproof.columnar.inflate import Arena, inflate
 from wireproof.columnar.kernels import CODEC, SLOT, Array, Octets
 
 UNPACKED_BYTES: Final = 2 << 20
-"""Bytes that compressed entries of a wave may unpack to before it is closed: few enough for a cache."""
+"""A block ends once its entries give more decompressed bytes than this: few enough for the CPU cache."""
 ARENA_BYTES: Final = UNPACKED_BYTES + (256 << 10)
-"""Memory for that, and for what the entry that closes the wave most often unpacks to."""
+"""Memory for these bytes and usually for the decompressed bytes of the entry that ends the block."""
 BATCH_HEADER: Final = 61
 
 
 @frozen
 class Unpacked:
-    """The compressed regions of a wave: whose, and where each lies in the arena; `stop`: entries judged."""
+    """The decompressed entries of a block.
 
-    which: Array
+    Attributes:
+        selected: their indices in the block.
+        start, end: of each, in the arena.
+        arena: the decompressed bytes.
+        stop: the number of entries in the block.
+    """
+
+    selected: Array
     start: Array
     end: Array
     arena: Octets
     stop: int
 
 
-def closed(heads: Array, magic: Array, clean: Array) -> list[int]:
-    """The compressed entries that are clean so far; without a record a batch is not opened (N08)."""
-    empty = (magic == 2) & (heads["count"] == 0) & (heads["attributes"] & CODEC != 0)
+def closed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
+    """Return the indices of the compressed entries that are clean so far.
+
+    A compressed batch without records is marked as not clean: readers do not decompress it (N08).
+    """
+    empty = (magic == 2) & (entry_headers["count"] == 0) & (entry_headers["attributes"] & CODEC != 0)
     clean &= ~empty
-    found: list[int] = np.flatnonzero(clean & (heads["attributes"] & CODEC != 0)).tolist()
-    return found
+    indices: list[int] = np.flatnonzero(clean & (entry_headers["attributes"] & CODEC != 0)).tolist()
+    return indices
 
 
-def read(entries: Entries, heads: Array, clean: Array, most: int) -> Array:
+def read(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Array:
     """Judge the records of each compressed entry that is clean so far.
 
     Returns:
-        How many bytes the region of each entry gave, uint64; `clean` and the wrappers' counts are set.
+        The decompressed bytes of each entry, uint64. `clean` and the counts of wrappers are updated.
     """
     size = np.zeros(clean.size, np.uint64)
     arena, slots = Arena.of(0), np.empty(1, SLOT)
-    codec = heads["attributes"] & CODEC
-    for index in closed(heads, entries.magic, clean):
-        data = _unpacked(entries, index, int(codec[index]), most, arena)
+    codec = entry_headers["attributes"] & CODEC
+    for index in closed(entry_headers, entries.magic, clean):
+        data = _decompressed(entries, index, int(codec[index]), most, arena)
         if data is None:
             clean[index] = False
             continue
         octets = np.frombuffer(data, np.uint8)
-        message_kernels.read_packed(octets, index, heads, entries.magic, slots, clean)
+        message_kernels.read_packed(octets, index, entry_headers, entries.magic, slots, clean)
         size[index] = octets.size
     return size
 
 
-def unpack(entries: Entries, heads: Array, clean: Array, most: int) -> Unpacked:
-    """Unpack what is compressed and clean so far, and mark what cannot be."""
-    codec, arena = heads["attributes"] & CODEC, Arena.of(0)
-    which: list[int] = []
+def unpack(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Unpacked:
+    """Decompress the compressed entries that are clean so far; mark those that cannot be decompressed."""
+    codec, arena = entry_headers["attributes"] & CODEC, Arena.of(0)
+    indices: list[int] = []
     ends: list[int] = []
     stop = clean.size
-    for index in closed(heads, entries.magic, clean):
+    for index in closed(entry_headers, entries.magic, clean):
         if arena.size > UNPACKED_BYTES:
             stop = index
             break
         arena = arena if arena.octets.size else Arena.of(ARENA_BYTES)
-        data = _unpacked(entries, index, int(codec[index]), most, arena)
+        data = _decompressed(entries, index, int(codec[index]), most, arena)
         if data is None:
             clean[index] = False
             continue
         arena.take(data)
-        which.append(index)
+        indices.append(index)
         ends.append(arena.size)
     end = np.array(ends, np.uint64)
     start = np.concatenate((np.zeros(1, np.uint64), end))[:-1]
-    return Unpacked(np.array(which, np.int64), start, end, arena.octets[: arena.size], stop)
+    return Unpacked(np.array(indices, np.int64), start, end, arena.octets[: arena.size], stop)
 
 
-def _unpacked(entries: Entries, index: int, codec: int, most: int, arena: Arena) -> bytes | memoryview | None:
-    """What the region of an entry gives, as `inflate` has it."""
+def _decompressed(
+    entries: Entries, index: int, codec: int, most: int, arena: Arena
+) -> bytes | memoryview | None:
+    """Decompress the compressed bytes of an entry; None if that fails."""
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:

@@ -1,4 +1,4 @@
-"""Room for the columns of a wave, which the kernels fill record by record."""
+"""The memory for the record columns of a block, which the kernels fill record by record."""
 
 from threading import local
 
@@ -9,13 +9,13 @@ from wireproof.columnar.kernels import SLACK, Array, Octets
 
 
 class _Scratch(local):
-    """Memory of each thread's own, for what is small when it is kept, and large until that is known."""
+    """Memory of each thread for parts that are small once they are filled, and large until then."""
 
     def __init__(self) -> None:
         self.keys, self.headers_at = np.empty(0, np.uint8), np.empty(0, np.int64)
 
     def of(self, records: int, size: int) -> tuple[Array, Octets]:
-        """Room for so many positions of headers, and for so many bytes of keys."""
+        """Return room for that many header positions and that many bytes of keys."""
         if self.headers_at.size < records:
             self.headers_at = np.empty(records, np.int64)
         if self.keys.size < size:
@@ -28,15 +28,15 @@ _SCRATCH = _Scratch()
 
 @frozen
 class Shelf:
-    """Columns, each with room for all that may come. It holds until the thread makes another one.
+    """Column buffers with room for all records of a block; valid until the thread makes the next ones.
 
     Attributes:
         numbers: int64: offset and timestamp.
-        headers_at: int64: where the first header stands, if there is any.
-        ends: int32, of keys, values and headers: where those of each record end, behind a first 0.
-        absent: bool, of keys and values: whether there is none.
-        keys, values: uint8, one behind another; longer by `SLACK`.
-        taken: uint64, how much there is: records, bytes of keys, of values, headers.
+        headers_at: int64: the position of the first header; undefined for a record without headers.
+        ends: int32: for keys, values and headers, a first 0 and then the end of each record's part.
+        absent: bool: whether key and value are null.
+        keys, values: uint8: the bytes, one after another; longer by `SLACK`.
+        used: uint64: the number of records, bytes of keys, bytes of values, and headers.
     """
 
     numbers: Array
@@ -45,14 +45,14 @@ class Shelf:
     absent: Array
     keys: Octets
     values: Octets
-    taken: Array
+    used: Array
 
     @classmethod
     def of(cls, records: int, size: int) -> "Shelf":
-        """Room for so many records, whose keys and values are of so many bytes at most.
+        """Return buffers for that many records, whose keys and values take at most `size` bytes each.
 
-        What becomes columns is one piece of Arrow's memory, whose pool keeps what is given up: to have it
-        from the system again costs more than to fill it.
+        The parts that become columns are one piece of Arrow's memory. Its pool keeps freed memory; to get new
+        memory from the system costs more than to fill it.
         """
         size += int(SLACK)
         parts = (16 * max(records, 1), 12 * (records + 1), 2 * records, size)

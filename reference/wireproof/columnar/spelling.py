@@ -1,8 +1,9 @@
-"""The digest of what an adapter shows of an entry, from columns: no JSON is made, only its canonical bytes.
+"""The digest of the values that an adapter shows of an entry, computed from columns.
 
-Design, section 3, "Values". Adapters are asked for digests about every entry of an archive. `trees` and
-`wire.values.digest` say the same, an object a field; nearly all entries are right, and nobody looks at those
-objects. Which fields stand where is told by two tables, which are those of `trees`.
+Adapters are asked for digests about every entry of an archive. The canonical JSON of an entry is written
+straight to bytes and hashed, without Python objects for its fields. The result equals `wire.values.digest` of
+the JSON from `item_json`: nearly all answers are right, so nobody needs the objects. The order of the fields
+is stated in the tables below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,23 +35,23 @@ from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.values import DIGEST, Json
 
 ENTRY_NUMBERS: Final = (
-    *("offset", "leader_epoch", "attributes", "last", "base_time", "max_time"),
-    *("producer", "producer_epoch", "sequence"),
+    *("offset", "leader_epoch", "attributes", "last_offset_delta", "base_timestamp", "max_timestamp"),
+    *("producer_id", "producer_epoch", "base_sequence"),
 )
-"""Columns of `HEAD`; the magic is one more behind them."""
+"""The fields of `HEADER` that are written; the magic follows as one more column."""
 
-RECORD_NUMBERS: Final = ("offset", "timestamp", "delta", "attributes")
-"""Columns of `SLOT`; the delta of the offset is one more behind them."""
+RECORD_NUMBERS: Final = ("offset", "timestamp", "timestamp_delta", "attributes")
+"""The fields of `SLOT` that are written; offsetDelta follows as one more column."""
 
 LEAST_OCTETS: Final = 4
-"""Characters of null; of the quotes around bytes, fewer."""
+"""Characters of null; the quotes around bytes take fewer."""
 
 OFFSET_DELTA: Final = len(RECORD_NUMBERS)
 
 
 @frozen
 class _Op:
-    """A text, and what is put behind it: see `spelling_kernels`."""
+    """A text and the value that is written after it: see `canonical_json_kernels`."""
 
     text: str
     kind: int = TEXT
@@ -66,7 +67,7 @@ def _record(name: str) -> _Op:
 
 
 Fields: TypeAlias = "dict[str, _Op | Fields]"
-"""A JSON object, in the order of its canonical spelling; inner ones are the elements of a list."""
+"""A JSON object in the order of its canonical form; an inner dict is the element of a list."""
 
 RECORDS: Final[Fields] = {
     "attributes": _record("attributes"),
@@ -76,20 +77,20 @@ RECORDS: Final[Fields] = {
     "offset": _record("offset"),
     "offsetDelta": _Op("", RECORD, OFFSET_DELTA),
     "timestamp": _record("timestamp"),
-    "timestampDelta": _record("delta"),
+    "timestampDelta": _record("timestamp_delta"),
     "value": _Op("", VALUE),
 }
 BATCH: Final[Fields] = {
     "attributes": _entry("attributes"),
     "baseOffset": _entry("offset"),
-    "baseSequence": _entry("sequence"),
-    "baseTimestamp": _entry("base_time"),
-    "lastOffsetDelta": _entry("last"),
+    "baseSequence": _entry("base_sequence"),
+    "baseTimestamp": _entry("base_timestamp"),
+    "lastOffsetDelta": _entry("last_offset_delta"),
     "magic": _entry("magic"),
-    "maxTimestamp": _entry("max_time"),
+    "maxTimestamp": _entry("max_timestamp"),
     "partitionLeaderEpoch": _entry("leader_epoch"),
     "producerEpoch": _entry("producer_epoch"),
-    "producerId": _entry("producer"),
+    "producerId": _entry("producer_id"),
     "records": RECORDS,
 }
 MESSAGE: Final[Fields] = {
@@ -107,97 +108,100 @@ WRAPPER: Final[Fields] = {
     "magic": _entry("magic"),
     "messages": MESSAGE,
     "offset": _entry("offset"),
-    "timestamp": _entry("max_time"),
+    "timestamp": _entry("max_timestamp"),
     "value": _Op("null"),
 }
-"""kafka.md §2.2: what it holds is compressed, of which no value speaks."""
+"""kafka.md §2.2: key and value of a wrapper are null, because its value is the compressed messages."""
 
 Program: TypeAlias = "list[_Op]"
 
 
 @frozen
 class View:
-    """What is shown of the entries of one magic.
+    """The fields that an adapter shows of the entries of one magic.
 
     Attributes:
-        wanted: of the value of an entry, or of the stream that it is lifted to.
-        entries: the field of that stream which lists its entries; empty: nothing is lifted.
+        wanted: the fields of the entry, or of the stream that it is wrapped in.
+        entries: the field of that stream that lists its entries; empty if nothing is wrapped.
     """
 
     wanted: Wanted
     entries: str = ""
 
     def around(self) -> tuple[bytes, bytes]:
-        """What stands before and behind the spelling of an entry."""
+        """Return the JSON before and after an entry."""
         if not self.entries:
             return b"", b""
         return (f'{{"{self.entries}":['.encode(), b"]}") if self.shown else (b"{}", b"")
 
     @property
     def shown(self) -> bool:
-        """Whether anything of an entry is."""
+        """True if a field of an entry is shown."""
         return not self.entries or not self.wanted or self.entries in self.wanted
 
     def of_entry(self) -> Wanted:
-        """What is wanted of the entry itself."""
+        """Return the wanted fields of the entry itself."""
         return _inner(self.wanted, self.entries) if self.entries else self.wanted
 
 
 def _inner(wanted: Wanted, name: str) -> Wanted:
-    """Of the elements of the list `name`, as `observe.project` has it: no pattern of elements wants all."""
+    """Return the wanted fields of the elements of the list `name`.
+
+    As in `observe.project`, no pattern for the elements means all their fields.
+    """
     return wanted.get(name, {}).get("[]", {})
 
 
 def _programs(fields: Fields, wanted: Wanted) -> tuple[Program, Program, Program]:
-    """Of an object with a list in it: what is before the elements, an element, what is behind them."""
+    """Return the programs of an object with a list: before the elements, one element, after the elements."""
     parts: tuple[Program, Program, Program] = ([_Op("{")], [], [])
     here, comma = 0, ""
-    for name, what in fields.items():
+    for name, field in fields.items():
         if wanted and name not in wanted:
             continue
         parts[here].append(_Op(f'{comma}"{name}":'))
         comma = ","
-        if isinstance(what, dict):
+        if isinstance(field, dict):
             parts[0].append(_Op("["))
-            parts[1].extend(_programs(what, _inner(wanted, name))[0])
+            parts[1].extend(_programs(field, _inner(wanted, name))[0])
             here = 2
             parts[2].append(_Op("]"))
         else:
-            parts[here].extend(_quoted(what))
+            parts[here].extend(_quote(field))
     parts[here].append(_Op("}"))
     return parts
 
 
-def _quoted(what: _Op) -> Program:
-    return [_Op('"'), what, _Op('"')] if what.kind in (ENTRY, RECORD) else [what]
+def _quote(op: _Op) -> Program:
+    return [_Op('"'), op, _Op('"')] if op.kind in (ENTRY, RECORD) else [op]
 
 
-def _joined(program: Program) -> Iterator[_Op]:
-    """Texts that follow one another put together."""
+def _join_texts(program: Program) -> Iterator[_Op]:
+    """Join consecutive texts."""
     text = ""
-    for one in program:
-        text += one.text
-        if one.kind != TEXT:
-            yield evolve(one, text=text)
+    for op in program:
+        text += op.text
+        if op.kind != TEXT:
+            yield evolve(op, text=text)
             text = ""
     if text:
         yield _Op(text)
 
 
-# --- all that an adapter shows ---
+# --- the fields that an adapter shows ---
 
 SHAPES: Final = 2
-"""Of each magic: plain, and compressed; a batch is of one shape either way."""
+"""Shapes for each magic: not compressed and compressed. A batch has the same JSON in both."""
 
 
 @frozen
 class Spelling:
-    """How the entries are spelled for an adapter.
+    """The canonical form of entries for one adapter.
 
     Attributes:
-        views: by magic; what is missing is not spelled.
+        views: by magic; entries of other magics are left out.
         programs: for the kernels.
-        around: by magic, what stands before and behind.
+        around: by magic, the JSON before and after an entry.
     """
 
     views: Mapping[int, View]
@@ -206,126 +210,131 @@ class Spelling:
 
     @classmethod
     def of(cls, views: Mapping[int, View]) -> "Spelling":
-        """The spelling that shows `views`."""
-        return cls(views, _compiled(views), {magic: view.around() for magic, view in views.items()})
+        """Return the canonical form that shows `views`."""
+        return cls(views, _compile(views), {magic: view.around() for magic, view in views.items()})
 
 
-def _compiled(views: Mapping[int, View]) -> Programs:
+def _compile(views: Mapping[int, View]) -> Programs:
     text, ops = "", list[tuple[int, int, int, int]]()
     parts = np.zeros((3 * SHAPES, 4), np.int64)
     for magic, view in views.items():
-        for packed in range(SHAPES):
-            row = parts[SHAPES * magic + packed]
+        for compressed in range(SHAPES):
+            row = parts[SHAPES * magic + compressed]
             row[0] = len(ops)
-            for number, program in enumerate(_of_shape(view, magic, packed=bool(packed))):
-                for one in _joined(program):
-                    ops.append((one.kind, one.column, len(text), len(text) + len(one.text)))
-                    text += one.text
+            for number, program in enumerate(_programs_of_shape(view, magic, compressed=bool(compressed))):
+                for op in _join_texts(program):
+                    ops.append((op.kind, op.column, len(text), len(text) + len(op.text)))
+                    text += op.text
                 row[number + 1] = len(ops)
     rows = np.array(ops, np.int64).reshape(len(ops), 4)
     return Programs(np.frombuffer(text.encode() or b" ", np.uint8), rows, parts)
 
 
-def _of_shape(view: View, magic: int, *, packed: bool) -> tuple[Program, Program, Program]:
+def _programs_of_shape(view: View, magic: int, *, compressed: bool) -> tuple[Program, Program, Program]:
     if not view.shown:
         return [], [], []
     wanted = view.of_entry()
     if magic == 2:
         return _programs(BATCH, wanted)
-    if packed:
+    if compressed:
         return _programs(WRAPPER, wanted)
     return [], _programs(MESSAGE, wanted)[0], []
 
 
 @frozen
 class Spelt:
-    """A clean entry, spelled and not told.
+    """The value of a clean entry of which only digests are known.
 
     Attributes:
-        digests: of what each adapter shows; empty where it shows nothing of this magic.
-        headers: whether a record has some.
+        digests: of the fields that each adapter shows; empty if it shows none for this magic.
+        headers: whether a record has headers.
     """
 
     digests: tuple[str, ...]
     headers: bool
 
 
-def spelt(run: Run, spellings: Sequence[Spelling], options: Options = DEFAULT) -> Iterator[Item]:
-    """The items of a run that was judged with its slots, as `trees` gives them but for the values.
+def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT) -> Iterator[Item]:
+    """Yield the items of a step, whose block must have slots; clean frames have `EntryDigests` as values.
 
-    The value of a clean frame is `Spelt`; that of a batch of control markers is its JSON, for they are few.
+    A batch of control records has its JSON as value, because such batches are few. The items are otherwise
+    the same as those of `json_items`.
     """
-    if run.wave is None:
-        yield run.answers[0]
+    if step.block is None:
+        yield step.answers[0]
         return
-    entries, controls, headers = run.wave.entries, _controls(run.wave), _headers(run.wave)
-    found = [digests(run.wave, one) for one in spellings]
+    entries, controls, headers = step.block.entries, _is_control(step.block), _has_headers(step.block)
+    digests_by_form = [digests(step.block, form) for form in spellings]
     rows = zip(entries.position.tolist(), entries.length.tolist(), strict=True)
     for index, (at, length) in enumerate(rows):
-        if index in run.answers:
-            yield run.answers[index]
+        if index in step.answers:
+            yield step.answers[index]
         elif controls[index]:
             yield Item("frame", at, length, tree(bytes(entries.view[at : at + length]), options))
         else:
-            yield Item("frame", at, length, Spelt(tuple(each[index] for each in found), headers[index]))
+            yield Item(
+                "frame", at, length, Spelt(tuple(column[index] for column in digests_by_form), headers[index])
+            )
 
 
 def tree(data: bytes, options: Options = DEFAULT) -> Json:
-    """The JSON of one entry that the kernels found clean."""
-    (item,) = (item for run in runs(data, options, keep="slots") for item in trees(run))
+    """Return the JSON of one entry that the kernels found clean."""
+    (item,) = (item for step in runs(data, options, keep="slots") for item in trees(step))
     value: Json = item.value
     return value
 
 
-def _controls(wave: Wave) -> list[bool]:
-    found: list[bool] = ((wave.entries.magic == 2) & (wave.heads["attributes"] & CONTROL != 0)).tolist()
-    return found
+def _is_control(block: Wave) -> list[bool]:
+    is_control: list[bool] = (
+        (block.entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0)
+    ).tolist()
+    return is_control
 
 
-def _headers(wave: Wave) -> list[bool]:
-    """Whether a record of each entry has headers."""
-    total = np.concatenate((np.zeros(1, np.int64), np.cumsum(wave.slots["headers"], dtype=np.int64)))
-    stops = np.cumsum(wave.records)
-    found: list[bool] = (total[stops] > total[stops - wave.records]).tolist()
-    return found
+def _has_headers(block: Wave) -> list[bool]:
+    """Return for each entry whether one of its records has headers."""
+    total = np.concatenate((np.zeros(1, np.int64), np.cumsum(block.slots["headers"], dtype=np.int64)))
+    stops = np.cumsum(block.records)
+    has_headers: list[bool] = (total[stops] > total[stops - block.records]).tolist()
+    return has_headers
 
 
-def digests(wave: Wave, spelling: Spelling) -> list[str]:
-    """The digest of each entry; empty for what is not shown, not clean, or a control batch."""
-    shapes, records, stops = _shapes(wave, spelling), _records(wave), np.cumsum(wave.records)
-    out = np.empty(_room(shapes, records, spelling.programs), np.uint8)
+def digests(block: Wave, form: Spelling) -> list[str]:
+    """Return the digest of each entry; empty if the entry is not shown, not clean, or a control batch."""
+    shapes, records, stops = _shapes(block, form), _records(block), np.cumsum(block.records)
+    out = np.empty(_max_size(shapes, records, form.programs), np.uint8)
     ends = np.zeros(shapes.size, np.int64)
-    spelling_kernels.spell(records, _numbers(wave), shapes, stops, spelling.programs, out, ends)
-    view, found, first = out.data, list[str](), 0
+    spelling_kernels.spell(records, _numbers(block), shapes, stops, form.programs, out, ends)
+    view, digests_found, first = out.data, list[str](), 0
     for shape, end in zip(shapes.tolist(), ends.tolist(), strict=True):
-        found.append(_digest(*spelling.around[shape // SHAPES], view[first:end]) if shape >= 0 else "")
+        digests_found.append(_digest(*form.around[shape // SHAPES], view[first:end]) if shape >= 0 else "")
         first = end
-    return found
+    return digests_found
 
 
-def _digest(before: bytes, behind: bytes, data: memoryview) -> str:
-    """As `values.digest` of the JSON that is spelled so."""
+def _digest(before: bytes, after: bytes, data: memoryview) -> str:
+    """Return the same as `values.digest` of the parsed JSON."""
     state = blake2b(before, digest_size=DIGEST)
     state.update(data)
-    state.update(behind)
+    state.update(after)
     return state.hexdigest()
 
 
-def _shapes(wave: Wave, spelling: Spelling) -> Array:
-    shown = wave.clean & np.isin(wave.entries.magic, list(spelling.views)) & ~np.array(_controls(wave))
-    packed = wave.heads["attributes"] & CODEC != 0
-    shapes: Array = np.where(shown, SHAPES * wave.entries.magic.astype(np.int64) + packed, -1)
+def _shapes(block: Wave, form: Spelling) -> Array:
+    shown = block.clean & np.isin(block.entries.magic, list(form.views)) & ~np.array(_is_control(block))
+    compressed = block.entry_headers["attributes"] & CODEC != 0
+    shapes: Array = np.where(shown, SHAPES * block.entries.magic.astype(np.int64) + compressed, -1)
     return shapes
 
 
-def _numbers(wave: Wave) -> Array:
-    columns = [wave.heads[name] for name in ENTRY_NUMBERS]
-    return np.stack([*columns, wave.entries.magic], axis=1, dtype=np.int64)
+def _numbers(block: Wave) -> Array:
+    columns = [block.entry_headers[name] for name in ENTRY_NUMBERS]
+    return np.stack([*columns, block.entries.magic], axis=1, dtype=np.int64)
 
 
-def _records(wave: Wave) -> Records:
-    slots = wave.slots
-    base = np.repeat(wave.heads["offset"], wave.records)
+def _records(block: Wave) -> Records:
+    slots = block.slots
+    base = np.repeat(block.entry_headers["offset"], block.records)
     columns = [slots[name] for name in RECORD_NUMBERS]
     numbers = np.stack([*columns, slots["offset"] - base], axis=1, dtype=np.int64)
     ends = np.cumsum(slots["headers"], dtype=np.int64)
@@ -333,13 +342,13 @@ def _records(wave: Wave) -> Records:
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
     if total:
         column_kernels.read_headers(
-            wave.entries.wire, wave.arena, slots["headers_at"], slots["headers"], at, length
+            block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
         )
-    return Records(wave.entries.wire, wave.arena, slots, numbers, at, length, ends)
+    return Records(block.entries.wire, block.arena, slots, numbers, at, length, ends)
 
 
-def _room(shapes: Array, records: Records, programs: Programs) -> int:
-    """Bytes that the spelling of a wave is not longer than."""
+def _max_size(shapes: Array, records: Records, programs: Programs) -> int:
+    """Return an upper limit for the bytes of the JSON of a block."""
     ops, parts = programs.ops, programs.parts
     lengths = ops[:, 3] - ops[:, 2] + np.where(ops[:, 0] == HEADERS, 2, max(DIGITS, LEAST_OCTETS))
     total = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

@@ -1,7 +1,7 @@
-"""The canonical spelling of the JSON of entries, from the records that `kernels` found. Compiled by numba.
+"""Numba kernels that write entries as canonical JSON, from the records that `kernels` found.
 
-A program is a run of rows of `ops`: a text, and what is put behind it. Everything was judged before; here it
-is only written down. The room was measured before too: `out` holds the longest spelling that there can be.
+A program is a range of rows of `ops`: each writes a text and, after it, a value. The entries were judged
+before, so nothing is checked. `canonical_digest` allocates `out` with room for the longest possible JSON.
 """
 
 from typing import Final, NamedTuple
@@ -10,10 +10,10 @@ from wireproof.columnar.extra import compiled, np
 from wireproof.columnar.kernels import ONE, ZERO, Array, Int, Octets, Pos, Row, U
 
 TEXT, ENTRY, RECORD, KEY, VALUE, HEADERS = range(6)
-"""What an op puts behind its text: nothing, a number of the entry or of the record, bytes, pairs of bytes."""
+"""The value that an op writes after its text: none, a number of entry or record, bytes, record headers."""
 
 DIGITS: Final = 20
-"""Characters of the longest number: the least of 64 bits, with its sign."""
+"""Characters of the longest number: the least 64-bit integer, with its sign."""
 
 HEX: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
 NULL: Final = np.frombuffer(b"null", np.uint8)
@@ -22,14 +22,14 @@ TEN, LOW4, FOUR = U(10), U(15), U(4)
 
 
 class Records(NamedTuple):
-    """The records of a wave, as the kernels read them.
+    """The records of a block, as the kernels read them.
 
     Attributes:
-        wire, arena: the two spaces of bytes; a position from the size of `wire` on is one of `arena`.
+        wire, arena: buffer and decompressed bytes; a position from the size of `wire` on is in `arena`.
         slots: rows of `SLOT`.
-        numbers: int64, a row a record.
-        header_at, header_length: of all headers, keys in row 0 and values in row 1.
-        header_end: of each record, how many headers there are by its end.
+        numbers: int64, one row for each record.
+        header_at, header_length: of all record headers, keys in row 0 and values in row 1.
+        header_end: for each record, the number of headers up to its end.
     """
 
     wire: Octets
@@ -42,13 +42,13 @@ class Records(NamedTuple):
 
 
 class Programs(NamedTuple):
-    """How entries are spelled.
+    """The programs that write entries as JSON.
 
     Attributes:
-        text: all texts, one behind another.
-        ops: int64, rows of kind, column of a number, beginning and end of the text.
-        parts: int64, a row a shape: where its three programs begin, and the end of the last: of what stands
-            before the records, of a record, of what stands behind them.
+        text: all texts, one after another.
+        ops: int64, rows of kind, column of a number, start and end of the text.
+        parts: int64, one row for each shape: the starts of its three programs and the end of the last. They
+            write the text before the records, one record, and the text after the records.
     """
 
     text: Octets
@@ -66,16 +66,16 @@ def spell(
     out: Octets,
     ends: Array,
 ) -> None:
-    """Spell every entry whose shape there is.
+    """Write every entry that has a shape.
 
     Args:
-        records: of all the entries.
-        entries: int64, a row of numbers an entry.
-        shapes: of each entry, a row of `programs.parts`; a negative one is not spelled.
-        stops: how many records there are by the end of each entry.
-        programs: how.
-        out: is written.
-        ends: where the spelling of each ends.
+        records: the records of all the entries.
+        entries: int64, one row of numbers for each entry.
+        shapes: for each entry, a row of `programs.parts`; an entry with a negative shape is left out.
+        stops: for each entry, the number of records up to its end.
+        programs: the programs of all shapes.
+        out: receives the JSON.
+        ends: receives the end of each entry in `out`.
     """
     at, first = ZERO, 0
     for index in range(shapes.size):
@@ -83,23 +83,23 @@ def spell(
         if shape >= 0:
             parts, entry = programs.parts[shape], entries[index]
             before = programs.ops[parts[0] : parts[1]]
-            inside = programs.ops[parts[1] : parts[2]]
-            behind = programs.ops[parts[2] : parts[3]]
+            each = programs.ops[parts[1] : parts[2]]
+            after = programs.ops[parts[2] : parts[3]]
             at = run(records, entry, -1, programs.text, before, out, at)
-            stop = stops[index] if inside.size else first  # records that nobody sees are no list
+            stop = stops[index] if each.size else first  # records that are not shown get no commas
             for record in range(first, stop):
                 if record > first:
                     out[at] = COMMA
                     at += ONE
-                at = run(records, entry, record, programs.text, inside, out, at)
-            at = run(records, entry, -1, programs.text, behind, out, at)
+                at = run(records, entry, record, programs.text, each, out, at)
+            at = run(records, entry, -1, programs.text, after, out, at)
         ends[index] = at
         first = stops[index]
 
 
 @compiled
 def run(records: Records, entry: Array, record: Int, text: Octets, ops: Array, out: Octets, at: Pos) -> Pos:
-    """One program; where its spelling ends."""
+    """Run one program and return the end of its output."""
     for row in range(ops.shape[0]):
         kind, column = ops[row, 0], ops[row, 1]
         for place in range(U(ops[row, 2]), U(ops[row, 3])):
@@ -122,27 +122,27 @@ def run(records: Records, entry: Array, record: Int, text: Octets, ops: Array, o
 
 @compiled
 def number(value: Int, out: Octets, at: Pos) -> Pos:
-    """An integer in decimal digits."""
-    left = U(value)
+    """Write an integer in decimal digits and return the end."""
+    rest = U(value)
     if value < 0:
         out[at] = MINUS
         at += ONE
-        left = ZERO - left
-    size, rest = ONE, left // TEN
-    while rest > ZERO:
+        rest = ZERO - rest
+    size, quotient = ONE, rest // TEN
+    while quotient > ZERO:
         size += ONE
-        rest //= TEN
+        quotient //= TEN
     place = at + size
     for _ in range(size):
         place -= ONE
-        out[place] = U(NOUGHT) + left % TEN
-        left //= TEN
+        out[place] = U(NOUGHT) + rest % TEN
+        rest //= TEN
     return at + size
 
 
 @compiled
 def octets(records: Records, start: Pos, length: Int, out: Octets, at: Pos) -> Pos:
-    """Bytes in hex and quotes; null for a negative length."""
+    """Write bytes in hex and quotes, or null for a negative length, and return the end."""
     if length < 0:
         for place in range(4):
             out[at + U(place)] = NULL[place]
@@ -159,7 +159,7 @@ def octets(records: Records, start: Pos, length: Int, out: Octets, at: Pos) -> P
 
 @compiled
 def hexed(data: Octets, start: Pos, length: Pos, out: Octets, at: Pos) -> Pos:
-    """Bytes in hex."""
+    """Write bytes in hex and return the end."""
     for step in range(length):
         byte = U(data[start + step])
         out[at + step + step] = HEX[byte >> FOUR]
@@ -169,7 +169,7 @@ def hexed(data: Octets, start: Pos, length: Pos, out: Octets, at: Pos) -> Pos:
 
 @compiled
 def headers(records: Records, record: Int, out: Octets, at: Pos) -> Pos:
-    """The list of the pairs of a record."""
+    """Write the list of the headers of a record and return the end."""
     last = records.header_end[record]
     first = last - records.slots[record].headers
     out[at] = OPEN

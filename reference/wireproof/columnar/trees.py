@@ -1,7 +1,7 @@
-"""What the kernels found, as the JSON of the values: what `to_json` makes of those that `values` builds.
+"""Items of a scan with their values as JSON: the same JSON that `to_json` makes of the value objects.
 
-Design, section 3, "Values". Adapters are asked about every entry of an archive, and what is expected of them
-is this JSON. Made from the columns it takes a part of the time that the reference and `to_json` take.
+Adapters are asked about every entry of an archive, and their answers are compared with this JSON. To make it
+from the columns takes a fraction of the time that the reference and `to_json` take.
 """
 
 from collections.abc import Iterator
@@ -20,51 +20,51 @@ from wireproof.wire.values import Json, to_json
 
 Texts: TypeAlias = "list[str]"
 
-NUMBERS = ("offset", "timestamp", "delta", "attributes")
+NUMBERS = ("offset", "timestamp", "timestamp_delta", "attributes")
 
 
-def trees(run: Run) -> Iterator[Item]:
-    """The items of a run that was judged with its slots; the value of a clean frame is its JSON."""
-    if run.wave is None:
-        yield run.answers[0]
+def trees(step: Run) -> Iterator[Item]:
+    """Yield the items of a step, whose block must have slots; the value of a clean frame is its JSON."""
+    if step.block is None:
+        yield step.answers[0]
         return
-    told, first = Told.of(run.wave), 0
-    for index, count in enumerate(run.wave.records.tolist()):
-        yield run.answers[index] if index in run.answers else _item(told, index, first, first + count)
+    texts, first = Told.of(step.block), 0
+    for index, count in enumerate(step.block.records.tolist()):
+        yield step.answers[index] if index in step.answers else _item(texts, index, first, first + count)
         first += count
 
 
 @frozen
 class Told:
-    """The columns of a wave as texts.
+    """The records of a block as texts.
 
     Attributes:
-        wave: what was judged.
-        numbers: the fields of the records that are integers, by name.
-        keys, values: hex, or None.
-        headers: of those records that have some, by the number of the record.
+        block: the judged entries.
+        numbers: the integer fields of the records, by name.
+        keys, values: in hex; None for null.
+        headers: the headers of the records that have some, by number of the record.
     """
 
-    wave: Wave
+    block: Wave
     numbers: dict[str, Texts]
     keys: list[str | None]
     values: list[str | None]
     headers: dict[int, list[Json]] = field(factory=dict)
 
     @classmethod
-    def of(cls, wave: Wave) -> "Told":
-        """All of the wave's records."""
-        slots, space = wave.slots, _Space.of(wave)
+    def of(cls, block: Wave) -> "Told":
+        """Convert all records of the block."""
+        slots, space = block.slots, _Space.of(block)
         numbers = {name: list(map(str, slots[name].tolist())) for name in NUMBERS}
         keys, values = (
             space.texts(slots[f"{name}_at"], slots[f"{name}_length"]) for name in ("key", "value")
         )
-        return cls(wave, numbers, keys, values, _headers(wave, space))
+        return cls(block, numbers, keys, values, _headers(block, space))
 
 
 @frozen
 class _Space:
-    """The bytes that slots point into, in hex: those of the entries, and behind the buffer those unpacked."""
+    """The bytes that slots refer to, in hex: those of the entries, and after the buffer the arena."""
 
     base: int
     size: int
@@ -72,15 +72,15 @@ class _Space:
     arena: str
 
     @classmethod
-    def of(cls, wave: Wave) -> "_Space":
-        entries = wave.entries
+    def of(cls, block: Wave) -> "_Space":
+        entries = block.entries
         base = int(entries.position[0])
         data = entries.view[base : int(entries.end[-1])]
-        return cls(base, entries.wire.size, data.hex(), wave.arena.tobytes().hex())
+        return cls(base, entries.wire.size, data.hex(), block.arena.tobytes().hex())
 
     def texts(self, at: Any, length: Any) -> list[str | None]:  # noqa: ANN401 - arrays
-        """Runs of bytes; None for a negative length."""
-        if not self.arena:  # nearly always: nothing is packed
+        """Return runs of bytes as hex; None for a negative length."""
+        if not self.arena:  # nearly always: nothing is compressed
             return [
                 None if size < 0 else self.wire[start : start + size + size]
                 for start, size in zip(
@@ -95,89 +95,91 @@ class _Space:
         return text[2 * first : 2 * (first + size)]
 
 
-def _headers(wave: Wave, space: _Space) -> dict[int, list[Json]]:
-    counts = wave.slots["headers"]
+def _headers(block: Wave, space: _Space) -> dict[int, list[Json]]:
+    counts = block.slots["headers"]
     total = int(counts.sum(dtype=np.int64))
     if not total:
         return {}
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
-    column_kernels.read_headers(wave.entries.wire, wave.arena, wave.slots["headers_at"], counts, at, length)
+    column_kernels.read_headers(
+        block.entries.wire, block.arena, block.slots["headers_at"], counts, at, length
+    )
     keys, values = (space.texts(at[row], length[row]) for row in (0, 1))
-    found: dict[int, list[Json]] = {}
+    pairs: dict[int, list[Json]] = {}
     first = 0
     for number in np.flatnonzero(counts).tolist():
         stop = first + int(counts[number])
-        found[number] = [
+        pairs[number] = [
             [key, value] for key, value in zip(keys[first:stop], values[first:stop], strict=True)
         ]
         first = stop
-    return found
+    return pairs
 
 
-def _item(told: Told, index: int, first: int, stop: int) -> Item:
-    entries = told.wave.entries
+def _item(texts: Told, index: int, first: int, stop: int) -> Item:
+    entries = texts.block.entries
     return Item(
-        "frame", int(entries.position[index]), int(entries.length[index]), _entry(told, index, first, stop)
+        "frame", int(entries.position[index]), int(entries.length[index]), _entry(texts, index, first, stop)
     )
 
 
-def _entry(told: Told, index: int, first: int, stop: int) -> Json:
-    head, magic = told.wave.heads[index], int(told.wave.entries.magic[index])
+def _entry(texts: Told, index: int, first: int, stop: int) -> Json:
+    header, magic = texts.block.entry_headers[index], int(texts.block.entries.magic[index])
     if magic == 2:
-        return _batch(told, head, first, stop)
-    messages: list[Json] = [_message(told, at, str(magic)) for at in range(first, stop)]
-    if not int(head["attributes"]) & CODEC:
+        return _batch(texts, header, first, stop)
+    messages: list[Json] = [_message(texts, at, str(magic)) for at in range(first, stop)]
+    if not int(header["attributes"]) & CODEC:
         return messages[0]
     return {
-        "offset": str(head["offset"]),
+        "offset": str(header["offset"]),
         "magic": str(magic),
-        "attributes": str(head["attributes"]),
-        "timestamp": str(head["max_time"]),
+        "attributes": str(header["attributes"]),
+        "timestamp": str(header["max_timestamp"]),
         "key": None,
         "value": None,
         "messages": messages,
     }
 
 
-def _message(told: Told, at: int, magic: str) -> dict[str, Json]:
+def _message(texts: Told, at: int, magic: str) -> dict[str, Json]:
     return {
-        "offset": told.numbers["offset"][at],
+        "offset": texts.numbers["offset"][at],
         "magic": magic,
-        "attributes": told.numbers["attributes"][at],
-        "timestamp": told.numbers["timestamp"][at],
-        "key": told.keys[at],
-        "value": told.values[at],
+        "attributes": texts.numbers["attributes"][at],
+        "timestamp": texts.numbers["timestamp"][at],
+        "key": texts.keys[at],
+        "value": texts.values[at],
         "messages": None,
     }
 
 
-def _batch(told: Told, head: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEAD`
-    base = int(head["offset"])
+def _batch(texts: Told, header: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEADER`
+    base = int(header["offset"])
     return {
         "baseOffset": str(base),
-        "partitionLeaderEpoch": str(head["leader_epoch"]),
+        "partitionLeaderEpoch": str(header["leader_epoch"]),
         "magic": "2",
-        "attributes": str(head["attributes"]),
-        "lastOffsetDelta": str(head["last"]),
-        "baseTimestamp": str(head["base_time"]),
-        "maxTimestamp": str(head["max_time"]),
-        "producerId": str(head["producer"]),
-        "producerEpoch": str(head["producer_epoch"]),
-        "baseSequence": str(head["sequence"]),
-        "records": _records(told, base, first, stop, control=bool(int(head["attributes"]) & CONTROL)),
+        "attributes": str(header["attributes"]),
+        "lastOffsetDelta": str(header["last_offset_delta"]),
+        "baseTimestamp": str(header["base_timestamp"]),
+        "maxTimestamp": str(header["max_timestamp"]),
+        "producerId": str(header["producer_id"]),
+        "producerEpoch": str(header["producer_epoch"]),
+        "baseSequence": str(header["base_sequence"]),
+        "records": _records(texts, base, first, stop, control=bool(int(header["attributes"]) & CONTROL)),
     }
 
 
-def _records(told: Told, base: int, first: int, stop: int, *, control: bool) -> list[Json]:
-    offsets = told.wave.slots["offset"][first:stop]
-    numbers = told.numbers
+def _records(texts: Told, base: int, first: int, stop: int, *, control: bool) -> list[Json]:
+    offsets = texts.block.slots["offset"][first:stop]
+    numbers = texts.numbers
     rows = zip(
         range(first, stop),
         numbers["attributes"][first:stop],
-        numbers["delta"][first:stop],
+        numbers["timestamp_delta"][first:stop],
         map(str, (offsets - base).tolist()),
-        told.keys[first:stop],
-        told.values[first:stop],
+        texts.keys[first:stop],
+        texts.values[first:stop],
         numbers["offset"][first:stop],
         numbers["timestamp"][first:stop],
         strict=True,
@@ -189,7 +191,7 @@ def _records(told: Told, base: int, first: int, stop: int, *, control: bool) -> 
             "offsetDelta": offset_delta,
             "key": key,
             "value": value,
-            "headers": told.headers.get(at, []),
+            "headers": texts.headers.get(at, []),
             "offset": offset,
             "timestamp": timestamp,
             "control": _control(key, value) if control else None,

@@ -1,6 +1,6 @@
-"""What the kernels found, as the values of the formats: for the judge, which compares them field by field.
+"""Items of a scan with values of the format's classes, so that the judge can compare them field by field.
 
-Design, section 3, "Values". This is for comparing and not for speed: it makes an object a record.
+This makes an object for each record: it is for comparison, not for speed.
 """
 
 from struct import Struct
@@ -16,103 +16,105 @@ from wireproof.wire.items import Item
 
 MARKER_KEY: Final = Struct(">hh")
 MARKER_VALUE: Final = Struct(">hi")
-"""Version and type, version and coordinatorEpoch: kafka.md §1.9."""
+"""Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
-def items(run: Run) -> list[Item]:
-    """The items of a run that was judged with its slots, values and all."""
-    if run.wave is None:
-        return [run.answers[0]]
-    wave, first = run.wave, np.concatenate(([0], np.cumsum(run.wave.records)))
+def items(step: Run) -> list[Item]:
+    """Return the items of a step, whose block must have slots, with their values."""
+    if step.block is None:
+        return [step.answers[0]]
+    block, first = step.block, np.concatenate(([0], np.cumsum(step.block.records)))
     return [
-        run.answers[index] if index in run.answers else _item(wave, index, int(first[index]))
-        for index in range(wave.clean.size)
+        step.answers[index] if index in step.answers else _item(block, index, int(first[index]))
+        for index in range(block.clean.size)
     ]
 
 
-def _item(wave: Wave, index: int, first: int) -> Item:
-    at, length = int(wave.entries.position[index]), int(wave.entries.length[index])
-    return Item("frame", at, length, _entry(wave, index, first))
+def _item(block: Wave, index: int, first: int) -> Item:
+    at, length = int(block.entries.position[index]), int(block.entries.length[index])
+    return Item("frame", at, length, _entry(block, index, first))
 
 
-def _entry(wave: Wave, index: int, first: int) -> Entry:
-    head, magic = wave.heads[index], int(wave.entries.magic[index])
-    slots = wave.slots[first : first + int(wave.records[index])]
+def _entry(block: Wave, index: int, first: int) -> Entry:
+    header, magic = block.entry_headers[index], int(block.entries.magic[index])
+    slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
-        return _batch(wave, head, slots)
-    messages = tuple(_message(wave, slot, magic) for slot in slots)
-    if not int(head["attributes"]) & CODEC:
+        return _batch(block, header, slots)
+    messages = tuple(_message(block, slot, magic) for slot in slots)
+    if not int(header["attributes"]) & CODEC:
         return messages[0]
-    attributes, timestamp = int(head["attributes"]), int(head["max_time"])
-    return Message(int(head["offset"]), magic, attributes, timestamp, None, None, messages)
+    attributes, timestamp = int(header["attributes"]), int(header["max_timestamp"])
+    return Message(int(header["offset"]), magic, attributes, timestamp, None, None, messages)
 
 
-def _batch(wave: Wave, head: Row, slots: Row) -> RecordBatch:
+def _batch(block: Wave, header: Row, slots: Row) -> RecordBatch:
     return RecordBatch(
-        base_offset=int(head["offset"]),
-        partition_leader_epoch=int(head["leader_epoch"]),
+        base_offset=int(header["offset"]),
+        partition_leader_epoch=int(header["leader_epoch"]),
         magic=2,
-        attributes=int(head["attributes"]),
-        last_offset_delta=int(head["last"]),
-        base_timestamp=int(head["base_time"]),
-        max_timestamp=int(head["max_time"]),
-        producer_id=int(head["producer"]),
-        producer_epoch=int(head["producer_epoch"]),
-        base_sequence=int(head["sequence"]),
-        records=tuple(_record(wave, head, slot) for slot in slots),
+        attributes=int(header["attributes"]),
+        last_offset_delta=int(header["last_offset_delta"]),
+        base_timestamp=int(header["base_timestamp"]),
+        max_timestamp=int(header["max_timestamp"]),
+        producer_id=int(header["producer_id"]),
+        producer_epoch=int(header["producer_epoch"]),
+        base_sequence=int(header["base_sequence"]),
+        records=tuple(_record(block, header, slot) for slot in slots),
     )
 
 
-def _record(wave: Wave, head: Row, slot: Row) -> Record:
-    key = _octets(wave, slot["key_at"], slot["key_length"])
-    value = _octets(wave, slot["value_at"], slot["value_length"])
+def _record(block: Wave, header: Row, slot: Row) -> Record:
+    key = _octets(block, slot["key_at"], slot["key_length"])
+    value = _octets(block, slot["value_at"], slot["value_length"])
     return Record(
         attributes=int(slot["attributes"]),
-        timestamp_delta=int(slot["delta"]),
-        offset_delta=int(slot["offset"]) - int(head["offset"]),
+        timestamp_delta=int(slot["timestamp_delta"]),
+        offset_delta=int(slot["offset"]) - int(header["offset"]),
         key=key,
         value=value,
-        headers=_headers(wave, slot),
+        headers=_headers(block, slot),
         offset=int(slot["offset"]),
         timestamp=int(slot["timestamp"]),
-        control=marker(key, value) if int(head["attributes"]) & CONTROL else None,
+        control=marker(key, value) if int(header["attributes"]) & CONTROL else None,
     )
 
 
 def marker(key: bytes | None, value: bytes | None) -> Control:
-    """ABORT or COMMIT, which is all that the kernels take: kafka.md §1.9."""
-    assert key is not None, "the kernel lets a marker without key to the reference"
+    """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
+    assert key is not None, "a marker without key is not clean"
     assert value is not None, "as above"
     _, kind = MARKER_KEY.unpack_from(key)
     version, epoch = MARKER_VALUE.unpack_from(value)
     return Control(kind, version, epoch)
 
 
-def _message(wave: Wave, slot: Row, magic: int) -> Message:
-    key = _octets(wave, slot["key_at"], slot["key_length"])
-    value = _octets(wave, slot["value_at"], slot["value_length"])
+def _message(block: Wave, slot: Row, magic: int) -> Message:
+    key = _octets(block, slot["key_at"], slot["key_length"])
+    value = _octets(block, slot["value_at"], slot["value_length"])
     offset, timestamp = int(slot["offset"]), int(slot["timestamp"])
     return Message(offset, magic, int(slot["attributes"]), timestamp, key, value, None)
 
 
-def _octets(wave: Wave, at: Row, length: Row) -> bytes | None:
+def _octets(block: Wave, at: Row, length: Row) -> bytes | None:
     if length < 0:
         return None
-    space, start = _space(wave, int(at))
+    space, start = _space(block, int(at))
     return bytes(space[start : start + int(length)])
 
 
-def _space(wave: Wave, at: int) -> tuple[Octets, int]:
-    size = wave.entries.wire.size
-    return (wave.entries.wire, at) if at < size else (wave.arena, at - size)
+def _space(block: Wave, at: int) -> tuple[Octets, int]:
+    size = block.entries.wire.size
+    return (block.entries.wire, at) if at < size else (block.arena, at - size)
 
 
-def _headers(wave: Wave, slot: Row) -> tuple[Header, ...]:
+def _headers(block: Wave, slot: Row) -> tuple[Header, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
     slots = np.array([slot])
     column_kernels.read_headers(
-        wave.entries.wire, wave.arena, slots["headers_at"], slots["headers"], at, length
+        block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
     )
-    keys, values = ([_octets(wave, *one) for one in zip(at[row], length[row], strict=True)] for row in (0, 1))
+    keys, values = (
+        [_octets(block, *place) for place in zip(at[row], length[row], strict=True)] for row in (0, 1)
+    )
     return tuple((key or b"", value) for key, value in zip(keys, values, strict=True))

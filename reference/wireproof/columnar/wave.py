@@ -1,7 +1,7 @@
-"""A run of whole entries, judged by the kernels together. kafka.md §1, §2.
+"""Judge whole entries together, in blocks. kafka.md §1, §2.
 
-A wave is bounded by the bytes of its entries and, where records are kept, by what they unpack to, unless one
-entry alone is larger.
+A block is limited by the bytes of its entries and, if records are kept, by their decompressed bytes. A single
+larger entry is a block of its own.
 """
 
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from wireproof.columnar.packed import BATCH_HEADER, Unpacked
 from wireproof.columnar.shelf import Shelf
 
 Keep: TypeAlias = Literal["slots", "columns"] | None
-"""What is wanted of the records; None is a verdict only."""
+"""The form in which records are kept; None keeps only the verdicts."""
 
 WIRE_BYTES: Final = 16 << 20
-"""Bytes of the entries of a wave: what each wave costs by itself is then next to nothing."""
+"""Bytes of the entries of a block: large enough that the fixed cost of a block does not matter."""
 
 LEAST_MESSAGE: Final = 26
 """Bytes of the smallest message: §2.1."""
@@ -29,34 +29,34 @@ LEAST_MESSAGE: Final = 26
 
 @frozen
 class Wave:
-    """What the kernels say of some entries.
+    """Entries that the kernels judged together.
 
     Attributes:
-        entries: those that were judged.
-        heads: their fixed fields, rows of `HEAD`.
-        clean: whether the kernels answer for an entry; the reference is to be asked for the others.
-        records: how many records each clean entry holds; 0 for the others.
-        unpacked: bytes that the compressed region of each gave.
-        slots: the records of the clean ones in order, rows of `SLOT`; empty unless they were wanted.
-        arena: what was unpacked, unless only a verdict was wanted. A position in a slot, or of headers on the
-            shelf, from the buffer's size on is one of the arena.
-        shelf: the records of the clean ones as columns; None unless they were wanted. It holds until the next
-            wave is asked for.
+        entries: the entries.
+        entry_headers: their fixed fields, rows of `HEADER`.
+        clean: whether the kernels found an entry clean; the reference must decide about the others.
+        records: the number of records of each clean entry; 0 for the others.
+        unpacked: the decompressed bytes of each entry.
+        slots: the records of the clean entries in order, rows of `SLOT`; empty unless kept as slots.
+        arena: the decompressed bytes, unless only verdicts are kept. Positions in slots and column buffers
+            that are not less than the size of the buffer are positions in the arena.
+        buffers: the records of the clean entries as columns; None unless kept as columns. They are valid
+            until the next block is requested.
     """
 
     entries: Entries
-    heads: Array
+    entry_headers: Array
     clean: Array
     records: Array
     unpacked: Array
     slots: Array
     arena: Octets
-    shelf: Shelf | None = None
+    buffers: Shelf | None = None
 
 
 @frozen
 class Places:
-    """Where the records of entries go: rows of `slots` from `first` of each on; step 0 keeps none."""
+    """The rows of `slots` for the records of entries: from `first` of each entry on; step 0 keeps none."""
 
     slots: Array
     first: Array
@@ -64,105 +64,113 @@ class Places:
 
 
 def judge(entries: Entries, most: int, *, keep: Keep) -> Iterator[Wave]:
-    """Judge entries; where records are kept in waves of what they unpack to, else in one.
+    """Judge entries: in blocks limited by their decompressed bytes if records are kept, else in one block.
 
     Args:
         entries: one or more.
-        most: bytes that one entry may unpack to.
-        keep: what is wanted of the records.
+        most: the greatest number of decompressed bytes of one entry.
+        keep: the form in which records are kept.
     """
-    heads = np.zeros(entries.magic.size, HEAD)
-    kernels.read_heads(entries.wire, entries.position, entries.magic, heads)
-    clean = sealed(entries, heads)
-    kernels.clean_heads(heads, entries.magic, clean)
+    entry_headers = np.zeros(entries.magic.size, HEAD)
+    kernels.read_heads(entries.wire, entries.position, entries.magic, entry_headers)
+    clean = sealed(entries, entry_headers)
+    kernels.clean_heads(entry_headers, entries.magic, clean)
     if keep is None:
-        yield _judged(entries, heads, clean, most)
+        yield _with_verdicts(entries, entry_headers, clean, most)
         return
-    first, make = 0, _walked if keep == "slots" else _shelved
+    first, make = 0, _with_slots if keep == "slots" else _with_columns
     while first < clean.size:
-        unpacked = packed.unpack(entries.part(first, clean.size), heads[first:], clean[first:], most)
+        unpacked = packed.unpack(entries.part(first, clean.size), entry_headers[first:], clean[first:], most)
         rows = slice(first, first + unpacked.stop)
-        yield make(entries.part(first, rows.stop), heads[rows], clean[rows], unpacked)
+        yield make(entries.part(first, rows.stop), entry_headers[rows], clean[rows], unpacked)
         first = rows.stop
 
 
-def _judged(entries: Entries, heads: Array, clean: Array, most: int) -> Wave:
-    """The verdict on every entry that is clean so far, and no record kept."""
-    size = packed.read(entries, heads, clean, most)
-    plain = heads["attributes"] & CODEC == 0
-    _fit(entries, heads, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
+def _with_verdicts(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Wave:
+    """Judge every entry that is clean so far, without keeping records."""
+    size = packed.read(entries, entry_headers, clean, most)
+    plain = entry_headers["attributes"] & CODEC == 0
+    _fit(entries, entry_headers, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
     slots = np.empty(1, SLOT)
-    _read_plain(entries, heads, clean & plain, clean, Places(slots, np.zeros(clean.size, np.int64), 0))
-    records = np.where(clean, heads["count"], 0).astype(np.int64)
-    return Wave(entries, heads, clean, records, size, slots[:0], np.empty(0, np.uint8))
+    _read_plain(
+        entries, entry_headers, clean & plain, clean, Places(slots, np.zeros(clean.size, np.int64), 0)
+    )
+    records = np.where(clean, entry_headers["count"], 0).astype(np.int64)
+    return Wave(entries, entry_headers, clean, records, size, slots[:0], np.empty(0, np.uint8))
 
 
-def _fit(entries: Entries, heads: Array, clean: Array, room: Array) -> None:
-    """Drop the batches whose bytes have no room for their records; no message is one."""
-    least = heads["count"].astype(np.int64) * LEAST_RECORD
+def _fit(entries: Entries, entry_headers: Array, clean: Array, room: Array) -> None:
+    """Mark batches as not clean whose bytes have no room for their records; messages are not checked."""
+    least = entry_headers["count"].astype(np.int64) * LEAST_RECORD
     clean &= (entries.magic != 2) | (least <= room.astype(np.int64))
 
 
-def _walked(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked) -> Wave:
-    """The records of every entry that is clean so far."""
-    arena, which, magic = unpacked.arena, unpacked.which, entries.magic
+def _with_slots(entries: Entries, entry_headers: Array, clean: Array, unpacked: Unpacked) -> Wave:
+    """Read the records of every entry that is clean so far into slots."""
+    arena, selected, magic = unpacked.arena, unpacked.selected, entries.magic
     plain = np.ones(clean.size, np.bool_)
-    plain[which] = False
+    plain[selected] = False
     size = np.zeros(clean.size, np.uint64)
-    size[which] = unpacked.end - unpacked.start
-    batch = magic[which] == 2
-    start, end, these = unpacked.start[~batch], unpacked.end[~batch], which[~batch]
-    message_kernels.count_inners(arena, start, end, these, magic, heads)
-    _fit(entries, heads, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
-    counts = np.where(clean, heads["count"], 0).astype(np.int64)
+    size[selected] = unpacked.end - unpacked.start
+    batch = magic[selected] == 2
+    start, end, indices = unpacked.start[~batch], unpacked.end[~batch], selected[~batch]
+    message_kernels.count_inners(arena, start, end, indices, magic, entry_headers)
+    _fit(entries, entry_headers, clean, np.where(plain, entries.length - np.uint64(BATCH_HEADER), size))
+    counts = np.where(clean, entry_headers["count"], 0).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))[:-1]
-    slots = np.empty(int(counts.sum()), SLOT)  # a clean record fills all of its own
-    _read_plain(entries, heads, clean & plain, clean, Places(slots, first, 1))
-    rows = batch & clean[which]
-    start, end, these = unpacked.start[rows], unpacked.end[rows], which[rows]
-    kernels.read_batches(arena, start, end, these, heads, slots, first, 1, clean)
-    rows = ~batch & clean[which]
-    start, end, these = unpacked.start[rows], unpacked.end[rows], which[rows]
-    message_kernels.read_sets(arena, start, end, these, heads, magic, slots, first, 1, clean)
-    slots = _kept(slots, counts, clean, ~plain, entries.wire.size)
-    return Wave(entries, heads, clean, np.where(clean, counts, 0), size, slots, arena)
+    slots = np.empty(int(counts.sum()), SLOT)  # a clean record fills every field of its slot
+    _read_plain(entries, entry_headers, clean & plain, clean, Places(slots, first, 1))
+    rows = batch & clean[selected]
+    start, end, indices = unpacked.start[rows], unpacked.end[rows], selected[rows]
+    kernels.read_batches(arena, start, end, indices, entry_headers, slots, first, 1, clean)
+    rows = ~batch & clean[selected]
+    start, end, indices = unpacked.start[rows], unpacked.end[rows], selected[rows]
+    message_kernels.read_sets(arena, start, end, indices, entry_headers, magic, slots, first, 1, clean)
+    slots = _clean_slots(slots, counts, clean, ~plain, entries.wire.size)
+    return Wave(entries, entry_headers, clean, np.where(clean, counts, 0), size, slots, arena)
 
 
-def _shelved(entries: Entries, heads: Array, clean: Array, unpacked: Unpacked) -> Wave:
-    """The records of every entry that is clean so far, as columns."""
-    arena, which, batch = unpacked.arena, unpacked.which, entries.magic == 2
+def _with_columns(entries: Entries, entry_headers: Array, clean: Array, unpacked: Unpacked) -> Wave:
+    """Read the records of every entry that is clean so far into column buffers."""
+    arena, selected, batch = unpacked.arena, unpacked.selected, entries.magic == 2
     start, end, size = (np.full(clean.size, fill, np.uint64) for fill in (BAD, BAD, 0))
-    start[which], end[which], size[which] = unpacked.start, unpacked.end, unpacked.end - unpacked.start
+    start[selected], end[selected], size[selected] = (
+        unpacked.start,
+        unpacked.end,
+        unpacked.end - unpacked.start,
+    )
     plain = start == BAD
     room = np.where(plain, entries.length - np.uint64(BATCH_HEADER), size)
-    _fit(entries, heads, clean, room)
+    _fit(entries, entry_headers, clean, room)
     inner = (size // np.uint64(LEAST_MESSAGE)).astype(np.int64)
-    most = np.where(batch, heads["count"], np.where(plain, 1, inner))
-    shelf = Shelf.of(int(most[clean].sum()), int(entries.length.sum() + size.sum()))
+    most = np.where(batch, entry_headers["count"], np.where(plain, 1, inner))
+    buffers = Shelf.of(int(most[clean].sum()), int(entries.length.sum() + size.sum()))
     message_kernels.read_columns(
-        entries.wire, entries.position, entries.length, entries.magic, arena, start, end, heads,
-        np.empty(1, SLOT), clean, shelf.numbers, shelf.headers_at, shelf.ends, shelf.absent, shelf.keys,
-        shelf.values, shelf.taken,
+        entries.wire, entries.position, entries.length, entries.magic, arena, start, end, entry_headers,
+        np.empty(1, SLOT), clean, buffers.numbers, buffers.headers_at, buffers.ends, buffers.absent,
+        buffers.keys, buffers.values, buffers.used,
     )  # fmt: skip
-    records = np.where(clean, heads["count"], 0).astype(np.int64)
-    return Wave(entries, heads, clean, records, size, np.empty(0, SLOT), arena, shelf)
+    records = np.where(clean, entry_headers["count"], 0).astype(np.int64)
+    return Wave(entries, entry_headers, clean, records, size, np.empty(0, SLOT), arena, buffers)
 
 
-def _read_plain(entries: Entries, heads: Array, wanted: Array, clean: Array, places: Places) -> None:
-    """The records of the wanted entries, which are not compressed."""
+def _read_plain(entries: Entries, entry_headers: Array, wanted: Array, clean: Array, places: Places) -> None:
+    """Read the records of the wanted entries, which are not compressed."""
     wire, end, batch, slots = entries.wire, entries.end, entries.magic == 2, places.slots
-    which = np.flatnonzero(wanted & batch)
-    start = entries.position[which] + np.uint64(BATCH_HEADER)
-    kernels.read_batches(wire, start, end[which], which, heads, slots, places.first, places.step, clean)
-    which = np.flatnonzero(wanted & ~batch)
-    start = entries.position[which]
+    selected = np.flatnonzero(wanted & batch)
+    start = entries.position[selected] + np.uint64(BATCH_HEADER)
+    kernels.read_batches(
+        wire, start, end[selected], selected, entry_headers, slots, places.first, places.step, clean
+    )
+    selected = np.flatnonzero(wanted & ~batch)
+    start = entries.position[selected]
     message_kernels.read_messages(
-        wire, start, end[which], which, entries.magic, slots, places.first, places.step, clean
+        wire, start, end[selected], selected, entries.magic, slots, places.first, places.step, clean
     )
 
 
-def _kept(slots: Array, counts: Array, clean: Array, inner: Array, base: int) -> Array:
-    """The slots of clean entries, those of unpacked ones placed behind the buffer."""
+def _clean_slots(slots: Array, counts: Array, clean: Array, inner: Array, base: int) -> Array:
+    """Return the slots of clean entries; shift the positions of decompressed ones past the buffer."""
     inner = np.repeat(inner, counts)
     for name in ("key_at", "value_at", "headers_at"):
         slots[name][inner] += np.uint64(base)

@@ -1,7 +1,7 @@
-"""The byte account of a stream in several framings at once, and where two of them part. heka.md, section 2.4.
+"""A scan of a stream in several resync modes at once, with byte counts and differences. heka.md, section 2.4.
 
-Bounded memory: a scanner holds one frame at most, and of the items only those are kept which another framing
-has not reached yet.
+Memory is bounded: a scanner stores at most one frame, and an item is stored only until the other mode has
+reached it.
 """
 
 from collections import Counter, deque
@@ -15,33 +15,39 @@ from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options, Resync
 
 SHOWN: Final = 4
-"""Items of one side of a difference that are kept; the others are counted."""
+"""Number of items that a difference stores for each side; further ones are only counted."""
 
 Row = tuple[str, str | None]
-"""Kind and class of items."""
+"""Kind and reject class of items."""
 
 
 @define
 class Account:
-    """What one framing makes of all bytes: items and bytes by kind and class."""
+    """The numbers of items and of bytes that one mode found, by kind and reject class."""
 
     items: Counter[Row] = field(factory=Counter)
     bytes: Counter[Row] = field(factory=Counter)
 
     def add(self, item: Item) -> None:
-        """Count an item."""
+        """Add an item to the counts."""
         self.items[item.kind, item.cls] += 1
         self.bytes[item.kind, item.cls] += item.length
 
     @property
     def total(self) -> int:
-        """All bytes: the size of the stream, for every byte lies in one item."""
+        """The size of the stream in bytes: every byte belongs to exactly one item."""
         return self.bytes.total()
 
 
 @define
 class Side:
-    """The items of one framing within a difference."""
+    """The items of one mode within a difference.
+
+    Attributes:
+        end: position after the last item.
+        first: the first items, at most `SHOWN`.
+        more: the number of further items.
+    """
 
     end: int
     first: list[Item] = field(factory=list)
@@ -56,14 +62,14 @@ class Side:
             self.more += 1
 
     def __str__(self) -> str:
-        """`frame 25 (bad-length), garbage 3`."""
-        parts = [f"{one.kind} {one.length}" + (f" ({one.cls})" if one.cls else "") for one in self.first]
+        """Return the items as text, such as `frame 25 (bad-length), garbage 3`."""
+        parts = [f"{item.kind} {item.length}" + (f" ({item.cls})" if item.cls else "") for item in self.first]
         return ", ".join(parts) + (f" and {self.more} more" if self.more else "")
 
 
 @frozen
 class Difference:
-    """Bytes `at` to `end` that two framings divide, or name, differently."""
+    """The bytes from `at` to `end`, which two modes divide or classify differently."""
 
     at: int
     end: int
@@ -71,30 +77,30 @@ class Difference:
     right: Side
 
 
-class Parting:
-    """Finds where two sequences of items that cover the same bytes part and meet again."""
+class Comparison:
+    """Finds the differences between two sequences of items that cover the same bytes."""
 
     def __init__(self) -> None:
         """Start at byte 0."""
-        self._waiting: tuple[deque[Item], deque[Item]] = (deque(), deque())
+        self._queues: tuple[deque[Item], deque[Item]] = (deque(), deque())
         self._sides: tuple[Side, Side] | None = None
         self._at = 0
 
     def feed(self, left: Iterable[Item], right: Iterable[Item]) -> Iterator[Difference]:
-        """Take the next items of both; gives the differences that they end."""
-        for waiting, items in zip(self._waiting, (left, right), strict=True):
-            waiting.extend(evolve(item, value=None, remarks=()) for item in items)
+        """Take the next items of both sequences, and yield the differences that end with them."""
+        for queue, items in zip(self._queues, (left, right), strict=True):
+            queue.extend(evolve(item, value=None, remarks=()) for item in items)
         while self._step():
             if self._sides is not None and self._sides[0].end == self._sides[1].end:
                 yield Difference(self._at, self._sides[0].end, *self._sides)
                 self._sides = None
 
     def _step(self) -> bool:
-        """Take one item, or one of each; False where they have not come yet."""
-        left, right = self._waiting
+        """Take one item, or one from each queue; return False if a needed queue is empty."""
+        left, right = self._queues
         if self._sides is not None:
-            behind = 0 if self._sides[0].end < self._sides[1].end else 1
-            return self._take(behind)
+            shorter = 0 if self._sides[0].end < self._sides[1].end else 1
+            return self._take(shorter)
         if not (left and right):
             return False
         if left[0] == right[0]:
@@ -107,38 +113,38 @@ class Parting:
 
     def _take(self, which: int) -> bool:
         assert self._sides is not None, "only within a difference"
-        if not self._waiting[which]:
+        if not self._queues[which]:
             return False
-        self._sides[which].take(self._waiting[which].popleft())
+        self._sides[which].take(self._queues[which].popleft())
         return True
 
 
 def account(
     chunks: Iterable[bytes], modes: Sequence[Resync], accounts: Sequence[Account], options: Options = DEFAULT
 ) -> Iterator[Difference]:
-    """Count a stream in each of `modes`; gives where the last two of them part.
+    """Scan a stream in each mode, and yield the differences between the last two modes.
 
     Args:
-        chunks: the stream, in any pieces.
-        modes: framings, by their names in `Options.resync`.
-        accounts: one for each of them, added to.
+        chunks: the stream, divided in any way.
+        modes: names of modes, as in `Options.resync`.
+        accounts: one object for each mode, to which the items are added.
         options: `keys`, `max_message` and `compression`, as for a scan.
     """
     scanners = [Scanner(evolve(options, resync=mode)) for mode in modes]
-    parting = Parting()
+    comparison = Comparison()
     feeds: Iterator[list[list[Item]]] = (
         [list(scanner.feed(chunk)) for scanner in scanners] for chunk in chunks
     )
     for items in feeds:
-        yield from _counted(items, accounts, parting)
-    yield from _counted([list(scanner.finish()) for scanner in scanners], accounts, parting)
+        yield from _count(items, accounts, comparison)
+    yield from _count([list(scanner.finish()) for scanner in scanners], accounts, comparison)
 
 
-def _counted(
-    items: Sequence[list[Item]], accounts: Sequence[Account], parting: Parting
+def _count(
+    items: Sequence[list[Item]], accounts: Sequence[Account], comparison: Comparison
 ) -> Iterator[Difference]:
-    for one, counted in zip(items, accounts, strict=True):
-        for item in one:
-            counted.add(item)
+    for items_of_mode, counts in zip(items, accounts, strict=True):
+        for item in items_of_mode:
+            counts.add(item)
     if len(items) > 1:
-        yield from parting.feed(items[-2], items[-1])
+        yield from comparison.feed(items[-2], items[-1])

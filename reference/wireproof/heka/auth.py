@@ -1,8 +1,8 @@
-"""Signatures of frames: HMAC over the message bytes. heka.md, section 3.
+"""Signatures of frames: an HMAC of the message bytes. heka.md, section 3.
 
-`Options.keys` holds the key bytes by `<signer>_<version>`; without it nothing is verified and nobody is
-a signer. What Go's reader lets through (a claimed signer without HMAC, headers of 13 bytes and less)
-is refused: an authentication bypass is never normative.
+`Options.keys` has the keys by `<signer>_<version>`; without keys nothing is verified and no frame has a
+signer. Frames that Go's reader accepts without verification (a signer without HMAC, a header of 13 bytes or
+less) are rejected: an authentication bypass is never normative.
 """
 
 import hmac
@@ -16,30 +16,30 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 DIGESTS: Final[dict[HashFunction | None, str]] = {None: "md5", "MD5": "md5", "SHA1": "sha1"}
-"""Section 3, row functions: MD5 when the field is absent."""
+"""The hash functions: section 3, row functions. MD5 if the field is absent."""
 
 
 def key_name(header: Header) -> str:
-    """What the key is looked up by; an absent signer is empty, an absent version 0: section 3, A08, A09."""
+    """Return the name of the key: section 3, A08, A09. An absent signer is empty, an absent version is 0."""
     signer = (header.hmac_signer or b"").decode(errors="surrogateescape")
     return f"{signer}_{header.hmac_key_version or 0}"
 
 
 def digest(header: Header, key: bytes, message: bytes) -> bytes:
-    """The HMAC of the message bytes alone: section 3, row digest input."""
+    """Return the HMAC of the message bytes, without the header: section 3, row digest input."""
     return hmac.digest(key, message, DIGESTS[header.hmac_hash_function])
 
 
 def verify(reader: Reader, header: Header, message: bytes, options: Options) -> bytes | None:
-    """Who signed the message, or None for an unsigned one.
+    """Verify the signature; return the signer, or None for a message without signature.
 
     Raises:
-        Rejected: `auth-failed`; `detail` says which of section 3's.
+        Rejected: `auth-failed`, with the `detail` of section 3.
     """
     if options.keys is None:
         return None
     if header.hmac is None:
-        if header.hmac_signer:  # A10, A11: a name without a proof
+        if header.hmac_signer:  # A10, A11: a signer without HMAC
             raise _failed(reader, "hmac", "auth_missing_hmac")
         return None
     if not header.hmac_signer:  # A09
@@ -57,10 +57,10 @@ def _failed(reader: Reader, name: str, detail: str) -> Exception:
 
 
 def signed(writer: Writer, header: Header, message: bytes, options: Options) -> Header:
-    """`header` with its HMAC, where it names a signer, bears none yet, and keys are given.
+    """Return `header` with its HMAC if keys are given and it has a signer but no HMAC; else unchanged.
 
     Raises:
-        Rejected: `invalid-value`, when there is no key for the signer.
+        Rejected: `invalid-value` if there is no key for the signer.
     """
     if options.keys is None or not header.hmac_signer or header.hmac is not None:
         return header

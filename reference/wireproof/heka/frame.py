@@ -17,12 +17,18 @@ from wireproof.wire.writer import Writer
 RECORD_SEPARATOR: Final = 0x1E
 UNIT_SEPARATOR: Final = 0x1F
 AROUND: Final = 3
-"""Bytes of a frame beside header and message."""
+"""Bytes of a frame besides header and message."""
 
 
 @frozen
 class Frame:
-    """A frame; `signer` is computed: who proved to have signed the message, not who the header claims."""
+    """A frame.
+
+    Attributes:
+        header: the header.
+        message: the message.
+        signer: computed: the signer whose HMAC was verified, or None. The header only claims a signer.
+    """
 
     header: Header
     message: Message
@@ -30,16 +36,17 @@ class Frame:
 
 
 def read_header(reader: Reader, options: Options) -> Header | None:
-    """Read up to the unit separator; None, the reader unmoved, where the bytes end before it.
+    """Read a frame up to its unit separator; return None if the bytes end before it.
 
-    The header is judged only when its unit separator is there, and after it: section 2.1, steps 2 and 3.
+    The reader then does not move. The header is checked only after the separator: section 2.1, steps 2 and 3.
 
     Raises:
-        Rejected: `bad-separator`, `bad-length` (no header), and those of `header.read`.
+        Rejected: `bad-separator`, `bad-length` (no header), and as `header.read`.
     """
     data, start = reader.data, reader.pos
     if reader.left and data[start] != RECORD_SEPARATOR:
-        raise reader.reject("bad-separator", "", f"0x{data[start]:02x} begins no frame", detail="garbage")
+        text = f"a frame cannot begin with 0x{data[start]:02x}"
+        raise reader.reject("bad-separator", "", text, detail="garbage")
     if reader.left < 2 or reader.left < AROUND + data[start + 1]:
         return None
     reader.uint8("record_separator")
@@ -50,7 +57,7 @@ def read_header(reader: Reader, options: Options) -> Header | None:
         raise reader.reject(
             "bad-separator", "unit_separator", f"0x{data[at]:02x}", at=at, detail="no_unit_separator"
         )
-    if not length:  # S07: Go takes it as the frame of an empty message
+    if not length:  # S07: Go reads it as the frame of an empty message
         raise reader.reject("bad-length", "header_length", "0", at=start + 1, detail="zero_header")
     reader.enter("header")
     found = header.read(reader.window("", length), options)
@@ -61,10 +68,10 @@ def read_header(reader: Reader, options: Options) -> Header | None:
 
 
 def read_content(reader: Reader, found: Header, options: Options) -> Frame:
-    """Read signature and message behind a header; all bytes of the message are there.
+    """Verify and read the message after a header; all its bytes must be there.
 
     Raises:
-        Rejected: `auth-failed`, or those of `message.read`.
+        Rejected: `auth-failed`, or as `message.read`.
     """
     start = reader.pos
     window = reader.window("message", found.message_length)
@@ -75,7 +82,11 @@ def read_content(reader: Reader, found: Header, options: Options) -> Frame:
 
 
 def read(reader: Reader, options: Options) -> Frame | None:
-    """Read a frame; None, and the reader as it was, where the bytes end inside it."""
+    """Read a frame; return None if the bytes end inside it, and leave the reader unchanged.
+
+    Raises:
+        Rejected: as `read_header` and `read_content`.
+    """
     start, remarks = reader.pos, len(reader.remarks)
     found = read_header(reader, options)
     if found is not None and reader.left >= found.message_length:
@@ -86,11 +97,11 @@ def read(reader: Reader, options: Options) -> Frame | None:
 
 
 def write(writer: Writer, value: Frame, options: Options) -> None:
-    """Write a frame; signs it where the header names a signer, has no HMAC and `Options.keys` are given.
+    """Write a frame; sign it if the header has a signer and no HMAC, and `Options.keys` are given.
 
     Raises:
-        Rejected: `invalid-value`: what `message.encode` and `header.encoded` refuse, a message over the limit
-            (section 7, bug 2), a signer without key.
+        Rejected: `invalid-value` for a message over the limit (section 7, bug 2) or a signer without key, and
+            as `message.encode` and `header.encoded`.
     """
     inner = Writer(scope=(writer.scope, "message", -1))
     message.encode(inner, value.message, options)

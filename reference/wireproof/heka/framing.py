@@ -1,8 +1,8 @@
-"""How three readers look for frames: this project's own, Go's and C's. heka.md, sections 2.1, 2.2, 2.4.
+"""The three modes to find frames in a stream: strict, as Go, and as C. heka.md, sections 2.1, 2.2, 2.4.
 
-They differ in what a header must be, in what they do with a whole frame of a refused message, and in
-what they do with a false separator at the end of the bytes. Signatures and messages are judged by the
-one strict codec in all three: only the framing follows the named reader.
+They differ in the headers that they accept, in the treatment of a whole frame with an invalid message, and
+in the treatment of a false separator near the end of the stream. Signatures and messages are decoded by the
+same strict codec in all modes: only the search for frames follows the named reader.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from wireproof.wire.rejected import Rejected, Remark
 
 @frozen
 class Head:
-    """A header that was found: its value, its remarks."""
+    """A header that a mode accepts: its value and its remarks."""
 
     header: Header
     remarks: tuple[Remark, ...] = ()
@@ -29,18 +29,18 @@ class Head:
 
 @frozen
 class Framing:
-    """The rules of a reader.
+    """The rules of a mode.
 
     Attributes:
-        head: reads the bytes of a frame up to its unit separator; gives the class of what is wrong instead.
-        refused: a whole frame whose message is refused: `aligned` keeps it whole if another frame or the
-            end follows it, else looks inside (S17, S31); `deliver` gives it without a value; `within` always
-            looks inside.
-        rescans: whether at the end a frame that never got whole is searched for others: S15, S16, S33.
+        head: reads the bytes of a frame up to its unit separator; returns the header or a reject class.
+        on_rejection: the treatment of a whole frame whose message is rejected. `aligned`: one garbage item if
+            another frame or the end follows, else search inside (S17, S31). `deliver`: a frame without value.
+            `within`: always search inside.
+        rescans: True if a frame that the end of the stream cuts is searched for others: S15, S16, S33.
     """
 
     head: Callable[[bytes, Options], Head | RejectClass]
-    refused: Literal["aligned", "deliver", "within"]
+    on_rejection: Literal["aligned", "deliver", "within"]
     rescans: bool = False
 
 
@@ -50,18 +50,18 @@ def _strict(data: bytes, options: Options) -> Head | RejectClass:
         found = frame.read_header(reader, options)
     except Rejected as rejected:
         return rejected.cls
-    assert found is not None, "the caller gives the whole header"
+    assert found is not None, "the caller passes the whole header"
     return Head(found, tuple(reader.remarks))
 
 
-def _bare(length: int) -> Header:
+def _length_only(length: int) -> Header:
     return Header(
         message_length=length, hmac_hash_function=None, hmac_signer=None, hmac_key_version=None, hmac=None
     )
 
 
 def _c(data: bytes, options: Options) -> Head | RejectClass:
-    """Section 2.2, steps 4 and 5: `08`, one varint in 1 to the limit, and whatever comes behind it."""
+    """Read a header as C: `08`, a varint from 1 to the limit, any bytes: section 2.2, steps 4 and 5."""
     if data[-1] != frame.UNIT_SEPARATOR:
         return "bad-separator"
     reader = Reader(data, pos=2, end=len(data) - 1)
@@ -71,19 +71,19 @@ def _c(data: bytes, options: Options) -> Head | RejectClass:
         length, _ = reader.base128("message_length", 10)
     except Rejected as rejected:
         return rejected.cls
-    return Head(_bare(length)) if 1 <= length <= header.limit(options) else "limit-exceeded"
+    return Head(_length_only(length)) if 1 <= length <= header.limit(options) else "limit-exceeded"
 
 
 def header_key(number: int, wire: int) -> int:
-    """The one byte of a key."""
+    """Return the key of a field as one byte."""
     return number << 3 | wire
 
 
 def _go(data: bytes, options: Options) -> Head | RejectClass:
-    """Section 2.1, steps 3 to 6: a header that fails behind its length still counts; the last length wins.
+    """Read a header as Go: section 2.1, steps 3 to 6.
 
-    A length over the limit is refused also where the header fails behind it: Heka would wait for as many
-    bytes, and throw away what it holds once its buffer is full.
+    A header with an error after its length counts, and the last length wins. A length over the limit is
+    rejected even then: Heka would wait for that many bytes, and discard its buffer once it is full.
     """
     if data[-1] != frame.UNIT_SEPARATOR:
         return "bad-separator"
@@ -102,22 +102,22 @@ def _go(data: bytes, options: Options) -> Head | RejectClass:
 
 
 def _any_varint(reader: Reader) -> int:
-    """Gogo's varint has no longest form: section 4, rule summary; S36."""
+    """Read a varint of any length, as gogo: section 4, rule summary; S36."""
     raw, _ = reader.base128("varint", max(reader.left, 1))
     return raw & 0xFFFF_FFFF_FFFF_FFFF
 
 
 LENGTH_FIELD: Final = 1
 _WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH, 5: VARINT, 6: LENGTH}
-"""The fields of a header since 2013, and their wire types; message_encoding is one that is unknown: S20."""
+"""The fields of a header since 2013 and their wire types; message_encoding counts as unknown: S20."""
 
 
 def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
-    """A field of the header is kept, any other is stepped over; its number is an int32 of the key."""
+    """Read a field of the header into `got`, or skip an unknown field. The field number is an int32."""
     key = _any_varint(reader)
     number, wire = key >> 3 & 0xFFFF_FFFF, key & 7
     if number not in _WIRES:
-        reader.pos -= _size(key)  # within a key that has too many bytes, not at its start: M41
+        reader.pos -= _size(key)  # the middle of a key that is longer than needed, as in gogo: M41
         _skip(reader)
     elif wire != _WIRES[number]:
         raise reader.reject("type-mismatch", f"#{number}", f"wire type {wire}")
@@ -128,12 +128,12 @@ def _field(reader: Reader, got: dict[int, bytes | int]) -> None:
 
 
 def _size(key: int) -> int:
-    """The bytes of a varint that is as short as can be."""
+    """Return the size of a varint in its shortest form, in bytes."""
     return max(1, -(-key.bit_length() // 7))
 
 
 def _skip(reader: Reader) -> None:
-    """Step over a field as gogo does: any end ends a group, and one alone is a field: section 4, group."""
+    """Skip a field as gogo: section 4, group. Any end key ends a group, and a single one is a field."""
     depth = 0
     while True:
         match _any_varint(reader) & 7:
@@ -170,4 +170,4 @@ FRAMINGS: Final[dict[str, Framing]] = {
     "go": Framing(_go, "deliver"),
     "c": Framing(_c, "within"),
 }
-"""By `Options.resync`."""
+"""The modes by `Options.resync`."""

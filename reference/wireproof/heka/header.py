@@ -1,4 +1,4 @@
-"""The Header of a frame. heka.md, section 1 (table Header) and section 2 (limits)."""
+"""The header of a frame: heka.md, section 1 (table Header) and section 2 (limits)."""
 
 from typing import Final, Literal, get_args
 
@@ -13,18 +13,18 @@ from wireproof.wire.writer import Writer
 
 HashFunction = Literal["MD5", "SHA1"]
 FUNCTIONS: Final[tuple[HashFunction, ...]] = get_args(HashFunction)
-"""Names of the enum in the order of their numbers."""
+"""The names of the enum, in the order of their numbers."""
 
 MAX_MESSAGE: Final = 65536
-"""Section 2, MAX_MESSAGE_SIZE, inclusive."""
+"""The largest message in bytes, inclusive: section 2, MAX_MESSAGE_SIZE."""
 
 MAX_HEADER: Final = 255
-"""Section 2: its length is one unsigned byte."""
+"""The largest header in bytes: section 2; its length is one unsigned byte."""
 
 
 @frozen(kw_only=True)
 class Header:
-    """A header; `message_length` is computed. An absent field is null: section 1, column default."""
+    """A header. An absent field is None: section 1, column default. `message_length` is computed."""
 
     message_length: int = 0
     hmac_hash_function: HashFunction | None
@@ -34,12 +34,15 @@ class Header:
 
 
 def limit(options: Options) -> int:
-    """The longest message that is taken."""
+    """Return the size of the largest message that `options` allow, in bytes."""
     return MAX_MESSAGE if options.max_message is None else options.max_message
 
 
 def _hash(reader: Reader, wire: WireField, name: str) -> HashFunction:
-    """MD5 or SHA1; Go panics on others, and Logary's own SHA256 is none of Heka's: A14, section 1."""
+    """Read the hash function, MD5 or SHA1: A14, section 1.
+
+    Go panics on other numbers. The SHA256 of Logary is not part of Heka.
+    """
     if wire.value >= len(FUNCTIONS):
         raise reader.reject("auth-failed", name, f"{wire.value}", at=wire.start, detail="auth_unknown_hash")
     return FUNCTIONS[wire.value]
@@ -50,7 +53,7 @@ def _length(_reader: Reader, wire: WireField, _name: str) -> int:
 
 
 def _encoding(reader: Reader, wire: WireField, name: str) -> int:
-    """Tag 2 until 2013-09-18; ignored since, JSON or not: S20, W11."""
+    """Read field 2, used until 2013-09-18: all readers now ignore it, also if it means JSON: S20, W11."""
     reader.remark("legacy-encoding" if not wire.value else "legacy-encoding-json", name, at=wire.at)
     return wire.value
 
@@ -63,7 +66,7 @@ HEADER: Final = {
     5: Slot("hmac_key_version", unsigned32, INT),
     6: Slot("hmac", octets),
 }
-"""Tags of Header: section 1."""
+"""The fields of Header by number: section 1."""
 
 
 def read(reader: Reader, options: Options) -> Header:
@@ -71,7 +74,7 @@ def read(reader: Reader, options: Options) -> Header:
 
     Raises:
         Rejected: `missing-field`, `bad-length` (a message of 0 bytes), `limit-exceeded`, `duplicate-field`,
-            `auth-failed` (hash function), `type-mismatch`, and what the bytes of protobuf may bring.
+            `auth-failed` (hash function), `type-mismatch`, and as `protobuf.fields`.
     """
     got = collect(reader, HEADER, unknown_kept=True)
     if "message_length" not in got.values:  # S07, S18
@@ -79,7 +82,7 @@ def read(reader: Reader, options: Options) -> Header:
     if got.order[0] != 1:  # S19
         reader.remark("header-order", "message_length", at=got.at["message_length"])
     return Header(
-        message_length=_checked(reader, got, limit(options)),
+        message_length=_message_length(reader, got, limit(options)),
         hmac_hash_function=got.values.get("hmac_hash_function"),
         hmac_signer=got.values.get("hmac_signer"),
         hmac_key_version=got.values.get("hmac_key_version"),
@@ -87,22 +90,23 @@ def read(reader: Reader, options: Options) -> Header:
     )
 
 
-def _checked(reader: Reader, got: Collected, most: int) -> int:
+def _message_length(reader: Reader, got: Collected, most: int) -> int:
+    """Return the length of the message, if it is valid: section 2."""
     name, at = "message_length", got.at["message_length"]
     length: int = got.values[name]
     if not length:  # S08
         raise reader.reject("bad-length", name, "0", at=at, detail="zero_message_length")
-    if length > most:  # S24, S37; S25: Go and Python take it modulo 2^32
+    if length > most:  # S24, S37; S25: Go and Python read it modulo 2^32
         detail = "message_length_overflow" if length >> 32 else "message_too_big"
         raise reader.reject("limit-exceeded", name, f"{length}, {most} allowed", at=at, detail=detail)
     return length
 
 
 def encoded(writer: Writer, value: Header, message_length: int) -> bytes:
-    """The bytes of a header: ascending tags, a field for each that is not null.
+    """Return the bytes of a header: the fields that are not None, in ascending order of their numbers.
 
     Raises:
-        Rejected: `invalid-value`, also where it would be over 255 bytes (section 7, bug 2).
+        Rejected: `invalid-value`, also for a header over 255 bytes (section 7, bug 2).
     """
     inner = Writer(scope=(writer.scope, "header", NO_INDEX))
     put_varint(inner, "message_length", 1, message_length)
@@ -112,10 +116,10 @@ def encoded(writer: Writer, value: Header, message_length: int) -> bytes:
         put_bytes(inner, "hmac_signer", 4, value.hmac_signer)
     if value.hmac_key_version is not None:
         if not 0 <= value.hmac_key_version < 1 << 32:
-            raise inner.invalid("hmac_key_version", f"{value.hmac_key_version} is no uint32")
+            raise inner.invalid("hmac_key_version", f"{value.hmac_key_version} does not fit uint32")
         put_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
     if value.hmac is not None:
         put_bytes(inner, "hmac", 6, value.hmac)
     if len(inner.data) > MAX_HEADER:
-        raise inner.invalid("", f"requires {len(inner.data)} bytes, {MAX_HEADER} allowed")
+        raise inner.invalid("", f"needs {len(inner.data)} bytes, {MAX_HEADER} allowed")
     return bytes(inner.data)

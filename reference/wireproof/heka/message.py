@@ -1,8 +1,8 @@
-"""`heka.message`: one Heka message, protobuf without a frame. heka.md, sections 1 and 4.
+"""Format `heka.message`: one Heka message, in protobuf and without a frame. heka.md, sections 1 and 4.
 
-Every field of the schema is optional in JSON form by `null`: proto2 tells an absent field from one that
-holds its default (section 1: severity 7, value_type STRING), so an absent one is null and no default is
-filled in. Text is bytes, as it stands on the wire; a double is its 8 IEEE bytes, big-endian.
+An absent field is None, and null in JSON. No default is filled in, because proto2 distinguishes an absent
+field from one that has its default value (section 1: severity 7, value_type STRING). Text is the bytes on the
+wire; a double is its 8 IEEE bytes, big-endian.
 """
 
 from collections.abc import Callable
@@ -29,14 +29,14 @@ from wireproof.wire.writer import Writer, uvarint_bytes
 
 ValueType = Literal["STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL"]
 TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
-"""Names of the enum in the order of their numbers: heka.md, section 1."""
+"""The names of the enum, in the order of their numbers: heka.md, section 1."""
 
 UUID: Final = 16
 
 
 @frozen
 class Field:
-    """A dynamic field; at most the one array that `value_type` names holds values (null: STRING)."""
+    """A dynamic field. Only the array of its `value_type` may have values; None means STRING."""
 
     name: bytes
     value_type: ValueType | None
@@ -68,7 +68,7 @@ class Message:
 
 
 def _value_type(reader: Reader, wire: WireField, name: str) -> ValueType:
-    """The enum; other numbers are refused, as no reader agrees with another on them: M56, M57, M58."""
+    """Read the type; other numbers are rejected, because readers treat them differently: M56, M57, M58."""
     if wire.value >= len(TYPES):
         raise reader.reject("bad-kind", name, f"{wire.value}", at=wire.start, detail="bad_value_type")
     return TYPES[wire.value]
@@ -79,12 +79,12 @@ def _one(read: Callable[[Reader, WireField, str], Any]) -> Callable[[Reader, Wir
 
 
 def _integers(reader: Reader, wire: WireField, name: str) -> list[int]:
-    """Packed or not, and any number of chunks: M62 to M68."""
+    """Read integers, packed or not, in any number of chunks: M62 to M68."""
     return [int64(value) for value in _varints(reader, wire, name)]
 
 
 def _bools(reader: Reader, wire: WireField, name: str) -> list[bool]:
-    """Any varint other than 0 is true, be it 2^32: M75 to M78."""
+    """Read booleans; every varint other than 0 is true, even 2^32: M75 to M78."""
     raw = _varints(reader, wire, name)
     if any(value > 1 for value in raw):
         reader.remark("bool-not-01", name, at=wire.start)
@@ -94,20 +94,20 @@ def _bools(reader: Reader, wire: WireField, name: str) -> list[bool]:
 def _varints(reader: Reader, wire: WireField, name: str) -> list[int]:
     if wire.wire == VARINT:
         return [wire.value]
-    _mark_empty(reader, wire, name)
+    _remark_empty(reader, wire, name)
     return list(packed_varints(reader.window(name, wire.length), name))
 
 
 def _doubles(reader: Reader, wire: WireField, name: str) -> list[bytes]:
-    """Fixed64, packed or not: M69 to M73."""
+    """Read doubles, packed or not: M69 to M73."""
     if wire.wire == FIXED64:
         return [wire.value.to_bytes(8, "big")]
-    _mark_empty(reader, wire, name)
+    _remark_empty(reader, wire, name)
     return [bits[::-1] for bits in packed_fixed64(reader.window(name, wire.length), name)]
 
 
-def _mark_empty(reader: Reader, wire: WireField, name: str) -> None:
-    if not wire.length:  # M66: Lua's reader refuses it
+def _remark_empty(reader: Reader, wire: WireField, name: str) -> None:
+    if not wire.length:  # M66: Lua's reader rejects it
         reader.remark("packed-empty", name, at=wire.at)
 
 
@@ -121,7 +121,7 @@ FIELD: Final = {
     7: Slot("value_double", _doubles, (FIXED64, LENGTH), repeated=True),
     8: Slot("value_bool", _bools, (VARINT, LENGTH), repeated=True),
 }
-"""Tags of Field: heka.md, section 1."""
+"""The fields of Field by number: heka.md, section 1."""
 
 ARRAYS: Final = ("value_string", "value_bytes", "value_integer", "value_double", "value_bool")
 """The array of each value type."""
@@ -145,12 +145,12 @@ def _check_field(reader: Reader, got: Collected) -> None:
     if not got.values["name"]:  # M52
         reader.remark("field-empty-name", "name", at=got.at["name"])
     wanted = ARRAYS[TYPES.index(got.values.get("value_type", "STRING"))]
-    held = [name for name in ARRAYS if got.values.get(name)]
-    for name in sorted(held, key=got.at.__getitem__):  # M59, M60, M61, M97: only one type is active
+    filled = [name for name in ARRAYS if got.values.get(name)]
+    for name in sorted(filled, key=got.at.__getitem__):  # M59, M60, M61, M97: only one type is active
         if name != wanted:
-            text_ = f"holds values, its value_type wants {wanted}"
+            text_ = f"has values, but value_type requires {wanted}"
             raise reader.reject("type-mismatch", name, text_, at=got.at[name], detail="type_mismatch")
-    if not held:  # M51, M66
+    if not filled:  # M51, M66
         reader.remark("field-no-value", "name", at=got.at["name"])
 
 
@@ -158,7 +158,7 @@ def _check_field(reader: Reader, got: Collected) -> None:
 
 
 def _uuid(reader: Reader, wire: WireField, name: str) -> bytes:
-    """16 raw bytes: M05 to M08, M95."""
+    """Read 16 raw bytes: M05 to M08, M95."""
     if wire.length != UUID:
         raise reader.reject("bad-length", name, f"{wire.length} bytes", at=wire.start, detail="uuid_size")
     return reader.take(name, UUID)
@@ -189,11 +189,11 @@ MESSAGE: Final = {
     8: Slot("pid", integer32, INT),
     9: Slot("hostname", text),
 }
-"""Tags of Message but for `fields`, which need their index: heka.md, section 1."""
+"""The fields of Message by number, without `fields`, whose path needs an index: heka.md, section 1."""
 
 
 def _slots() -> dict[int, Slot]:
-    """The whole table for one message; its own, because it counts the Fields."""
+    """Return the schema for one message. Each message needs its own, because it counts the Fields."""
     index = -1
 
     def fields_(reader: Reader, wire: WireField, name: str) -> list[Field]:
@@ -211,7 +211,7 @@ def read(reader: Reader) -> Message:
     """Read the whole window as one message.
 
     Raises:
-        Rejected: of the classes that heka.md, section 4, names in its strict column; see `schema`.
+        Rejected: with the classes of the strict column in heka.md, section 4; see `schema.collect`.
     """
     got = collect(reader, _slots())
     for name in ("uuid", "timestamp"):  # M02, M03, M04
@@ -222,12 +222,19 @@ def read(reader: Reader) -> Message:
 
 
 def unpacked(reader: Reader, options: Options) -> Reader:
-    """The window, or what it unpacks to where snappy is declared; it is never sniffed: M92, W9, section 5."""
+    """Return the reader, or a reader of the decompressed message if the options declare snappy: section 5.
+
+    Compression is never detected from the bytes: M92, W9.
+    """
     return compress.decompress_block(reader, "message") if options.compression == "snappy" else reader
 
 
 def decode(reader: Reader, options: Options) -> Message:
-    """Decode all bytes as one message; raises `Rejected`."""
+    """Decode all bytes as one message.
+
+    Raises:
+        Rejected: as `read`; `decompress-failed` or `limit-exceeded` for snappy.
+    """
     return read(unpacked(reader, options))
 
 
@@ -235,7 +242,7 @@ def decode(reader: Reader, options: Options) -> Message:
 
 
 def encode(writer: Writer, value: Message, options: Options) -> None:
-    """Write a message, ascending tags, numbers packed (heka.md, section 1, "Encoder forms").
+    """Encode a message: ascending field numbers, numbers packed (heka.md, section 1, "Encoder forms").
 
     Raises:
         Rejected: `invalid-value`.
@@ -249,9 +256,13 @@ def encode(writer: Writer, value: Message, options: Options) -> None:
 
 
 def write(writer: Writer, value: Message) -> None:
-    """Write the fields of `value`."""
+    """Write the fields of a message.
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
     if len(value.uuid) != UUID:
-        raise writer.invalid("uuid", f"{len(value.uuid)} bytes, want {UUID}")
+        raise writer.invalid("uuid", f"{len(value.uuid)} bytes, expected {UUID}")
     for number, slot in MESSAGE.items():
         _put(writer, number, slot, getattr(value, slot.name))
     for index, field in enumerate(value.fields):
@@ -274,7 +285,11 @@ def _put(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> 
 
 
 def fitting(writer: Writer, name: str, value: int, bits: int) -> int:
-    """`value`, if it fits a signed integer of `bits` and a sign; raises `Rejected`."""
+    """Return `value` if it fits a signed integer of `bits` bits and a sign bit.
+
+    Raises:
+        Rejected: `invalid-value` otherwise.
+    """
     if not -(1 << bits) <= value < 1 << bits:
         raise writer.invalid(name, f"{value} does not fit {bits + 1} bits")
     return value
@@ -284,7 +299,7 @@ def _write_field(writer: Writer, field: Field) -> None:
     wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
     for name in ARRAYS:
         if name != wanted and getattr(field, name):
-            raise writer.invalid(name, f"holds values, its value_type wants {wanted}")
+            raise writer.invalid(name, f"has values, but value_type requires {wanted}")
     put_bytes(writer, "name", 1, field.name)
     if field.value_type is not None:
         put_varint(writer, "value_type", 2, TYPES.index(field.value_type))
@@ -310,7 +325,7 @@ def _integer_chunk(writer: Writer, field: Field) -> bytes:
 def _double_chunk(writer: Writer, field: Field) -> bytes:
     for index, bits in enumerate(field.value_double):
         if len(bits) != 8:
-            raise writer.invalid(f"value_double[{index}]", f"{len(bits)} bytes, want 8")
+            raise writer.invalid(f"value_double[{index}]", f"{len(bits)} bytes, expected 8")
     return b"".join(bits[::-1] for bits in field.value_double)
 
 

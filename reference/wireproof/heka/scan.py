@@ -1,8 +1,8 @@
-"""Scanning a stream: every byte is of a frame, of garbage or of the tail. heka.md, sections 2.1 to 2.4 and 9.
+"""The scan of format `heka.stream`: it divides a stream into frames, garbage and a tail. heka.md, section 2.
 
-One pass without recursion. The buffer holds one candidate frame at most (3 + 255 + the longest message)
-and the chunk at hand; nothing is decided before the bytes that decide it are there, so that the way in
-which a stream is cut into chunks changes nothing.
+One pass without recursion. The buffer stores at most one possible frame (3 + 255 bytes and the largest
+message) and the current chunk. A decision waits until all bytes that it needs are there, so the division of a
+stream into chunks does not change the result.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,20 +20,20 @@ from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejected import Rejected, Remark
 
 WORK: Final = 4
-"""Bytes of refused messages that may be read again for each byte of the stream; see `Scanner`."""
+"""Bytes of rejected messages that may be read again for each byte of the stream; see `Scanner.credit`."""
 
 
 def scan(chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
-    """The items of a stream, in order and without gaps.
+    """Yield the items of a stream in order and without gaps.
 
-    A whole frame whose message or signature is refused is garbage of that class. Other garbage comes in
-    the longest runs; its class is that of the frame which seemed to begin at its first byte. At the end a
-    frame that never got whole is the tail, unless a whole frame is found inside what it claims: then it
-    was a false separator (S15, S16, S33).
+    A whole frame whose message or signature is rejected is garbage of that class. Other garbage is as long as
+    possible; its class is that of the frame that its first byte seemed to begin, or None. A frame that the
+    end of the stream cuts is the tail, unless there is a whole frame inside its claimed length: then its
+    separator was false (S15, S16, S33).
 
     Args:
-        chunks: the stream, in any pieces.
-        options: `resync` picks the framing; `keys`, `max_message`, `compression` as for decode.
+        chunks: the stream, divided in any way.
+        options: `resync` selects the mode; `keys`, `max_message`, `compression` as for decode.
     """
     scanner = Scanner(options)
     for chunk in chunks:
@@ -43,7 +43,7 @@ def scan(chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
 
 @frozen
 class Content:
-    """What is behind the header of a whole frame: the frame, or the class of what is wrong with it."""
+    """The result of reading the message of a whole frame: the decoded frame, or a reject class."""
 
     frame: Frame | None
     cls: RejectClass | None = None
@@ -51,19 +51,25 @@ class Content:
 
 
 class Scanner:
-    """The state between two chunks.
+    """A scan in progress.
 
     Attributes:
-        buffer: bytes of the stream from position `base` on; those before `pos` are accounted for.
-        run: position and class of the garbage that is being gathered.
-        torn: position of the first frame that the end of the stream cuts; set at the end only.
-        credit: bytes that may still be spent on reading messages that turn out refused. Frames may be
-            nested in one another at every few bytes; without a bound their reading would take time in the
-            square of the longest message. Without credit a refused frame is not looked into. What a
-            frame leaves of it is never more than there is at the beginning, so that a scan which begins
-            behind one where `clean` says so gives what the scan of the whole gives.
+        options: the options of the scan.
+        framing: the rules of the mode.
+        buffer: bytes of the stream from position `base` on; those before `pos` already belong to items.
+        base: position of the buffer in the stream.
+        pos: the current position in the buffer.
+        run: position and class of the garbage that is being collected, or None.
+        torn: position of the first frame that the end of the stream cuts; None before the end.
+        credit: limit for reading messages that are rejected, in bytes. Frames may be nested at every few
+            bytes; without a limit reading them would take time quadratic in the largest message. Without
+            credit the scan does not search inside a rejected frame. After a frame the credit is at most
+            `most`, so a scan that starts where `clean` is True returns the same items as a scan of the whole.
         most: the credit at the beginning.
-        head, fault, size, content: what is known of the frame that seems to begin at `pos`.
+        head: the header of the frame that seems to begin at `pos`, if read.
+        fault: the reject class of that frame, if it has one.
+        size: the size of that frame in bytes.
+        content: its message, if read.
     """
 
     def __init__(self, options: Options) -> None:
@@ -86,16 +92,16 @@ class Scanner:
 
     @property
     def here(self) -> int:
-        """The position of `pos` in the stream."""
+        """The current position in the stream."""
         return self.base + self.pos
 
     @property
     def clean(self) -> bool:
-        """Whether nothing that lies before `here` bears on what lies behind it."""
+        """True if the bytes before `here` have no influence on the items after it."""
         return self.run is None and self.torn is None and self.credit == self.most
 
     def feed(self, chunk: bytes) -> Iterator[Item]:
-        """Take the next bytes; gives what is certain by now."""
+        """Take the next bytes, and yield the items that are certain."""
         self.buffer += chunk
         yield from self._search(final=False)
         del self.buffer[: self.pos]
@@ -103,7 +109,7 @@ class Scanner:
         self.pos = 0
 
     def finish(self) -> Iterator[Item]:
-        """The stream has ended."""
+        """End the stream, and yield the remaining items."""
         yield from self._search(final=True)
         end = self.base + len(self.buffer)
         if self.torn is None:
@@ -115,33 +121,33 @@ class Scanner:
 
     def _search(self, *, final: bool) -> Iterator[Item]:
         while self._to_separator():
-            if not self._wants_bytes(final=final):
-                if self._stands():
-                    yield from self._give()
+            if not self._needs_bytes(final=final):
+                if self._is_item():
+                    yield from self._take_item()
                 else:
-                    self._pass_over(self.fault)
+                    self._skip_separator(self.fault)
             elif not final:
                 return
             else:
                 self.torn = self.here if self.torn is None else self.torn
                 if not self.framing.rescans:
                     return
-                self._pass_over(None)
+                self._skip_separator(None)
 
     # --- garbage ---
 
     def _to_separator(self) -> bool:
-        """Step to the next 1E; the bytes before it are garbage."""
+        """Move to the next 1E, and return True if there is one; the bytes before it are garbage."""
         found = self.buffer.find(RECORD_SEPARATOR, self.pos)
         stop = len(self.buffer) if found < 0 else found
         if stop > self.pos:
-            self._gather(None)
+            self._begin_run(None)
             self._advance(stop - self.pos)
         return found >= 0
 
-    def _pass_over(self, cls: RejectClass | None) -> None:
-        """The separator at `pos` begins no frame: section 2.1, step 6."""
-        self._gather(cls)
+    def _skip_separator(self, cls: RejectClass | None) -> None:
+        """Skip the separator at `pos`, which begins no frame: section 2.1, step 6."""
+        self._begin_run(cls)
         self._advance(1)
         self._forget()
 
@@ -149,12 +155,13 @@ class Scanner:
         self.pos += count
         self.credit += WORK * count
 
-    def _gather(self, cls: RejectClass | None) -> None:
+    def _begin_run(self, cls: RejectClass | None) -> None:
+        """Begin garbage at the current position, if it did not begin before."""
         if self.run is None and self.torn is None:
             self.run = (self.here, cls)
 
     def _end_run(self, stop: int) -> Iterator[Item]:
-        """Give the garbage before `stop`; a frame that was cut is garbage once another is found behind it."""
+        """Yield the garbage before `stop`; a cut frame is garbage too if a frame follows it."""
         if self.run is None and self.torn is not None:
             self.run = (self.torn, "truncated")
         if self.run is not None:
@@ -164,8 +171,8 @@ class Scanner:
 
     # --- frames ---
 
-    def _wants_bytes(self, *, final: bool) -> bool:
-        """Learn what the bytes at hand tell of the frame at `pos`; True if more are wanted to judge it."""
+    def _needs_bytes(self, *, final: bool) -> bool:
+        """Read the frame at `pos` as far as possible; return True if a decision needs more bytes."""
         have = len(self.buffer) - self.pos
         if self.head is None:
             if have < 2 or have < (size := AROUND + self.buffer[self.pos + 1]):
@@ -177,8 +184,8 @@ class Scanner:
             return True
         if self.content is None:
             self.content = self._read_content(self.head)
-        refused = self.content.cls is not None and self.framing.refused == "aligned"
-        return refused and have == self.size and not final
+        search = self.content.cls is not None and self.framing.on_rejection == "aligned"
+        return search and have == self.size and not final
 
     def _read_header(self, size: int) -> None:
         if self.buffer[self.pos + size - 1] != UNIT_SEPARATOR:  # the same in every framing: S09, S10
@@ -201,28 +208,29 @@ class Scanner:
             self.credit -= self.size
             self.fault = rejected.cls
             return Content(None, rejected.cls)
-        return Content(whole, None, tuple(_moved(r, self.here) for r in (*head.remarks, *reader.remarks)))
+        return Content(whole, None, tuple(_shift(r, self.here) for r in (*head.remarks, *reader.remarks)))
 
-    def _stands(self) -> bool:
-        """Whether the bytes at `pos` are one frame, right or refused, and not to be searched for others."""
+    def _is_item(self) -> bool:
+        """Return True if the frame at `pos`, valid or rejected, is one item and is not searched inside."""
         if self.content is None:
             return False
-        if self.content.cls is None or self.framing.refused == "deliver" or self.credit < 0:
+        if self.content.cls is None or self.framing.on_rejection == "deliver" or self.credit < 0:
             return True
-        return self.framing.refused == "aligned" and self.torn is None and self._aligned()
+        return self.framing.on_rejection == "aligned" and self.torn is None and self._is_aligned()
 
-    def _aligned(self) -> bool:
-        """Whether the end of the stream or another separator follows the frame: S31 against S17."""
-        behind = self.pos + self.size
-        return behind == len(self.buffer) or self.buffer[behind] == RECORD_SEPARATOR
+    def _is_aligned(self) -> bool:
+        """Return True if a separator or the end of the stream follows the frame: S31 against S17."""
+        end = self.pos + self.size
+        return end == len(self.buffer) or self.buffer[end] == RECORD_SEPARATOR
 
-    def _give(self) -> Iterator[Item]:
+    def _take_item(self) -> Iterator[Item]:
+        """Yield the garbage before the frame at `pos`, and the frame."""
         content = self.content
-        assert content is not None, "only what stands is given"
+        assert content is not None, "only after _is_item"
         yield from self._end_run(self.here)
         self.torn = None
         kind: Literal["frame", "garbage"] = (
-            "frame" if content.cls is None or self.framing.refused == "deliver" else "garbage"
+            "frame" if content.cls is None or self.framing.on_rejection == "deliver" else "garbage"
         )
         item = Item(kind, self.here, self.size, content.frame, content.cls, content.remarks)
         self._advance(self.size)
@@ -231,8 +239,8 @@ class Scanner:
         yield item
 
 
-def _moved(remark: Remark, base: int) -> Remark:
-    """The remark of a frame, as one of the stream in which it stands at `base`."""
-    place, _, inner = str(remark.at).partition(">")
-    moved = int(place) + base
-    return evolve(remark, at=f"{moved}>{inner}" if inner else moved)
+def _shift(remark: Remark, base: int) -> Remark:
+    """Return the remark of a frame with its position in the stream, where the frame is at `base`."""
+    position, _, inner = str(remark.at).partition(">")
+    shifted = int(position) + base
+    return evolve(remark, at=f"{shifted}>{inner}" if inner else shifted)

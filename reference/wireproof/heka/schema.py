@@ -1,7 +1,8 @@
-"""How a protobuf message of Heka is read: a table of its fields, and the scalars of heka.md, section 4.
+"""Protobuf schemas of Heka, and the functions that read a message by its schema: heka.md, section 4.
 
-A `Slot` is a row of a schema: name, wire types, how its payload is read. `collect` walks a window by
-such a table; which fields must be there, and what goes with what, stands with each message.
+A schema maps field numbers to `Slot` objects, which have the name, the wire types and the function that reads
+the payload. `collect` reads a window by a schema. The module of each message then checks which
+fields are required and which fields fit together.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,10 +18,16 @@ Read = Callable[[Reader, WireField, str], Any]
 
 @frozen
 class Slot:
-    """A row of a schema: `read` gives the value of a scalar, or the tuple that a repeated field adds.
+    """A field of a schema.
 
-    `single` says of a repeated field that each occurrence is one value: it is read under its index, so
-    that another answer which a remark allows names the place where that answer stands.
+    Attributes:
+        name: the name of the field.
+        read: reads the payload; returns the value of a scalar, or the values that a repeated field adds.
+        wires: the allowed wire types.
+        repeated: True for a repeated field.
+        once: True if a second occurrence is rejected.
+        single: True for a repeated field with one value in each occurrence. The index is then part of its
+            name, so that the path of another answer in a remark is that of one value.
     """
 
     name: str
@@ -33,7 +40,13 @@ class Slot:
 
 @frozen
 class Collected:
-    """The fields of one message by name; `at`: where each stood first; `order`: all numbers as they stood."""
+    """The fields of one message.
+
+    Attributes:
+        values: the value of each field by name.
+        at: position of the first occurrence by name.
+        order: all field numbers in wire order.
+    """
 
     values: dict[str, Any] = field(factory=dict)
     at: dict[str, int] = field(factory=dict)
@@ -41,15 +54,16 @@ class Collected:
 
 
 def collect(reader: Reader, schema: Mapping[int, Slot], *, unknown_kept: bool = False) -> Collected:
-    """Read the whole window by `schema`; the order of fields is free: M53, M54, M55, M91.
+    """Read the whole window by `schema`; fields may have any order: M53, M54, M55, M91.
 
     Args:
         reader: the window.
-        schema: field number to row.
-        unknown_kept: whether fields of other numbers are stepped over with a remark (S30) or refused (M20).
+        schema: the fields by number.
+        unknown_kept: True to skip fields of other numbers with a remark (S30), False to reject them (M20).
 
     Raises:
-        Rejected: `unknown-field`, `type-mismatch` (wire type), `duplicate-field`, and those of the rows.
+        Rejected: `unknown-field`, `type-mismatch` (wire type), `duplicate-field`, and as `protobuf.fields`
+            and the `read` functions of the schema.
     """
     got = Collected()
     for wire in fields(reader, lambda number: schema[number].name if number in schema else numbered(number)):
@@ -60,7 +74,7 @@ def collect(reader: Reader, schema: Mapping[int, Slot], *, unknown_kept: bool = 
             raise reader.reject(
                 "unknown-field",
                 numbered(wire.number),
-                "no field of the schema",
+                "not a field of the schema",
                 at=wire.at,
                 detail="unknown_field",
             )
@@ -78,9 +92,9 @@ def _keep(reader: Reader, slot: Slot, wire: WireField, got: Collected) -> None:
     value = slot.read(reader, wire, name)
     if slot.repeated:
         got.values.setdefault(slot.name, []).extend(value)
-    elif slot.name in got.values and slot.once:  # S26, S27: readers differ on which of two lengths counts
+    elif slot.name in got.values and slot.once:  # S26, S27: of two lengths, readers use different ones
         raise reader.reject(
-            "duplicate-field", slot.name, "a second one", at=wire.at, detail=f"duplicate_{slot.name}"
+            "duplicate-field", slot.name, "second occurrence", at=wire.at, detail=f"duplicate_{slot.name}"
         )
     else:
         if slot.name in got.values:  # M32 to M35, M88: the last one counts
@@ -93,12 +107,15 @@ def _keep(reader: Reader, slot: Slot, wire: WireField, got: Collected) -> None:
 
 
 def octets(reader: Reader, wire: WireField, name: str) -> bytes:
-    """Bytes, as they stand."""
+    """Read bytes."""
     return reader.take(name, wire.length)
 
 
 def text(reader: Reader, wire: WireField, name: str) -> bytes:
-    """A string; what is no UTF-8 is kept, as Go and C do, where Java replaces: M36 to M38, M85, M86."""
+    """Read a string as bytes: M36 to M38, M85, M86.
+
+    Bytes that are not UTF-8 are kept, as in Go and C, with a remark: Java replaces them.
+    """
     raw = reader.take(name, wire.length)
     try:
         raw.decode()
@@ -109,25 +126,26 @@ def text(reader: Reader, wire: WireField, name: str) -> bytes:
 
 
 NEGATIVE64: Final = (1 << 64) - (1 << 31)
+"""The smallest uint64 that is a negative int32 in two's complement."""
 
 
 def integer32(reader: Reader, wire: WireField, name: str) -> int:
-    """An int32: negative in 10 bytes, or in Go's 5 (M15, M19); wider ones are refused (M17)."""
+    """Read an int32, in 10 bytes if negative, or in 5 from Go (M15, M19); reject wider numbers (M17)."""
     value = wire.value
     if 1 << 31 <= value < 1 << 32:
         reader.remark("int32-five-byte-negative", name, at=wire.start)
     elif 1 << 32 <= value < NEGATIVE64:
         raise reader.reject(
-            "bad-varint", name, f"{value} is no int32", at=wire.start, detail="int32_overflow"
+            "bad-varint", name, f"{value} does not fit int32", at=wire.start, detail="int32_overflow"
         )
     return int32(value)
 
 
 def unsigned32(reader: Reader, wire: WireField, name: str) -> int:
-    """A uint32; wider ones are refused: S25."""
+    """Read a uint32; wider numbers are rejected: S25."""
     if wire.value >> 32:
         raise reader.reject(
-            "bad-varint", name, f"{wire.value} is no uint32", at=wire.start, detail="int32_overflow"
+            "bad-varint", name, f"{wire.value} does not fit uint32", at=wire.start, detail="int32_overflow"
         )
     return wire.value
 

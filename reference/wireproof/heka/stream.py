@@ -1,4 +1,4 @@
-"""`heka.stream`: frames one after another, and nothing between them. heka.md, section 2."""
+"""Format `heka.stream`: frames one after another, without other bytes between them. heka.md, section 2."""
 
 from attrs import frozen
 
@@ -12,16 +12,16 @@ from wireproof.wire.writer import Writer
 
 @frozen
 class Stream:
-    """The whole frames of some bytes."""
+    """The whole frames of a stream."""
 
     frames: tuple[Frame, ...]
 
 
 def decode(reader: Reader, options: Options) -> Stream:
-    """Decode whole frames from the first byte on; a torn one at the end is left, unconsumed: S12 to S14.
+    """Decode whole frames from the first byte on; a frame cut by the end is not consumed: S12 to S14.
 
     Raises:
-        Rejected: `bad-separator` for garbage, or what `frame.read` refuses; the frames before are delivered.
+        Rejected: `bad-separator` for garbage, and as `frame.read`; `before` is a stream of the frames before.
     """
     frames: list[Frame] = []
     while reader.left:
@@ -38,8 +38,12 @@ def decode(reader: Reader, options: Options) -> Stream:
 
 
 def encode(writer: Writer, value: Stream, options: Options) -> None:
-    """Write every frame; raises `Rejected` (`invalid-value`), and an empty stream writes nothing (bug 3)."""
-    for index, one in enumerate(value.frames):
+    """Encode every frame; an empty stream is no bytes (section 7, bug 3).
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
+    for index, whole in enumerate(value.frames):
         writer.enter("frames", index)
-        frame.write(writer, one, options)
+        frame.write(writer, whole, options)
         writer.leave()

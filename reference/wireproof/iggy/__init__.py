@@ -1,4 +1,4 @@
-"""The reference codecs of Iggy's messages and message headers: rulebook iggy.md.
+"""The reference codecs for Iggy's messages and message headers, as iggy.md specifies them.
 
-Every integer is little-endian. The editions of a format differ by rows of tables, never by branches.
+All integers are little-endian. The revisions of a format differ by rows of tables, never by branches.
 """

@@ -1,8 +1,9 @@
-"""A batch of messages, as it lies on the wire and on disk from 0.11.0 on: iggy.md, section 6.
+"""The batch of messages that Iggy uses on the wire and on disk since 0.11.0: iggy.md, section 6.
 
-A header of 256 bytes, then a frame for each message: 48 bytes, payload, headers. Offsets and times stand once
-in the header, and as deltas in the frames. The checksum of a batch is over its fields and the checksums of
-its frames. What is torn, and what a producer leaves to the server, is told by the row of each use.
+A batch has a header of 256 bytes and then one frame for each message: 48 bytes of fields, the payload, the
+headers. The header has the base offset and the base timestamps; the frames have deltas to them. The checksum
+of a batch covers the fields of its header and the checksums of its frames. A batch is used in sends, polls
+and segment files; `Rules` describes how these uses differ.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from wireproof.wire.writer import MASK64, Writer
 
 @frozen(kw_only=True)
 class Framed:
-    """A message inside a batch; the last three are computed from the deltas and the batch."""
+    """A message inside a batch. The last three fields are computed from its deltas and the batch header."""
 
     checksum: int = field(default=0)
     id: int
@@ -36,7 +37,7 @@ class Framed:
 
 @frozen(kw_only=True)
 class Head:
-    """What stands before the frames of a batch, where the messages of several are one list."""
+    """The header of a batch, for values that hold the messages of all batches in one list."""
 
     partition_id: int
     base_offset: int
@@ -48,7 +49,7 @@ class Head:
 
 @frozen(kw_only=True)
 class Batch:
-    """A batch with its messages, as a record of a file."""
+    """A batch with its messages: a record of a segment file."""
 
     partition_id: int
     base_offset: int
@@ -78,7 +79,13 @@ def _frame(wrong: Answer, empty: Answer, *, filled: bool = False) -> Layout:
 
 @frozen
 class Rules:
-    """A row: the frame, what becomes of a checksum or count that is wrong, what the writer leaves at 0."""
+    """The rules for one use of a batch.
+
+    Attributes:
+        frame: the layout of a message.
+        wrong: how to treat a batch checksum or message count that does not match.
+        unset: how to treat a field that the producer should leave at 0 and did not.
+    """
 
     frame: Layout
     wrong: Answer
@@ -86,21 +93,22 @@ class Rules:
 
 
 SENT: Final = Rules(_frame("reject", "remark", filled=True), "reject", "remark")
-"""The server verifies all of it, and sets partition, base offset and base timestamp."""
+"""For a send: the server verifies everything, and sets the partition, base offset and base timestamp."""
 POLLED: Final = Rules(_frame("remark", "take"), "remark", "take")
-"""No client compares a checksum or a count: section 6."""
+"""For a poll response: no client compares a checksum or a count (section 6)."""
 STORED: Final = Rules(_frame("reject", "take"), "reject", "take")
+"""For a segment file."""
 
 SET: Final = ("partition_id", "base_offset", "base_timestamp")
-"""What a producer leaves at 0."""
+"""The fields that a producer leaves at 0 and the server sets."""
 
 LENGTH_AT: Final = 32
-"""Where the length of a batch stands in it."""
+"""The position of the batch length in the header, in bytes."""
 
 
 @frozen
 class Read:
-    """A header that was read: its fields, and where it begins."""
+    """A batch header that was read: its position and its fields."""
 
     at: int
     fields: dict[str, int]
@@ -110,17 +118,17 @@ class Read:
 
     @property
     def checksum_at(self) -> int:
-        """Where the checksum stands."""
+        """The position of the batch checksum."""
         return self.at + 40
 
     @property
     def count_at(self) -> int:
-        """Where the count stands."""
+        """The position of the message count."""
         return self.at + 48
 
 
 def read_head(reader: Reader, rules: Rules) -> Read:
-    """The 256 bytes before the frames."""
+    """Read the batch header, the 256 bytes before the frames."""
     at, fields = reader.pos, dict[str, int]()
     for name in SET:
         start = reader.pos
@@ -141,63 +149,74 @@ def read_head(reader: Reader, rules: Rules) -> Read:
 
 
 def read_frames(reader: Reader, head: Read, rules: Rules, first: int = 0) -> list[Framed]:
-    """The frames that fill the batch, numbered from `first` on."""
+    """Read the frames of a batch. In the trace they are numbered from `first` on."""
     window = reader.window("messages", head.length - BATCH_HEAD)
-    found: list[Framed] = []
+    messages: list[Framed] = []
     while window.left:
         start = window.pos
-        window.enter("messages", first + len(found))
-        one = read_message(window, rules.frame)
+        window.enter("messages", first + len(messages))
+        message = read_message(window, rules.frame)
         if rules.unset == "remark":
-            _check_sent(window, one, len(found), start)
-        found.append(_placed(head, one))
+            _check_sent(window, message, len(messages), start)
+        messages.append(_with_position(head, message))
         window.leave()
-    return found
+    return messages
 
 
-def _check_sent(reader: Reader, one: Framed, index: int, start: int) -> None:
-    """A producer counts its messages, and mints their ids: sections 2.5 and 6. The server does not look."""
-    if not one.id:
+def _check_sent(reader: Reader, message: Framed, index: int, start: int) -> None:
+    """Remark an id of 0 or an unexpected offset delta: sections 2.5 and 6.
+
+    A producer numbers its messages and generates their ids; the server checks neither.
+    """
+    if not message.id:
         reader.remark("iggy-unminted-id", "id", at=start + 8)
-    if one.offset_delta != index:
+    if message.offset_delta != index:
         reader.remark("iggy-offset-delta", "offset_delta", at=start + 24)
 
 
-def _placed(head: Read, one: Framed) -> Framed:
-    """The message with what its deltas come to; the batch has one timestamp for all."""
+def _with_position(head: Read, message: Framed) -> Framed:
+    """Return the message with its offset and timestamps; `timestamp` is the same in the whole batch."""
     return evolve(
-        one,
-        offset=head.fields["base_offset"] + one.offset_delta & MASK64,
+        message,
+        offset=head.fields["base_offset"] + message.offset_delta & MASK64,
         timestamp=head.fields["base_timestamp"],
-        origin_timestamp=head.fields["origin_timestamp"] + one.timestamp_delta & MASK64,
+        origin_timestamp=head.fields["origin_timestamp"] + message.timestamp_delta & MASK64,
     )
 
 
-def check(reader: Reader, name: str, head: Read, found: int, rules: Rules) -> None:
-    """Hold count and checksum of the batch `name`, which ends here, against its frames: §6, §11.1 R9."""
-    dot = f"{name}." if name else ""
-    frames = head.at + BATCH_HEAD
+def check(reader: Reader, name: str, head: Read, frame_count: int, rules: Rules) -> None:
+    """Check the count and the checksum of the batch `name`, which ends here: sections 6 and 11.1, R9.
+
+    Args:
+        reader: it is at the end of the batch.
+        name: the path of the batch in the trace; empty for the root.
+        head: the header of the batch.
+        frame_count: the number of frames that were read.
+        rules: say how to treat a mismatch.
+    """
+    prefix = f"{name}." if name else ""
+    frames_at = head.at + BATCH_HEAD
     if rules.wrong == "reject":
-        reader.cover(f"{dot}message_count", "count", frames, reader.pos)
-        reader.cover(f"{dot}batch_checksum", "iggy-batch", head.at, reader.pos)
-    if head.count != found:
-        text = f"{head.count}, {found} frames follow"
+        reader.cover(f"{prefix}message_count", "count", frames_at, reader.pos)
+        reader.cover(f"{prefix}batch_checksum", "iggy-batch", head.at, reader.pos)
+    if head.count != frame_count:
+        text = f"{head.count}, but {frame_count} frames follow"
         if rules.wrong == "reject":
-            raise reader.reject("count-mismatch", f"{dot}message_count", text, at=head.count_at)
-        reader.remark("iggy-batch-count", f"{dot}message_count", at=head.count_at)
-    right = iggy_batch(reader.data[head.at : reader.pos])
-    if head.checksum != right:
-        text = f"{head.checksum:x}, and {right:x} is right"
+            raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=head.count_at)
+        reader.remark("iggy-batch-count", f"{prefix}message_count", at=head.count_at)
+    expected = iggy_batch(reader.data[head.at : reader.pos])
+    if head.checksum != expected:
+        text = f"{head.checksum:x}, expected {expected:x}"
         if rules.wrong == "reject":
             detail = "InvalidBatchChecksum"
             raise reader.reject(
-                "crc-mismatch", f"{dot}batch_checksum", text, at=head.checksum_at, detail=detail
+                "crc-mismatch", f"{prefix}batch_checksum", text, at=head.checksum_at, detail=detail
             )
-        reader.remark("iggy-batch-checksum", f"{dot}batch_checksum", at=head.checksum_at)
+        reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=head.checksum_at)
 
 
 def write_head(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 - a Head or a Batch
-    """Write the 256 bytes, length and checksum still at 0; gives where they begin."""
+    """Write the batch header with length and checksum at 0, and return its position."""
     at = writer.pos
     for name in (*SET, "origin_timestamp"):
         writer.uint64le(name, getattr(value, name))
@@ -209,7 +228,7 @@ def write_head(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 -
 
 
 def write_frames(writer: Writer, messages: Sequence[Framed], rules: Rules, first: int = 0) -> None:
-    """Write the frames, numbered from `first` on."""
+    """Write the frames. In the trace they are numbered from `first` on."""
     for index, message in enumerate(messages, first):
         writer.enter("messages", index)
         write_message(writer, rules.frame, message)
@@ -217,8 +236,8 @@ def write_frames(writer: Writer, messages: Sequence[Framed], rules: Rules, first
 
 
 def seal(writer: Writer, name: str, at: int) -> None:
-    """Write length and checksum of the batch `name` that begins at `at` and ends here."""
-    dot = f"{name}." if name else ""
-    writer.patch(f"{dot}batch_length", "uint64le", at + LENGTH_AT, writer.pos - at)
-    writer.cover(f"{dot}batch_length", "length", at, writer.pos)
-    writer.patch(f"{dot}batch_checksum", "uint64le", at + 40, iggy_batch(bytes(writer.data[at:])))
+    """Write the length and the checksum of the batch `name`, which begins at `at` and ends here."""
+    prefix = f"{name}." if name else ""
+    writer.patch(f"{prefix}batch_length", "uint64le", at + LENGTH_AT, writer.pos - at)
+    writer.cover(f"{prefix}batch_length", "length", at, writer.pos)
+    writer.patch(f"{prefix}batch_checksum", "uint64le", at + 40, iggy_batch(bytes(writer.data[at:])))

@@ -1,8 +1,8 @@
-"""What stands around a request on TCP: iggy.md, section 2.1.
+"""The framing of requests on TCP: iggy.md, section 2.1.
 
-Classic, to 0.10.x: `length u32 | code u32 | body`, where the length counts the code. From 0.11.0 on (VSR) a
-header of 256 bytes whose command says what it is of: a request, a reply or an eviction. What such a header
-leaves at 0 is a gap.
+Classic framing, up to 0.10.x: `length u32 | code u32 | body`; the length includes the code. VSR framing,
+since 0.11.0: a header of 256 bytes whose command field says whether the frame is a request, a reply or an
+eviction. A `Gap` stands for bytes of a VSR header that writers leave at 0.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +18,13 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 LEAST: Final = 4
-"""The length of a classic frame without a body: its code."""
+"""The smallest length of a classic frame, in bytes: the code without a body."""
 
 HEADER: Final = 256
+"""The size of a VSR header, in bytes."""
+
 MOST: Final = 64 * 1024**2
-"""Bytes of a VSR header, and of a frame."""
+"""The largest size of a VSR frame, in bytes."""
 
 
 @frozen(kw_only=True)
@@ -35,7 +37,7 @@ class Frame30:
 
 @frozen(kw_only=True)
 class Request:
-    """Command 5; `code` is that of a command that is not replicated (operation 2)."""
+    """The header of a request, command 5. `code` is set by commands that are not replicated (operation 2)."""
 
     client: int
     request_checksum: int = field(default=0)
@@ -49,7 +51,7 @@ class Request:
 
 @frozen(kw_only=True)
 class Reply:
-    """Command 8."""
+    """The header of a reply, command 8."""
 
     request_checksum: int
     context: int
@@ -64,7 +66,7 @@ class Reply:
 
 @frozen(kw_only=True)
 class Eviction:
-    """Command 13: the server lets the client go."""
+    """The header of an eviction, command 13: the server drops the client."""
 
     client: int
     server_protocol_version: int
@@ -74,7 +76,7 @@ class Eviction:
 
 @frozen(kw_only=True)
 class Frame110:
-    """A frame with its header."""
+    """A frame in the VSR framing."""
 
     header: Request | Reply | Eviction
     body: bytes
@@ -82,7 +84,7 @@ class Frame110:
 
 @frozen
 class Gap:
-    """Bytes that are left at 0 and that no value shows."""
+    """Bytes that a writer leaves at 0 and that are not part of the value."""
 
     name: str
     size: int
@@ -90,7 +92,7 @@ class Gap:
 
 @frozen
 class Sum:
-    """The lower half of request_checksum, computed of the body."""
+    """The lower half of `request_checksum`, a checksum over the body."""
 
     name: str
     kind: str = "uint64le"
@@ -107,9 +109,9 @@ _CLIENT: Final = Fixed("client", "uint128le")
 _OPERATION: Final = Fixed("operation", "uint8")
 
 _REQUEST: Final[tuple[Part, ...]] = (
-    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8), *_wide("timestamp", "request"),
-    _OPERATION, Gap("padding", 7), *_wide("session"), Fixed("user_id", "uint32le"),
-    Fixed("code", "uint32le"), Gap("reserved", 56),
+    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8),
+    *_wide("timestamp", "request"), _OPERATION, Gap("padding", 7),
+    *_wide("session"), Fixed("user_id", "uint32le"), Fixed("code", "uint32le"), Gap("reserved", 56),
 )  # fmt: skip
 _REPLY: Final[tuple[Part, ...]] = (
     Fixed("request_checksum", "uint128le"), Fixed("context", "uint128le"), _CLIENT,
@@ -117,14 +119,15 @@ _REPLY: Final[tuple[Part, ...]] = (
     Fixed("status", "uint32le"), Gap("reserved", 36),
 )  # fmt: skip
 _EVICTION: Final[tuple[Part, ...]] = (
-    _CLIENT, Fixed("server_protocol_version", "uint32le"),
-    Fixed("server_protocol_version_min", "uint32le"), Gap("reserved", 103), Fixed("reason", "uint8"),
+    _CLIENT,
+    Fixed("server_protocol_version", "uint32le"), Fixed("server_protocol_version_min", "uint32le"),
+    Gap("reserved", 103), Fixed("reason", "uint8"),
 )  # fmt: skip
 
 
 @frozen
 class Command:
-    """A row: the class of the header, and its parts from byte 128 on."""
+    """The class of a header and its fields, from byte 128 on."""
 
     value: type[Any]
     parts: tuple[Part, ...]
@@ -135,29 +138,29 @@ COMMANDS: Final[Mapping[int, Command]] = {
     8: Command(Reply, _REPLY),
     13: Command(Eviction, _EVICTION),
 }
-"""By number: iggy.md, section 2.1, after core/binary_protocol/src/consensus/header.rs."""
+"""Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
 
 UNSUMMED: Final = (2, 160)
-"""Operations whose request_checksum is 0: what is not replicated, and SendMessages."""
+"""Operations whose `request_checksum` is 0: commands that are not replicated, and SendMessages."""
 
 
 @frozen
 class Edition:
-    """A row: what reads a frame, what writes it, the class of the value."""
+    """A revision of the frame: its read function, its write function and the class of its value."""
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
     value: type[Any]
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read one frame; what follows is not its own."""
-    return edition.read(reader)
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read one frame. Bytes after it are left unread."""
+    return revision.read(reader)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one frame."""
-    edition.write(writer, value)
+    revision.write(writer, value)
 
 
 def _read_classic(reader: Reader) -> Frame30:
@@ -191,11 +194,11 @@ def _read_vsr(reader: Reader) -> Frame110:
     return _read_command(reader, COMMANDS[code], size - HEADER)
 
 
-def _read_command(reader: Reader, row: Command, left: int) -> Frame110:
+def _read_command(reader: Reader, command: Command, length: int) -> Frame110:
     reader.enter("header")
     starts: dict[str, int] = {}
     values: dict[str, Any] = {}
-    for part in row.parts:
+    for part in command.parts:
         starts[part.name] = reader.pos
         match part:
             case Gap():
@@ -205,10 +208,10 @@ def _read_command(reader: Reader, row: Command, left: int) -> Frame110:
             case Fixed(name):
                 values[name] = read_fixed(reader, part)
     reader.leave()
-    body = reader.take("body", left)
-    if row.value is Request and values["request_checksum"] != _sum(values["operation"], body):
+    body = reader.take("body", length)
+    if command.value is Request and values["request_checksum"] != _sum(values["operation"], body):
         reader.remark("iggy-request-checksum", "header.request_checksum", at=starts["request_checksum"])
-    return Frame110(header=row.value(**values), body=body)
+    return Frame110(header=command.value(**values), body=body)
 
 
 def _read_gap(reader: Reader, gap: Gap) -> None:
@@ -218,12 +221,12 @@ def _read_gap(reader: Reader, gap: Gap) -> None:
 
 
 def _sum(operation: int, body: bytes) -> int:
-    """iggy.md, section 2.1: of the body where an operation is replicated, 0 elsewhere."""
+    """Return the request checksum: over the body if the operation is replicated, else 0 (section 2.1)."""
     return 0 if operation in UNSUMMED else xxh3_64(body)
 
 
 def _write_vsr(writer: Writer, value: Frame110) -> None:
-    code = next(code for code, row in COMMANDS.items() if row.value is type(value.header))
+    code = next(code for code, command in COMMANDS.items() if command.value is type(value.header))
     size = HEADER + len(value.body)
     if size > MOST:
         raise writer.invalid("body", f"{size} bytes with the header, {MOST} allowed")
@@ -235,8 +238,8 @@ def _write_vsr(writer: Writer, value: Frame110) -> None:
     writer.enter("header")
     for part in COMMANDS[code].parts:
         match part:
-            case Gap(name, wide):
-                writer.put(name, bytes(wide))
+            case Gap(name, width):
+                writer.put(name, bytes(width))
             case Sum(name, kind):
                 getattr(writer, kind)(name, _sum(getattr(value.header, "operation", 0), value.body))
             case Fixed(name):
@@ -249,4 +252,4 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.0.30": Edition(_read_classic, _write_classic, Frame30),
     "0.11": Edition(_read_vsr, _write_vsr, Frame110),
 }
-"""By revision: classic and VSR."""
+"""Revision to its row: classic and VSR."""

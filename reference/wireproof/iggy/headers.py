@@ -1,11 +1,11 @@
 """The user headers of a message: iggy.md, section 2.4.
 
-An entry of TLV v1 (0.0.30 to 0.8.x) is `key_len u32 | key | kind u8 | val_len u32 | value`; in TLV v2 a kind
-stands before the key too, which may be of any kind. There is no count and no terminator: entries run to the
-end of the enclosing length. No headers are 0 bytes, so that None and an empty map are one (section 2.4).
+An entry of TLV v1 (0.0.30 to 0.8.x) is `key_len u32 | key | kind u8 | val_len u32 | value`. In TLV v2 the key
+has a kind as well. There is no count and no terminator: the entries fill the enclosing length. A message
+without headers has a block of 0 bytes, so no headers and an empty map are the same (section 2.4).
 
-A header block is a map (section 10.1): equality does not see the order of its entries. A value
-therefore shows them sorted by key, and entries of one key in the order of the wire.
+A header block is a map (section 10.1), so the order of its entries has no meaning. Decoded entries are sorted
+by key; entries with the same key keep the order of the wire.
 """
 
 from typing import Any, Final, Literal, TypeAlias
@@ -20,7 +20,7 @@ from wireproof.wire.values import to_json
 from wireproof.wire.writer import Writer
 
 Key: TypeAlias = bytes | HeaderValue
-"""Text, or from TLV v2 on a kind and its bytes."""
+"""The key of an entry: UTF-8 in TLV v1, a kind and its bytes in TLV v2."""
 
 Entry: TypeAlias = tuple[Any, HeaderValue]
 HeaderMap: TypeAlias = tuple[Entry, ...]
@@ -30,13 +30,14 @@ FIELD: Final = "headers"
 
 @frozen
 class Tlv:
-    """A row: how the entries of an edition lie, and what its readers look at.
+    """The layout of header entries, and the checks that readers make.
 
     Attributes:
-        keyed: whether a key bears a kind.
-        sized: whether a number of the wrong size is remarked, or refused.
-        ordered: whether writers sort by kind and bytes of the key: section 2.4.
-        kind_detail, key_detail: the errors of a kind that there is none of, and of a bad key: section 9.
+        keyed: whether a key has a kind.
+        sized: how to treat a number whose size does not fit its kind.
+        ordered: whether writers sort entries by kind and bytes of the key: section 2.4.
+        kind_detail: the server's error for an unknown kind: section 9.
+        key_detail: the server's error for a bad key: section 9.
     """
 
     keyed: bool
@@ -46,7 +47,7 @@ class Tlv:
     key_detail: str = "InvalidHeaderKey"
 
     def size(self, headers: HeaderMap | bytes) -> int:
-        """The bytes that a block takes: section 2.4."""
+        """Return the size of a header block in bytes: section 2.4."""
         if isinstance(headers, bytes):
             return len(headers)
         fixed = 10 if self.keyed else 9
@@ -56,28 +57,28 @@ class Tlv:
 V1: Final = Tlv(keyed=False)
 V2: Final = Tlv(keyed=True, key_detail="InvalidHeaderValue")
 WIRE_10: Final = Tlv(keyed=True, ordered=True, kind_detail="InvalidHeaderKind")
-"""What the validator of 0.10.0 passes inside a message: sections 10.2 and 11.1, R11."""
+"""Header blocks that the validator of 0.10.0 accepts inside a message: sections 10.2 and 11.1, R11."""
 DOMAIN_10: Final = evolve(WIRE_10, sized="reject")
-"""What becomes a map of headers there."""
+"""Header blocks that 0.10.0 converts into a map."""
 
 
 @frozen
 class Headers:
-    """The value of a header block that stands alone, to 0.8.x."""
+    """The value of a header block on its own, up to 0.8.x."""
 
     headers: tuple[tuple[bytes, HeaderValue], ...]
 
 
 @frozen
 class Headers90:
-    """The same from 0.9.0 on: a key is held as a value is."""
+    """The value of a header block on its own, since 0.9.0: a key has a kind, as a value has."""
 
     headers: tuple[tuple[HeaderValue, HeaderValue], ...]
 
 
 @frozen
 class Edition:
-    """A row: how entries lie, and the class of the value."""
+    """A revision of the header block: the layout of its entries and the class of its value."""
 
     tlv: Tlv
     value: type[Any]
@@ -88,32 +89,32 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.9": Edition(V2, Headers90),
     "0.10": Edition(DOMAIN_10, Headers90),
 }
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read entries to the end of the reader's window."""
-    return edition.value(read_map(reader, edition.tlv))
+    return revision.value(read_map(reader, revision.tlv))
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
-    """Write the entries, sorted where the edition's writers sort, else in the order of the value."""
-    write_map(writer, value.headers, edition.tlv)
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+    """Write the entries, sorted if writers of the revision sort them, else in the order of the value."""
+    write_map(writer, value.headers, revision.tlv)
 
 
 def octets_of(key: Key) -> bytes:
-    """The bytes of a key, without its kind."""
+    """Return the bytes of a key without its kind."""
     return key.value if isinstance(key, HeaderValue) else key
 
 
-def _place(entry: Entry) -> tuple[int, bytes]:
-    """Where an entry stands in a map: by kind code and bytes of its key (section 2.4)."""
+def _sort_key(entry: Entry) -> tuple[int, bytes]:
+    """Return the sort key of an entry: the kind code and the bytes of its key (section 2.4)."""
     key: Key = entry[0]
     return (BY_NAME[key.kind].code, key.value) if isinstance(key, HeaderValue) else (0, key)
 
 
 def read_map(reader: Reader, tlv: Tlv) -> HeaderMap:
-    """The entries of the whole window of `reader`, as a map."""
+    """Read the entries that fill the window of `reader`, as a map."""
     start, entries = reader.pos, list[Entry]()
     while reader.left:
         reader.enter(FIELD, len(entries))
@@ -123,11 +124,11 @@ def read_map(reader: Reader, tlv: Tlv) -> HeaderMap:
 
 
 def as_map(reader: Reader, entries: list[Entry], start: int) -> HeaderMap:
-    """The entries sorted by key; the second of a key is remarked at `start`: iggy.md, section 10.1.
+    """Return the entries sorted by key, and remark at `start` a key that occurs twice: iggy.md, section 10.1.
 
-    Rust, Java and C# keep the last of them, Go and Node both, and C# once raised: all are seen in the field.
+    Rust, Java and C# keep the last entry of a key, Go and Node keep both, and C# once raised an exception.
     """
-    ordered = tuple(sorted(entries, key=_place))
+    ordered = tuple(sorted(entries, key=_sort_key))
     last = dict(ordered)
     if len(last) < len(ordered):
         first = dict(reversed(ordered))
@@ -140,10 +141,10 @@ def as_map(reader: Reader, entries: list[Entry], start: int) -> HeaderMap:
 
 
 def read_or_keep(reader: Reader, tlv: Tlv) -> HeaderMap | bytes:
-    """The map in the window of `reader`; where there is none, its bytes, remarked: sections 5 and 10.2.
+    """Read the map in the window of `reader`, or return its bytes if it is not a map: sections 5 and 10.2.
 
-    From 0.7.0 on servers do not look inside a block, and clients deliver a message whose block they cannot
-    read, without headers; from 0.10.0 on it may be encrypted. Shown as bytes, nothing is lost.
+    Since 0.7.0 servers do not read header blocks, and clients deliver a message with an unreadable block
+    without its headers; since 0.10.0 a block may be encrypted. Returning the bytes loses nothing.
     """
     trial = Reader(reader.data, pos=reader.pos, end=reader.end)
     try:
@@ -164,7 +165,7 @@ def _read_entry(reader: Reader, tlv: Tlv) -> Entry:
 
 
 def _read_text(reader: Reader) -> bytes:
-    """The key of TLV v1."""
+    """Read a key of TLV v1."""
     key = _read_octets(reader, "key_len", "key", "InvalidHeaderKey")
     if not is_utf8(key):
         start = reader.pos - len(key)
@@ -173,7 +174,7 @@ def _read_text(reader: Reader) -> bytes:
 
 
 def _read_key(reader: Reader, tlv: Tlv) -> HeaderValue:
-    """The key of TLV v2."""
+    """Read a key of TLV v2."""
     kind = _read_kind(reader, "key_kind", tlv)
     return _read_sized(reader, kind, ("key_len", "key"), tlv.key_detail, tlv)
 
@@ -186,20 +187,20 @@ def _read_kind(reader: Reader, name: str, tlv: Tlv) -> KindName:
 
 
 def _read_sized(reader: Reader, kind: KindName, names: tuple[str, str], detail: str, tlv: Tlv) -> HeaderValue:
-    """The length and the bytes of a value of `kind`; what the kind does not allow is remarked or refused."""
+    """Read the length and the bytes of a value, and remark or refuse bytes that its kind does not allow."""
     at = reader.pos
     value = HeaderValue(kind, _read_octets(reader, *names, detail))
     fault = value.fault()
     if fault == SIZE and tlv.sized == "reject":
         text = f"{len(value.value)} bytes for {kind}"
         raise reader.reject("bad-length", names[0], text, at=at, detail=detail)
-    if fault:  # section 10.3: the readers take it and fail, or not, in the accessor
+    if fault:  # section 10.3: readers accept the value; the accessor may fail later
         reader.remark(fault, names[1], at=reader.pos - len(value.value))
     return value
 
 
 def _read_octets(reader: Reader, length_name: str, name: str, detail: str) -> bytes:
-    """A u32 length of 1 to 255 (section 9, the decoder since `241e4efff`) and as many bytes."""
+    """Read a u32 length of 1 to 255 (section 9, the decoder since `241e4efff`) and that many bytes."""
     length = reader.uint32le(length_name)
     if length not in SIZES:
         raise reader.reject("bad-length", length_name, f"{length} bytes", at=reader.pos - 4, detail=detail)
@@ -208,15 +209,15 @@ def _read_octets(reader: Reader, length_name: str, name: str, detail: str) -> by
 
 
 def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
-    """Remark a value that its kind does not allow and that the readers take: section 10.3."""
+    """Remark a value that its kind does not allow but that readers accept: section 10.3."""
     if fault := value.fault():
         reader.remark(fault, "value", at=at)
 
 
 def write_map(writer: Writer, headers: HeaderMap, tlv: Tlv) -> None:
-    """Write the entries one after the other; every order is a right encoding of the map (section 2.4)."""
+    """Write the entries one after the other. Every order is a valid encoding of the map (section 2.4)."""
     check_map(writer, headers)
-    for index, (key, value) in enumerate(sorted(headers, key=_place) if tlv.ordered else headers):
+    for index, (key, value) in enumerate(sorted(headers, key=_sort_key) if tlv.ordered else headers):
         writer.enter(FIELD, index)
         if tlv.keyed:
             writer.uint8("key_kind", BY_NAME[key.kind].code)
@@ -229,23 +230,27 @@ def write_map(writer: Writer, headers: HeaderMap, tlv: Tlv) -> None:
 
 
 def write_kept(writer: Writer, block: bytes, tlv: Tlv) -> None:
-    """Write a block as it stands; one that reads as a map is refused, for it would come back as that."""
+    """Write a block unchanged.
+
+    Raises:
+        Rejected: the block can be read as a map (`invalid-value`), so a decode would not return these bytes.
+    """
     try:
         read_map(Reader(block), tlv)
     except Rejected:
         writer.put(FIELD, block)
         return
-    raise writer.invalid(FIELD, "bytes that read as a map: give the map")
+    raise writer.invalid(FIELD, "the bytes can be read as a map: pass the map instead")
 
 
 def check_map(writer: Writer, headers: HeaderMap) -> None:
-    """What the constructors of keys and values refuse: sections 2.3 and 9. A map has each key once."""
+    """Refuse duplicate keys, and keys and values that Iggy's constructors refuse: sections 2.3 and 9."""
     seen: set[Key] = set()
     for index, (key, value) in enumerate(headers):
         writer.enter(FIELD, index)
         _check_key(writer, key)
         if key in seen:
-            raise writer.invalid("key", "a second entry of this key")
+            raise writer.invalid("key", "this key occurs twice")
         if fault := value.fault():
             raise writer.invalid("value", f"not a {value.kind}: {fault}")
         seen.add(key)

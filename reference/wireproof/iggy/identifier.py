@@ -1,4 +1,4 @@
-"""What names a stream, a topic or a consumer: iggy.md, section 2.2."""
+"""The identifier of a stream, topic or consumer: iggy.md, section 2.2."""
 
 from typing import Final, Literal, cast
 
@@ -14,45 +14,45 @@ from wireproof.wire.writer import Writer
 IdentifierKind = Literal["numeric", "string"]
 
 TAGS: Final = rows(Tag(1, "numeric", range(4, 5)), Tag(2, "string", range(1, 256)))
-"""Numeric: a u32. String: UTF-8."""
+"""A numeric identifier is a u32, a string identifier is UTF-8."""
 
 
 @frozen
 class Identifier:
-    """A kind and its bytes as they stand on the wire: four little-endian ones, or UTF-8."""
+    """A kind and its bytes on the wire: four little-endian bytes, or UTF-8."""
 
     kind: IdentifierKind
     value: bytes
 
     def as_uint32(self) -> int:
-        """The number; `Rejected` (`type-mismatch`) if it is a name."""
+        """Return the number; raise `Rejected` (`type-mismatch`) if the identifier is a name."""
         if self.kind != "numeric":
-            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as numeric")
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not numeric")
         return int.from_bytes(self.value, "little")
 
     def as_str(self) -> str:
-        """The name; `Rejected` (`type-mismatch`) if it is a number."""
+        """Return the name; raise `Rejected` (`type-mismatch`) if the identifier is a number."""
         if self.kind != "string":
-            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as string")
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not string")
         return self.value.decode()
 
 
 @frozen
 class Edition:
-    """A row: whether the number 0 names something; from 0.8.0 on the first of each has it."""
+    """A revision of the identifier. `zero`: whether 0 is valid; since 0.8.0 the first stream has it."""
 
     zero: bool
 
 
 EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(zero=False), "0.8": Edition(zero=True)}
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Identifier:
-    """Read one identifier; what follows is not its own."""
+def decode(revision: Edition, reader: Reader, _: Options) -> Identifier:
+    """Read one identifier. Bytes after it are left unread."""
     tag = read_tag(reader, TAGS)
     value = read_value(reader, tag)
-    fault = _fault(edition, tag.name, value)
+    fault = _fault(revision, tag.name, value)
     if fault == "zero":
         raise reader.reject("invalid-value", "value", "0", at=reader.pos - 4, detail="InvalidIdentifier")
     if fault == "utf8":
@@ -60,14 +60,14 @@ def decode(edition: Edition, reader: Reader, _: Options) -> Identifier:
     return Identifier(cast("IdentifierKind", tag.name), value)
 
 
-def encode(edition: Edition, writer: Writer, value: Identifier, _: Options) -> None:
+def encode(revision: Edition, writer: Writer, value: Identifier, _: Options) -> None:
     """Write one identifier."""
-    if fault := _fault(edition, value.kind, value.value):
+    if fault := _fault(revision, value.kind, value.value):
         raise writer.invalid("value", f"{value.kind}: {fault}")
     write(writer, TAGS, value.kind, value.value)
 
 
-def _fault(edition: Edition, kind: str, value: bytes) -> str | None:
+def _fault(revision: Edition, kind: str, value: bytes) -> str | None:
     if kind == "numeric":
-        return None if edition.zero or any(value) else "zero"
+        return None if revision.zero or any(value) else "zero"
     return None if is_utf8(value) else "utf8"

@@ -1,14 +1,18 @@
-"""The index files beside an Iggy segment, revision by revision: iggy.md §7, "index". Little-endian all over.
+"""The layouts of the index files of an Iggy segment, by revision, and their checks: iggy.md §7, "index".
 
-Sources, in apache/iggy: `server/src/streaming/segments/storage.rs` of server-0.0.53 (a position a message,
-and in `.timeindex` a time); `server/src/streaming/segments/messages.rs` of server-0.2.7 and 0.3.0 (an entry a
-batch, of two numbers) and of server-0.4.61 (of three); `messages_batch_mut.rs` in
-`core/server/src/streaming/segments/types` of server-0.5.0 (an entry a message, with the place where it ends);
-`core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5 (64-bit numbers, an entry a flush).
+All integers are little-endian. Sources, in apache/iggy:
 
-No advice is given on a damaged index: not every server builds a missing one anew, and the one that
-server-0.8.0 builds (`core/server/src/compat/index_rebuilding/index_rebuilder.rs`) holds the places where
-messages begin, not where they end.
+- `server/src/streaming/segments/storage.rs` of server-0.0.53: one position for each message, and in
+  `.timeindex` one timestamp;
+- `server/src/streaming/segments/messages.rs` of server-0.2.7 and 0.3.0: one entry of two numbers for each
+  batch; of server-0.4.61: of three numbers;
+- `core/server/src/streaming/segments/types/messages_batch_mut.rs` of server-0.5.0: one entry for each
+  message, with the position where the message ends;
+- `core/partitions/src/iggy_index.rs` of server-0.9.0-edge.5: 64-bit numbers, one entry for each flush.
+
+The checks do not advise to delete a damaged index, because not every server rebuilds a missing one, and the
+index that server-0.8.0 rebuilds (`core/server/src/compat/index_rebuilding/index_rebuilder.rs`) has the
+positions where messages begin, not where they end.
 """
 
 from collections.abc import Iterator
@@ -19,19 +23,19 @@ from typing import Any, Final, Literal
 from attrs import frozen
 
 Meaning = Literal["first", "last", "begin", "end", "time"]
-"""Of a record: its first or last offset, where it begins or ends, its latest time."""
+"""The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
 
 
 @frozen
 class IndexLayout:
-    """How an index lies.
+    """The layout of an index file.
 
     Attributes:
-        kind: the ending of its name.
-        revisions: of the segment.
-        entry: the bytes of an entry.
-        fields: what its numbers are, in order.
-        relative: whether offsets count from the base offset of the segment.
+        kind: the suffix of the file name.
+        revisions: the revisions of `iggy.log` whose segments have this index.
+        entry: the numbers of an entry, as a struct.
+        fields: the meaning of each number of an entry.
+        relative: whether offsets are relative to the base offset of the segment.
         dense: whether every record has an entry.
     """
 
@@ -55,12 +59,12 @@ LAYOUTS: Final = (
     IndexLayout(".index", HEADED, Struct("<IIQ"), ("first", "end", "time")),
     IndexLayout(".index", ("0.11",), Struct("<QQQ"), ("first", "time", "begin"), relative=False, dense=False),
 )
-"""Where two layouts are of one revision, a server was changed in between."""
+"""All layouts. A revision has two layouts of a kind if the servers of that revision changed it."""
 
 
 @frozen
 class Place:
-    """A record of a segment: its offsets, where it lies, and its latest time."""
+    """A record of a segment: its first and last offset, its byte range and its latest timestamp."""
 
     first: int
     last: int
@@ -71,84 +75,95 @@ class Place:
 
 @frozen
 class IndexEntry:
-    """An entry; `at` is where it stands in the index, `values` its numbers as they are stored."""
+    """An entry of an index: its position in the file, and its numbers as they are stored."""
 
     at: int
     values: tuple[int, ...]
 
 
 def entries(layout: IndexLayout, data: bytes) -> tuple[IndexEntry, ...]:
-    """The whole entries of an index; raises nothing."""
-    whole = len(data) - len(data) % layout.entry.size
-    rows = layout.entry.iter_unpack(data[:whole])
-    return tuple(IndexEntry(number * layout.entry.size, row) for number, row in enumerate(rows))
+    """Return the complete entries of an index. Raise nothing."""
+    size = len(data) - len(data) % layout.entry.size
+    values = layout.entry.iter_unpack(data[:size])
+    return tuple(IndexEntry(index * layout.entry.size, numbers) for index, numbers in enumerate(values))
 
 
 Wrong = tuple[int, str, bool]
-"""The byte, what is there, and whether a reader is misled."""
+"""A finding in an index: the byte position, a description, and whether it misleads a reader."""
 
 
 def alone(layout: IndexLayout, data: bytes) -> Iterator[Wrong]:
-    """What is wrong with an index by itself: offsets and positions rise, times do not fall."""
-    if odd := len(data) % layout.entry.size:
-        yield len(data) - odd, f"{odd} bytes behind the last whole entry, which has {layout.entry.size}", True
-    found = entries(layout, data)
-    for before, one in pairwise(found):
-        for place, (name, earlier, later) in enumerate(
-            zip(layout.fields, before.values, one.values, strict=True)
+    """Check an index without its log: offsets and positions must increase, timestamps must not decrease."""
+    if torn := len(data) % layout.entry.size:
+        yield (
+            len(data) - torn,
+            f"{torn} bytes after the last complete entry of {layout.entry.size} bytes",
+            True,
+        )
+    indexed = entries(layout, data)
+    for previous, entry in pairwise(indexed):
+        for field, (name, earlier, later) in enumerate(
+            zip(layout.fields, previous.values, entry.values, strict=True)
         ):
             if later < earlier or (later == earlier and name != "time"):
-                yield _at(layout, one, place), f"{_WORDS[name]} {later} does not come after {earlier}", True
+                yield _at(layout, entry, field), f"{_WORDS[name]} {later} does not come after {earlier}", True
 
 
 def against(
     layout: IndexLayout, data: bytes, base: int, places: tuple[Place, ...], *, sound: bool
 ) -> Iterator[Wrong]:
-    """What disagrees with the records of the log; `sound`: whether they are all that the log holds."""
-    found = entries(layout, data)
-    by_place = {getattr(place, _key(layout)): place for place in places}
-    begun = layout.revisions == HEADED and _rebuilt(layout, found, places)
-    for number, one in enumerate(found):
+    """Check an index against the records of its log. `sound`: whether `places` has all records of the log."""
+    indexed = entries(layout, data)
+    by_key = {getattr(place, _key(layout)): place for place in places}
+    rebuilt = layout.revisions == HEADED and _rebuilt(layout, indexed, places)
+    for number, entry in enumerate(indexed):
         if layout.dense:
             record = places[number] if number < len(places) else None
         else:
-            record = by_place.get(one.values[layout.fields.index(_key(layout))])
+            record = by_key.get(entry.values[layout.fields.index(_key(layout))])
         if record is None:
             if sound:
-                yield one.at, "no record of the log belongs to this entry", True
+                yield entry.at, "the log has no record for this entry", True
             continue
-        yield from _differs(layout, one, base, record, begun=begun)
-    if begun:
-        yield 4, "positions are those at which messages begin, as server 0.8.0 builds an index anew", False
-    if layout.dense and len(found) < len(places):
-        yield len(found) * layout.entry.size, f"{len(places) - len(found)} records have no entry yet", False
+        yield from _compare(layout, entry, base, record, rebuilt=rebuilt)
+    if rebuilt:
+        yield 4, "positions are those where messages begin, as in an index that server 0.8.0 rebuilt", False
+    if layout.dense and len(indexed) < len(places):
+        yield (
+            len(indexed) * layout.entry.size,
+            f"{len(places) - len(indexed)} records have no entry yet",
+            False,
+        )
 
 
-def _differs(
-    layout: IndexLayout, one: IndexEntry, base: int, record: Place, *, begun: bool
+def _compare(
+    layout: IndexLayout, entry: IndexEntry, base: int, record: Place, *, rebuilt: bool
 ) -> Iterator[Wrong]:
-    for place, name in enumerate(layout.fields):
-        wanted = getattr(record, "begin" if begun and name == "end" else name)
+    for field, name in enumerate(layout.fields):
+        expected = getattr(record, "begin" if rebuilt and name == "end" else name)
         if layout.relative and name in ("first", "last"):
-            wanted -= base
-        if one.values[place] != wanted:
-            text = f"{_WORDS[name]} {one.values[place]}, but in the log it is {wanted}"
-            yield _at(layout, one, place), text, True
+            expected -= base
+        if entry.values[field] != expected:
+            text = f"{_WORDS[name]} {entry.values[field]}, but the log has {expected}"
+            yield _at(layout, entry, field), text, True
 
 
-def _rebuilt(layout: IndexLayout, found: tuple[IndexEntry, ...], places: tuple[Place, ...]) -> bool:
-    place = layout.fields.index("end")
-    pairs = list(zip(found, places, strict=False))
-    return bool(pairs) and all(one.values[place] == record.begin for one, record in pairs)
+def _rebuilt(layout: IndexLayout, entries: tuple[IndexEntry, ...], places: tuple[Place, ...]) -> bool:
+    """Return whether positions are where messages begin, as in an index that server 0.8.0 rebuilt."""
+    field = layout.fields.index("end")
+    pairs = list(zip(entries, places, strict=False))
+    return bool(pairs) and all(entry.values[field] == record.begin for entry, record in pairs)
 
 
 def _key(layout: IndexLayout) -> str:
+    """Return the field that identifies the record of an entry."""
     return "begin" if "begin" in layout.fields else "last"
 
 
-def _at(layout: IndexLayout, one: IndexEntry, place: int) -> int:
-    wide = Struct("<" + layout.entry.format.lstrip("<")[:place])
-    return one.at + wide.size
+def _at(layout: IndexLayout, entry: IndexEntry, field: int) -> int:
+    """Return the position of a number in the index file."""
+    before = Struct("<" + layout.entry.format.lstrip("<")[:field])
+    return entry.at + before.size
 
 
 _WORDS: Final[dict[Any, str]] = {

@@ -1,7 +1,8 @@
-"""What stands around the messages of a send from 0.7.0 on: metadata, count, index. iggy.md, section 5.
+"""The metadata, message count and index of a send since 0.7.0: iggy.md, section 5.
 
-`metadata_length u32 | stream | topic | Partitioning | messages_count u32`, then one entry of 16 bytes for
-each message, `0 u32 | end u32 | 0 u64`: where it ends, counted from the first message.
+The layout is `metadata_length u32 | stream | topic | Partitioning | messages_count u32`, then for each
+message an index entry of 16 bytes, `0 u32 | end u32 | 0 u64`. `end` is the position where the message ends,
+relative to the start of the first message.
 """
 
 from collections.abc import Sequence
@@ -22,38 +23,42 @@ _TIMESTAMP: Final = Zero("timestamp", "uint64le", "reject", "NonZeroTimestamp")
 
 @frozen
 class End:
-    """An entry of the index: where it says that its message ends, and where in the body it says so."""
+    """The end position in an index entry (`value`), and the position of that field in the body (`at`)."""
 
     value: int
     at: int
 
 
-def read_metadata(place: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
-    """The place of a send, and the count of its messages."""
+def read_metadata(destination: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
+    """Read the destination of a send and the count of its messages."""
     at = reader.pos
     length = reader.uint32le("metadata_length")
     start = reader.pos
-    parts = read_place(place, reader, options)
+    parts = read_place(destination, reader, options)
     count = reader.uint32le("messages_count")
     reader.cover("metadata_length", "length", start, reader.pos)
     if reader.pos - start != length:
-        text = f"{length}, and {reader.pos - start} bytes stand there"
+        text = f"{length}, but the metadata has {reader.pos - start} bytes"
         raise reader.reject("length-mismatch", "metadata_length", text, at=at, detail="InvalidCommand")
     return parts, count
 
 
-def write_metadata(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
-    """Write length, place and count."""
+def write_metadata(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+    """Write the length, the destination and the count of the messages."""
     at = writer.pos
     writer.uint32le("metadata_length", 0)
-    write_place(place, writer, value, options)
+    write_place(destination, writer, value, options)
     writer.uint32le("messages_count", len(value.messages))
     writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
     writer.cover("metadata_length", "length", at + 4, writer.pos)
 
 
 def read_messages(reader: Reader, count: int, layout: Layout) -> tuple[int, tuple[Any, ...]]:
-    """Where the messages start, and as many as counted, each as long as the index says."""
+    """Read the index and `count` messages. Return the position of the first message, and the messages.
+
+    Raises:
+        Rejected: a message does not end where the index says, or bytes follow the last message.
+    """
     ends = [_read_entry(reader, index) for index in range(count)]
     start, messages = reader.pos, list[Any]()
     reader.cover("messages_count", "count", start, reader.end)
@@ -67,12 +72,12 @@ def read_messages(reader: Reader, count: int, layout: Layout) -> tuple[int, tupl
 
 
 def check_rest(reader: Reader, count: int, found: int) -> None:
-    """As many messages as counted, and nothing behind them."""
+    """Check that the count is the number of messages found, and that no bytes follow them."""
     if count != found:
-        text = f"{count}, {found} messages follow"
+        text = f"{count}, but {found} messages follow"
         raise reader.reject("count-mismatch", "messages_count", text, detail="InvalidMessagesCount")
     if reader.left:
-        text = f"{reader.left} bytes behind {count} messages"
+        text = f"{reader.left} bytes after {count} messages"
         raise reader.reject("trailing-data", "messages", text, detail="InvalidMessagesSize")
 
 
@@ -89,15 +94,15 @@ def _read_entry(reader: Reader, index: int) -> End:
 def _check_end(reader: Reader, name: str, end: End, start: int) -> None:
     reader.cover(name, "length", start, reader.pos)
     if end.value != reader.pos - start:
-        text = f"{end.value}, and the message ends at {reader.pos - start}"
+        text = f"{end.value}, but the message ends at {reader.pos - start}"
         raise reader.reject("length-mismatch", name, text, at=end.at, detail="InvalidMessagesSize")
 
 
 def write_messages(writer: Writer, messages: Sequence[Any], layout: Layout) -> None:
-    """Write index and messages."""
-    places = [_write_entry(writer, index) for index in range(len(messages))]
+    """Write the index and the messages."""
+    ends = [_write_entry(writer, index) for index in range(len(messages))]
     start = writer.pos
-    for index, (message, at) in enumerate(zip(messages, places, strict=True)):
+    for index, (message, at) in enumerate(zip(messages, ends, strict=True)):
         writer.enter("messages", index)
         write_message(writer, layout, message)
         writer.leave()
@@ -107,6 +112,7 @@ def write_messages(writer: Writer, messages: Sequence[Any], layout: Layout) -> N
 
 
 def _write_entry(writer: Writer, index: int) -> int:
+    """Write an index entry with its end at 0, and return the position of the end."""
     writer.enter("index", index)
     writer.uint32le("offset", 0)
     at = writer.pos

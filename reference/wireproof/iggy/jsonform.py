@@ -1,7 +1,7 @@
-"""The JSON shapes that sends and polls share: iggy.md, section 8.
+"""The parts of JSON bodies that sends and polls share: iggy.md, section 8.
 
-Payloads, header values and partitioning values are standard base64 with padding; ids are numbers, and from
-0.8.0 on texts too where they are sent.
+Payloads, header values and partitioning values are standard base64 with padding. Ids are numbers; since 0.8.0
+a send may also have them as strings.
 """
 
 import binascii
@@ -32,21 +32,21 @@ _DECIMAL: Final = re.compile(r"0|[1-9][0-9]*+")
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+")
 
 MOST_DIGITS: Final = 39
-"""Digits of 2^128 - 1; a longer number is refused before it is computed."""
+"""The number of digits of 2^128 - 1. A longer number is refused without converting it."""
 
 
 def typed(reader: Reader, node: Node, name: str, kind: str) -> Node:
-    """The node if it is of `kind`; else `type-mismatch`."""
+    """Return the node if it has the JSON type `kind`, else refuse it as `type-mismatch`."""
     if node.kind != kind:
-        raise reader.reject("type-mismatch", name, f"want {kind}, not {node.kind}", at=node.start)
+        raise reader.reject("type-mismatch", name, f"expected {kind}, got {node.kind}", at=node.start)
     return node
 
 
 def members(reader: Reader, node: Node, name: str, fields: Collection[str]) -> dict[str, Node]:
-    """The members of an object that are called as `fields` say.
+    """Return the members of an object whose names are in `fields`.
 
-    A second one of a name is `duplicate-field`; one of another name is ignored with a remark, as the
-    server's structures do.
+    A duplicate name is refused as `duplicate-field`. Other members are ignored with a remark, as the server
+    ignores them.
     """
     found: dict[str, Node] = {}
     for key, value in typed(reader, node, name, "object").members:
@@ -60,17 +60,17 @@ def members(reader: Reader, node: Node, name: str, fields: Collection[str]) -> d
 
 
 def required(reader: Reader, node: Node, found: Mapping[str, Node], name: str) -> Node:
-    """The member `name`; `missing-field` at the object's start if there is none."""
+    """Return the member `name`; if it is missing, refuse the object as `missing-field`."""
     if name not in found:
         raise reader.reject("missing-field", name, at=node.start)
     return found[name]
 
 
 def uint(reader: Reader, node: Node, name: str, bits: int) -> int:
-    """A number that is whole, not negative and of at most `bits` bits."""
+    """Read an unsigned integer of at most `bits` bits."""
     text = typed(reader, node, name, "number").text
     if not _DECIMAL.fullmatch(text):
-        raise reader.reject("type-mismatch", name, "no whole number from 0 up", at=node.start)
+        raise reader.reject("type-mismatch", name, "not an unsigned integer", at=node.start)
     value = int(text) if len(text) <= MOST_DIGITS else 1 << bits
     if value >> bits:
         raise reader.reject("invalid-value", name, f"more than {bits} bits", at=node.start)
@@ -83,29 +83,30 @@ _UUID: Final = re.compile(r"(?:-*+[0-9a-fA-F]){32}-*+")
 
 
 def id_number(reader: Reader, node: Node, bits: int) -> int:
-    """An id as a bare number."""
+    """Read an id that is a number."""
     return uint(reader, node, "id", bits)
 
 
 def id_text(reader: Reader, node: Node, bits: int) -> int:
-    """An id as a number of `bits` bits, or as a text: decimal, else 32 hex digits (section 8.1)."""
+    """Read an id that is a number of `bits` bits or a string: decimal, else 32 hex digits (section 8.1)."""
     if node.kind != "string":
         return id_number(reader, node, bits)
     decimal = _ID.fullmatch(node.text)
     if decimal and node.text.strip("+") and not int(decimal[1] or "0") >> 128:
-        return _told(reader, node, int(decimal[1] or "0"))
+        return _traced_id(reader, node, int(decimal[1] or "0"))
     if not _UUID.fullmatch(node.text):
         raise reader.reject("invalid-value", "id", "neither decimal nor UUID", at=node.start)
-    return _told(reader, node, int(node.text.replace("-", ""), 16))
+    return _traced_id(reader, node, int(node.text.replace("-", ""), 16))
 
 
-def _told(reader: Reader, node: Node, number: int) -> int:
+def _traced_id(reader: Reader, node: Node, number: int) -> int:
+    """Add the string of an id to the trace, and return its number."""
     reader.region("id", "json-string", node.start, node.end, node.text)
     return number
 
 
 def word(reader: Reader, node: Node, name: str, words: Collection[str]) -> str:
-    """A string out of a closed list; `bad-kind` for any other."""
+    """Read a string that must be one of `words`; refuse any other as `bad-kind`."""
     text = typed(reader, node, name, "string").text
     if text not in words:
         raise reader.reject("bad-kind", name, f"{text[:40]!r}", at=node.start)
@@ -114,12 +115,12 @@ def word(reader: Reader, node: Node, name: str, words: Collection[str]) -> str:
 
 
 def octets(reader: Reader, node: Node, name: str) -> bytes:
-    """The bytes of a base64 string, in a space of their own that begins at the first of its letters."""
+    """Read the bytes of a base64 string. They have their own space in the trace."""
     return opened(reader, node, name).rest(name)
 
 
 def opened(reader: Reader, node: Node, name: str) -> Reader:
-    """A reader of the bytes of a base64 string."""
+    """Return a reader for the bytes of a base64 string."""
     text = typed(reader, node, name, "string").text
     if not _BASE64.fullmatch(text):
         text = "not base64 with padding"
@@ -128,49 +129,52 @@ def opened(reader: Reader, node: Node, name: str) -> Reader:
     if b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:  # RFC 4648, section 3.5
         reader.remark("iggy-base64-bits", name, at=node.start)
     reader.region(name, "base64", node.start, node.end)
-    return reader.unpacked(data, node.start + 1)
+    return reader.inner_reader(data, node.start + 1)
 
 
 def sequence(reader: Reader, node: Node, name: str) -> list[Node]:
-    """The items of an array."""
+    """Return the items of an array."""
     return typed(reader, node, name, "array").items
 
 
-# --- headers: `{"key": {"kind", "value"}}`, from 0.9.0 on `[{"key": {...}, "value": {...}}]`, or base64 ---
+# --- headers: `{"key": {"kind", "value"}}`, since 0.9.0 `[{"key": {...}, "value": {...}}]`, or base64 ---
 
 Form: TypeAlias = Callable[[Reader, Node], HeaderMap | bytes]
 
 
 def header_map(reader: Reader, node: Node | None, forms: Mapping[str, Form]) -> Any:  # noqa: ANN401 - a map or bytes
-    """The headers of a message in one of the forms of an edition; what is absent is none (section 8.1)."""
+    """Read the headers of a message in one of the forms that a revision allows.
+
+    A missing member means no headers (section 8.1).
+    """
     if node is None:
         return ()
     if node.kind not in forms:
-        text = f"want {' or '.join(forms)}, not {node.kind}"
+        text = f"expected {' or '.join(forms)}, got {node.kind}"
         raise reader.reject("type-mismatch", "headers", text, at=node.start)
     return forms[node.kind](reader, node)
 
 
-def _none(_reader: Reader, _node: Node) -> HeaderMap:
+def _read_null(_reader: Reader, _node: Node) -> HeaderMap:
     return ()
 
 
-def _mapped(reader: Reader, node: Node) -> HeaderMap:
+def _read_object(reader: Reader, node: Node) -> HeaderMap:
     entries: list[Entry] = []
     for name, value in node.members:
         reader.enter("headers", len(entries))
-        entries.append((_key(reader, name), header_value(reader, value)))
+        entries.append((_read_key(reader, name), header_value(reader, value)))
         reader.leave()
     return as_map(reader, entries, node.start)
 
 
-def _listed(reader: Reader, node: Node) -> HeaderMap:
-    """Each of the two is kind and value."""
+def _read_array(reader: Reader, node: Node) -> HeaderMap:
+    """Read an array of entries, whose key and value each have a kind and a value."""
     entries: list[Entry] = []
-    for one in node.items:
+    for item in node.items:
         reader.enter("headers", len(entries))
-        found = members(reader, one, "", ("key", "value"))
-        key, value = (required(reader, one, found, name) for name in ("key", "value"))
+        found = members(reader, item, "", ("key", "value"))
+        key, value = (required(reader, item, found, name) for name in ("key", "value"))
         reader.enter("key")
         read_key = header_value(reader, key, "InvalidHeaderKey")
         reader.leave()
@@ -181,20 +185,20 @@ def _listed(reader: Reader, node: Node) -> HeaderMap:
     return as_map(reader, entries, node.start)
 
 
-def _packed(reader: Reader, node: Node) -> HeaderMap | bytes:
-    """The bytes of a block, which may be encrypted."""
+def _read_base64(reader: Reader, node: Node) -> HeaderMap | bytes:
+    """Read a base64 string with the bytes of a header block, which may be encrypted."""
     return read_or_keep(opened(reader, node, "headers"), WIRE_10)
 
 
-FORMS_30: Final[Mapping[str, Form]] = {"object": _mapped, "null": _none}
-FORMS_70: Final[Mapping[str, Form]] = {"object": _mapped}
-FORMS_90: Final[Mapping[str, Form]] = {"array": _listed}
-FORMS_90_NULL: Final[Mapping[str, Form]] = {"array": _listed, "null": _none}
-FORMS_100: Final[Mapping[str, Form]] = {"array": _listed, "string": _packed, "null": _none}
-"""By the kind of the JSON value: sections 8.1 and 8.2."""
+FORMS_30: Final[Mapping[str, Form]] = {"object": _read_object, "null": _read_null}
+FORMS_70: Final[Mapping[str, Form]] = {"object": _read_object}
+FORMS_90: Final[Mapping[str, Form]] = {"array": _read_array}
+FORMS_90_NULL: Final[Mapping[str, Form]] = {"array": _read_array, "null": _read_null}
+FORMS_100: Final[Mapping[str, Form]] = {"array": _read_array, "string": _read_base64, "null": _read_null}
+"""The forms of headers by JSON type: sections 8.1 and 8.2."""
 
 
-def _key(reader: Reader, node: Node) -> bytes:
+def _read_key(reader: Reader, node: Node) -> bytes:
     key = node.text.encode()
     if len(key) not in SIZES:
         raise _too_long(reader, node, "key", key, "InvalidHeaderKey")
@@ -203,19 +207,19 @@ def _key(reader: Reader, node: Node) -> bytes:
 
 
 def header_value(reader: Reader, node: Node, detail: str = "InvalidHeaderValue") -> HeaderValue:
-    """A kind and a value of 1 to 255 bytes.
+    """Read a kind and a value of 1 to 255 bytes.
 
-    To 0.6.x the server passes its own constructors by and stores any length (section 8.2, last line);
-    what it stored so, no binary reader takes back. The limits of section 9 are held to here.
+    Up to 0.6.x the server bypasses its own constructors and stores a value of any length (section 8.2, last
+    line), which no binary reader accepts. This reader enforces the limits of section 9.
     """
     found = members(reader, node, "", ("kind", "value"))
     kind = word(reader, required(reader, node, found, "kind"), "kind", BY_NAME)
-    at = required(reader, node, found, "value")
-    data = octets(reader, at, "value")
+    member = required(reader, node, found, "value")
+    data = octets(reader, member, "value")
     if len(data) not in SIZES:
-        raise _too_long(reader, at, "value", data, detail)
+        raise _too_long(reader, member, "value", data, detail)
     value = HeaderValue(BY_NAME[kind].name, data)
-    remark_fault(reader, value, at.start)
+    remark_fault(reader, value, member.start)
     return value
 
 
@@ -227,12 +231,15 @@ def _too_long(reader: Reader, node: Node, name: str, data: bytes, detail: str) -
 
 
 def base64_of(data: bytes) -> str:
-    """Standard base64 with padding."""
+    """Encode bytes as standard base64 with padding."""
     return b64encode(data).decode()
 
 
 def headers_json(writer: Writer, headers: HeaderMap | bytes) -> Any:  # noqa: ANN401 - a tree
-    """The form of headers: an object, an array where keys have kinds, a text of a block; None for none."""
+    """Return the JSON form of headers, or None if there are none.
+
+    The form is an object, an array if keys have kinds, or a base64 string for a block that is not a map.
+    """
     if isinstance(headers, bytes):
         write_kept(Writer(scope=writer.scope), headers, WIRE_10)
         return base64_of(headers)
@@ -247,5 +254,5 @@ def _value_json(value: HeaderValue) -> dict[str, str]:
 
 
 def put_json(writer: Writer, tree: dict[str, Any] | Sequence[Any]) -> None:
-    """Write a tree as the server's JSON library does: no blanks, text as UTF-8."""
+    """Write a JSON tree as the server's JSON library does: no whitespace, strings as UTF-8."""
     writer.put("", json.dumps(tree, separators=(",", ":"), ensure_ascii=False).encode())

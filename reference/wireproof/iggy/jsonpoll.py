@@ -1,8 +1,8 @@
-"""The body of an HTTP poll: iggy.md, section 8.2.
+"""The body of an HTTP poll response: iggy.md, section 8.2.
 
-To 0.6.x the fields are those of the binary response, so the rows of its editions serve here too. Only the
-envelope is another: an array of messages while there is nothing to put beside them, then an object. From
-0.7.0 on the fields of a message header stand in an object of their own, and headers are `user_headers`.
+Up to 0.6.x the fields are those of the binary response, so this module uses the revisions of `poll`. The body
+is an array of messages, or an object if it has more fields than the messages. Since 0.7.0 the fields of a
+message header are in an object `header`, and the headers are called `user_headers`.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.layout import WIDTHS, Block, Checksum, Fixed, Layout
 from wireproof.iggy.message import check_checksum, check_payload
 from wireproof.iggy.poll import EDITIONS as POLLS
-from wireproof.iggy.poll import Edition as Poll
+from wireproof.iggy.poll import Edition as PollRevision
 from wireproof.iggy.poll import remark_order
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -42,7 +42,7 @@ from wireproof.wire.writer import Writer
 
 @frozen(kw_only=True)
 class JsonPolled70:
-    """A message of an HTTP poll of 0.7 and 0.8; two kinds of checksums stand in one field."""
+    """A message of an HTTP poll of 0.7 and 0.8, whose checksums use different algorithms."""
 
     checksum: int
     id: int
@@ -55,7 +55,7 @@ class JsonPolled70:
 
 @frozen(kw_only=True)
 class JsonPolled90:
-    """The same of 0.9: keys have kinds."""
+    """A message of an HTTP poll of 0.9: keys have kinds."""
 
     checksum: int
     id: int
@@ -68,7 +68,7 @@ class JsonPolled90:
 
 @frozen(kw_only=True)
 class JsonPolled100:
-    """The same from 0.10.0 on; bytes for headers are a block that is no map."""
+    """A message of an HTTP poll since 0.10.0. `headers` are bytes if the block is not a map."""
 
     checksum: int
     id: int
@@ -99,7 +99,7 @@ class JsonPoll90:
 
 @frozen(kw_only=True)
 class JsonPoll100:
-    """The value of an HTTP poll from 0.10.0 on."""
+    """The value of an HTTP poll since 0.10.0."""
 
     partition_id: int
     current_offset: int
@@ -108,14 +108,14 @@ class JsonPoll100:
 
 @frozen
 class Headed:
-    """How the messages of later editions are told.
+    """The JSON form of messages since 0.7.0.
 
     Attributes:
         value: the class of a message.
-        reserved: whether the header has that member.
-        forms: of `user_headers`.
-        none: how no headers are written: None leaves them out.
-        tlv: how they lie on the wire, which tells their length.
+        reserved: whether the header has the member `reserved`.
+        forms: the forms of `user_headers`.
+        none: the value of `user_headers` for a message without headers; None if writers omit the member.
+        tlv: the layout of the headers on the wire, which determines `user_headers_length`.
     """
 
     value: type[Any]
@@ -127,45 +127,53 @@ class Headed:
 
 @frozen
 class Edition:
-    """A row: the class of the value, and what reads and writes the whole."""
+    """A revision of the body.
+
+    Attributes:
+        value: the class of the value.
+        read: returns the value of a body.
+        tree: returns the JSON tree of a value.
+        poll: up to 0.6.x, the binary revision with the same fields.
+        headed: since 0.7.0, the form of the messages.
+    """
 
     value: type[Any]
     read: Callable[["Edition", Reader, Node], Any]
     tree: Callable[["Edition", Writer, Any], Any]
-    poll: Poll | None = None
+    poll: PollRevision | None = None
     headed: Headed | None = None
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body."""
     root = parse(reader)
     reader.region("", "json", root.start, root.end)
-    return edition.read(edition, reader, root)
+    return revision.read(revision, reader, root)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
-    put_json(writer, edition.tree(edition, writer, value))
+    put_json(writer, revision.tree(revision, writer, value))
 
 
-# --- to 0.6.x ---
+# --- up to 0.6.x ---
 
 
-def _read_plain(edition: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
-    poll = edition.poll
+def _read_plain(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
+    poll = revision.poll
     assert poll is not None
-    prefix, listed = _envelope(poll, reader, root)
+    prefix, array = _envelope(poll, reader, root)
     messages: list[Any] = []
-    for node in sequence(reader, listed, "messages"):
+    for node in sequence(reader, array, "messages"):
         reader.enter("messages", len(messages))
         messages.append(_message(reader, node, poll.message))
         reader.leave()
-    remark_order(poll, reader, messages, listed.start)
-    return edition.value(**prefix, messages=tuple(messages))
+    remark_order(poll, reader, messages, array.start)
+    return revision.value(**prefix, messages=tuple(messages))
 
 
-def _envelope(poll: Poll, reader: Reader, root: Node) -> tuple[dict[str, Any], Node]:
-    """The fields beside the messages, and the array of these."""
+def _envelope(poll: PollRevision, reader: Reader, root: Node) -> tuple[dict[str, Any], Node]:
+    """Return the fields of the body other than the messages, and the array of messages."""
     if not poll.prefix:
         return {}, root
     found = members(reader, root, "", [*(part.name for part in poll.prefix), "messages"])
@@ -181,10 +189,10 @@ def _message(reader: Reader, node: Node, layout: Layout) -> Any:  # noqa: ANN401
     values: dict[str, Any] = {
         part.name: _fixed(reader, required(reader, node, found, part.name), part) for part in scalars
     }
-    at = required(reader, node, found, "payload")
-    values["payload"] = octets(reader, at, "payload")
+    payload = required(reader, node, found, "payload")
+    values["payload"] = octets(reader, payload, "payload")
     values["headers"] = header_map(reader, found.get("headers"), FORMS_30)
-    check_payload(reader, layout, values["payload"], at.start)
+    check_payload(reader, layout, values["payload"], payload.start)
     for part in scalars:
         if isinstance(part, Checksum):
             start = found[part.name].start
@@ -198,8 +206,8 @@ def _fixed(reader: Reader, node: Node, part: Fixed | Checksum) -> Any:  # noqa: 
     return uint(reader, node, part.name, 8 * WIDTHS[part.kind])
 
 
-def _tree_plain(edition: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
-    poll = edition.poll
+def _tree_plain(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
+    poll = revision.poll
     assert poll is not None
     messages = []
     for index, message in enumerate(value.messages):
@@ -212,20 +220,20 @@ def _tree_plain(edition: Edition, writer: Writer, value: Any) -> Any:  # noqa: A
 
 
 def _message_json(writer: Writer, message: Any, layout: Layout) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
-    tree: dict[str, Any] = {}
+    json_object: dict[str, Any] = {}
     for part in layout.parts:
         match part:
             case Checksum(name):
-                tree[name] = part.sum.of(message.payload)
+                json_object[name] = part.sum.of(message.payload)
             case Fixed(name):
-                tree[name] = _fixed_json(writer, message, part)
+                json_object[name] = _fixed_json(writer, message, part)
             case Block("headers"):
-                tree["headers"] = headers_json(writer, message.headers)
+                json_object["headers"] = headers_json(writer, message.headers)
             case Block(name):
-                tree[name] = base64_of(message.payload)
-            case _:  # JSON needs no lengths
+                json_object[name] = base64_of(message.payload)
+            case _:  # JSON has no lengths
                 pass
-    return tree
+    return json_object
 
 
 def _fixed_json(writer: Writer, value: Any, part: Fixed) -> Any:  # noqa: ANN401 - an int or a name
@@ -235,7 +243,7 @@ def _fixed_json(writer: Writer, value: Any, part: Fixed) -> Any:  # noqa: ANN401
     return field
 
 
-# --- from 0.7.0 on ---
+# --- since 0.7.0 ---
 
 _HEADER: Final = (
     Fixed("checksum", "uint64le"),
@@ -248,24 +256,24 @@ _LENGTHS: Final = ("user_headers_length", "payload_length")
 _PREFIX: Final = (Fixed("partition_id", "uint32le"), Fixed("current_offset", "uint64le"))
 
 
-def _read_headed(edition: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
-    headed = edition.headed
+def _read_headed(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
+    headed = revision.headed
     assert headed is not None
     found = members(reader, root, "", [*(part.name for part in _PREFIX), "count", "messages"])
     prefix = {part.name: _fixed(reader, required(reader, root, found, part.name), part) for part in _PREFIX}
-    at = required(reader, root, found, "count")
-    count = uint(reader, at, "count", 32)
+    count_node = required(reader, root, found, "count")
+    count = uint(reader, count_node, "count", 32)
     messages: list[Any] = []
     for node in sequence(reader, required(reader, root, found, "messages"), "messages"):
         reader.enter("messages", len(messages))
         messages.append(_read_message(headed, reader, node))
         reader.leave()
     if count != len(messages):
-        reader.remark("iggy-message-count", "count", at=at.start)
-    return edition.value(**prefix, messages=tuple(messages))
+        reader.remark("iggy-message-count", "count", at=count_node.start)
+    return revision.value(**prefix, messages=tuple(messages))
 
 
-def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the edition's message class
+def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the revision's message class
     found = members(reader, node, "", ("header", "payload", "user_headers"))
     values, lengths = _read_header(headed, reader, required(reader, node, found, "header"))
     payload = octets(reader, required(reader, node, found, "payload"), "payload")
@@ -278,7 +286,7 @@ def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: A
 
 
 def _read_header(headed: Headed, reader: Reader, node: Node) -> tuple[dict[str, int], list[tuple[int, int]]]:
-    """The fields of a message header, by the names of the value; the two lengths, each with its place."""
+    """Return the fields of a message header by name, and its two lengths, each with its position."""
     names = [*(part.name for part in _HEADER), *_LENGTHS, *["reserved"] * headed.reserved]
     found = members(reader, node, "header", names)
     for name in names:
@@ -290,8 +298,8 @@ def _read_header(headed: Headed, reader: Reader, node: Node) -> tuple[dict[str, 
     return values, lengths
 
 
-def _tree_headed(edition: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
-    headed = edition.headed
+def _tree_headed(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
+    headed = revision.headed
     assert headed is not None
     messages = []
     for index, message in enumerate(value.messages):
@@ -307,10 +315,10 @@ def _headed_json(headed: Headed, writer: Writer, message: Any) -> dict[str, Any]
     sizes = (headed.tlv.size(message.headers), len(message.payload))
     header |= dict(zip(_LENGTHS, sizes, strict=True))
     header |= {"reserved": 0} if headed.reserved else {}
-    tree: dict[str, Any] = {"header": header, "payload": base64_of(message.payload)}
+    json_object: dict[str, Any] = {"header": header, "payload": base64_of(message.payload)}
     headers = headers_json(writer, message.headers)
-    shown = headed.none if headers is None else headers
-    return tree if shown is None else {**tree, "user_headers": shown}
+    user_headers = headed.none if headers is None else headers
+    return json_object if user_headers is None else {**json_object, "user_headers": user_headers}
 
 
 def _plain(revision: str) -> Edition:
@@ -328,4 +336,4 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.9": _headed(JsonPoll90, Headed(JsonPolled90, reserved=True, forms=FORMS_90, none=[], tlv=WIRE_10)),
     "0.10": _headed(JsonPoll100, Headed(JsonPolled100, reserved=True, forms=FORMS_100, none=[], tlv=WIRE_10)),
 }
-"""By revision."""
+"""Revision to its row."""

@@ -1,8 +1,8 @@
 """The body of an HTTP send: iggy.md, section 8.1.
 
-`{"partitioning": {"kind", "value"}, "messages": [{"id", "payload", "headers"}]}`; `id` may be left out
-(0), and so may `headers`, which are called `user_headers` from 0.9.0 on. Stream and topic stand in the path
-of the request.
+The layout is `{"partitioning": {"kind", "value"}, "messages": [{"id", "payload", "headers"}]}`. `id` (default
+0) and `headers` may be omitted; `headers` are called `user_headers` since 0.9.0. The stream and the topic are
+in the path of the HTTP request.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
 from wireproof.iggy.message import SENT, Sent, check_payload
 from wireproof.iggy.partitioning import EDITIONS as PARTITIONINGS
-from wireproof.iggy.partitioning import Edition as PartitioningEdition
+from wireproof.iggy.partitioning import Edition as PartitioningRevision
 from wireproof.iggy.partitioning import Partitioning, PartitioningKind
 from wireproof.iggy.tagged import Tag
 from wireproof.wire.options import Options
@@ -43,7 +43,7 @@ from wireproof.wire.writer import Writer
 
 @frozen(kw_only=True)
 class JsonSent70:
-    """A message of an HTTP send of 0.7, whose id is a number of 64 bits."""
+    """A message of an HTTP send of 0.7, whose id has 64 bits."""
 
     id: int
     headers: tuple[tuple[bytes, HeaderValue], ...]
@@ -61,7 +61,7 @@ class JsonSent90:
 
 @frozen(kw_only=True)
 class JsonSent100:
-    """The same from 0.10.0 on; bytes for headers are a block that is no map."""
+    """A message of an HTTP send since 0.10.0. `headers` are bytes if the block is not a map."""
 
     id: int
     headers: tuple[tuple[HeaderValue, HeaderValue], ...] | bytes
@@ -70,7 +70,7 @@ class JsonSent100:
 
 @frozen(kw_only=True)
 class JsonSend:
-    """The value of an HTTP send to 0.6.x, and of 0.8."""
+    """The value of an HTTP send up to 0.6.x, and of 0.8."""
 
     partitioning: Partitioning
     messages: tuple[Sent, ...]
@@ -94,7 +94,7 @@ class JsonSend90:
 
 @frozen(kw_only=True)
 class JsonSend100:
-    """The value of an HTTP send from 0.10.0 on."""
+    """The value of an HTTP send since 0.10.0."""
 
     partitioning: Partitioning
     messages: tuple[JsonSent100, ...]
@@ -102,19 +102,22 @@ class JsonSend100:
 
 @frozen
 class Edition:
-    """A row.
+    """A revision of the body.
 
     Attributes:
-        value, message: the classes of the value and of its messages.
-        partitioning: the rules of the partitioning.
-        limits, tlv: what the messages are held to, and how their headers lie, which tells their size.
-        field, forms: what headers are called, and their forms.
-        id: what reads an id, and how wide a number it may be.
+        value: the class of the value.
+        message: the class of its messages.
+        partitioning: the revision of the partitioning.
+        limits: the size limits of the messages.
+        tlv: the layout of the headers on the wire, which determines their size.
+        field: the member that has the headers.
+        forms: the forms of the headers.
+        id: the function that reads an id, and the largest width of an id that is a number, in bits.
     """
 
     value: type[Any]
     message: type[Any]
-    partitioning: PartitioningEdition
+    partitioning: PartitioningRevision
     limits: Limits
     tlv: Tlv
     field: str
@@ -123,7 +126,7 @@ class Edition:
 
     @property
     def kinds(self) -> Mapping[str, Tag]:
-        """The kinds of a partitioning by their name."""
+        """The kinds of a partitioning by name."""
         return {tag.name: tag for tag in self.partitioning.tags.values()}
 
 
@@ -138,29 +141,29 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.9": Edition(JsonSend90, JsonSent90, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_90_NULL, _TEXT),
     "0.10": Edition(JsonSend100, JsonSent100, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_100, _TEXT),
 }
-"""By revision. A number beyond 64 bits the server of 0.7 takes for 0 (§11.1, R13); here it is refused."""
+"""Revision to its row. An id of over 64 bits is refused; the server of 0.7 reads it as 0 (§11.1, R13)."""
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read a whole body, and hold it to the same limits as the binary one."""
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read a whole body, and check the limits of the binary format."""
     root = parse(reader)
     reader.region("", "json", root.start, root.end)
     found = members(reader, root, "", ("partitioning", "messages"))
     reader.enter("partitioning")
-    partitioning = _partitioning(edition, reader, required(reader, root, found, "partitioning"))
+    partitioning = _partitioning(revision, reader, required(reader, root, found, "partitioning"))
     reader.leave()
-    listed = required(reader, root, found, "messages")
+    array = required(reader, root, found, "messages")
     messages: list[Any] = []
-    for node in sequence(reader, listed, "messages"):
+    for node in sequence(reader, array, "messages"):
         reader.enter("messages", len(messages))
-        messages.append(_message(edition, reader, node))
+        messages.append(_message(revision, reader, node))
         reader.leave()
-    check_read(reader, messages, listed.start, edition.limits, edition.tlv)
-    return edition.value(partitioning=partitioning, messages=tuple(messages))
+    check_read(reader, messages, array.start, revision.limits, revision.tlv)
+    return revision.value(partitioning=partitioning, messages=tuple(messages))
 
 
-def _partitioning(edition: Edition, reader: Reader, node: Node) -> Partitioning:
-    kinds = edition.kinds
+def _partitioning(revision: Edition, reader: Reader, node: Node) -> Partitioning:
+    kinds = revision.kinds
     found = members(reader, node, "", ("kind", "value"))
     kind = word(reader, required(reader, node, found, "kind"), "kind", kinds)
     at = required(reader, node, found, "value")
@@ -173,49 +176,49 @@ def _partitioning(edition: Edition, reader: Reader, node: Node) -> Partitioning:
     return Partitioning(cast("PartitioningKind", kind), value)
 
 
-def _message(edition: Edition, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the edition's message class
-    found = members(reader, node, "", ("id", "payload", edition.field))
-    read, bits = edition.id
+def _message(revision: Edition, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the revision's message class
+    found = members(reader, node, "", ("id", "payload", revision.field))
+    read, bits = revision.id
     number = read(reader, found["id"], bits) if "id" in found else 0
     at = required(reader, node, found, "payload")
     payload = octets(reader, at, "payload")
     check_payload(reader, SENT, payload, at.start)
-    headers = header_map(reader, found.get(edition.field), edition.forms)
-    return edition.message(id=number, payload=payload, headers=headers)
+    headers = header_map(reader, found.get(revision.field), revision.forms)
+    return revision.message(id=number, payload=payload, headers=headers)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
-    """Write a whole body, in the order of fields that the client of 0.8.0 was seen to use."""
-    check_written(writer, value.messages, edition.limits, edition.tlv)
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+    """Write a whole body, with the fields in the order that the client of 0.8.0 uses."""
+    check_written(writer, value.messages, revision.limits, revision.tlv)
     messages = []
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
-        messages.append(_message_json(edition, writer, message))
+        messages.append(_message_json(revision, writer, message))
         writer.leave()
-    partitioning = _partitioning_json(edition, writer, value.partitioning)
+    partitioning = _partitioning_json(revision, writer, value.partitioning)
     put_json(writer, {"partitioning": partitioning, "messages": messages})
 
 
-def _partitioning_json(edition: Edition, writer: Writer, value: Partitioning) -> dict[str, Any]:
+def _partitioning_json(revision: Edition, writer: Writer, value: Partitioning) -> dict[str, Any]:
     writer.enter("partitioning")
-    lengths = edition.kinds[value.kind].lengths if value.kind != "balanced" else (0,)
+    lengths = revision.kinds[value.kind].lengths if value.kind != "balanced" else (0,)
     if len(value.value) not in lengths:
         raise writer.invalid("value", f"{len(value.value)} bytes for {value.kind}")
     writer.leave()
     return {"kind": value.kind, "value": base64_of(value.value)}
 
 
-def _message_json(edition: Edition, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
+def _message_json(revision: Edition, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     if not message.payload:
         raise writer.invalid("payload", "empty")
-    tree = {"id": _id_json(edition, writer, message.id), "payload": base64_of(message.payload)}
+    json_object = {"id": _id_json(revision, writer, message.id), "payload": base64_of(message.payload)}
     headers = headers_json(writer, message.headers)
-    return tree if headers is None else {**tree, edition.field: headers}
+    return json_object if headers is None else {**json_object, revision.field: headers}
 
 
-def _id_json(edition: Edition, writer: Writer, number: int) -> int | str:
-    """A number as wide as the edition reads one; beyond it a text, where it reads such."""
-    read, bits = edition.id
+def _id_json(revision: Edition, writer: Writer, number: int) -> int | str:
+    """Return an id as a number, or as a string if the number is too wide and the revision reads strings."""
+    read, bits = revision.id
     if number >> (bits if read is id_number else 128):
         raise writer.invalid("id", f"{number} does not fit {bits} bits")
     return str(number) if number >> bits else number

@@ -1,8 +1,8 @@
-"""JSON text as a tree of nodes that know their bytes: iggy.md, section 8; RFC 8259.
+"""A JSON parser whose nodes have their byte positions: iggy.md, section 8; RFC 8259.
 
-The parser keeps its own stack, takes linear time, and never turns digits into a number: a document of
-brackets or of digits alone costs no more than its length. Duplicate names are kept for the reader of
-the object to judge.
+The parser has its own stack, runs in linear time and does not convert numbers, so that a document of only
+brackets or only digits is not expensive. Duplicate names are kept; the reader of the object decides about
+them.
 """
 
 import json
@@ -15,7 +15,7 @@ from wireproof.wire.reader import Reader
 Kind = Literal["object", "array", "string", "number", "true", "false", "null"]
 
 MOST_DEPTH: Final = 128
-"""Levels of nesting that the JSON library of the Rust server follows."""
+"""The deepest nesting that the JSON library of the Rust server accepts."""
 
 _TOKEN: Final = re.compile(
     rb"""[ \t\n\r]*+(?:
@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(
 
 
 class Token(NamedTuple):
-    """A mark, a scalar or the end; `kind` is the mark itself or the name of its group."""
+    """A punctuation mark, a scalar or the end. `kind` is the mark itself or the name of its group."""
 
     kind: str
     start: int
@@ -37,18 +37,21 @@ class Token(NamedTuple):
 
 
 class Node:
-    """A JSON value and the bytes `start` to `end` it stands on.
+    """A JSON value at the bytes `start` to `end`.
 
     Attributes:
-        text: of a string, unescaped; of a number, as written; empty elsewhere.
-        members: of an object, name and value in order.
-        items: of an array.
+        kind: the type of the value.
+        start: the position of its first byte.
+        end: one past its last byte.
+        text: the unescaped text of a string, or the digits of a number; else empty.
+        members: the names and values of an object, in order.
+        items: the items of an array.
     """
 
     __slots__ = ("end", "items", "kind", "members", "start", "text")
 
     def __init__(self, kind: Kind, start: int, end: int, text: str = "") -> None:
-        """A node without children."""
+        """Create a node without children."""
         self.kind: Kind = kind
         self.start = start
         self.end = end
@@ -57,11 +60,11 @@ class Node:
         self.items: list[Node] = []
 
 
-State: TypeAlias = Callable[[Token], "State"]
+ParserState: TypeAlias = Callable[[Token], "ParserState"]
 
 
 class _Builder:
-    """A pushdown automaton whose states are its methods: each takes a token and gives the next state."""
+    """A pushdown automaton. Its states are methods that take a token and return the next state."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -69,11 +72,11 @@ class _Builder:
         self.open: list[Node] = []
         self.names: list[Node] = []
 
-    def refuse(self, token: Token, wanted: str) -> Exception:
-        text = f"want {wanted}, not {token.kind}"
+    def refuse(self, token: Token, expected: str) -> Exception:
+        text = f"expected {expected}, got {token.kind}"
         return self.reader.reject("bad-json", "", text, at=token.start)
 
-    def value(self, token: Token) -> State:
+    def value(self, token: Token) -> ParserState:
         if token.kind in ("{", "["):
             return self.opened(token)
         if token.kind not in ("string", "number", "true", "false", "null"):
@@ -83,7 +86,7 @@ class _Builder:
             node.text = self.text_of(token)
         return self.attached(node)
 
-    def opened(self, token: Token) -> State:
+    def opened(self, token: Token) -> ParserState:
         if len(self.open) >= MOST_DEPTH:
             raise self.reader.reject("bad-nesting", "", f"more than {MOST_DEPTH} levels", at=token.start)
         node = Node("object" if token.kind == "{" else "array", token.start, token.end)
@@ -91,7 +94,7 @@ class _Builder:
         self.open.append(node)
         return self.first_name if node.kind == "object" else self.first_item
 
-    def attached(self, node: Node) -> State:
+    def attached(self, node: Node) -> ParserState:
         if not self.open:
             self.root = node
         elif self.open[-1].kind == "object":
@@ -100,24 +103,24 @@ class _Builder:
             self.open[-1].items.append(node)
         return self.after
 
-    def first_name(self, token: Token) -> State:
+    def first_name(self, token: Token) -> ParserState:
         return self.closed(token) if token.kind == "}" else self.name(token)
 
-    def first_item(self, token: Token) -> State:
+    def first_item(self, token: Token) -> ParserState:
         return self.closed(token) if token.kind == "]" else self.value(token)
 
-    def name(self, token: Token) -> State:
+    def name(self, token: Token) -> ParserState:
         if token.kind != "string":
             raise self.refuse(token, "a name")
         self.names.append(Node("string", token.start, token.end, self.text_of(token)))
         return self.colon
 
-    def colon(self, token: Token) -> State:
+    def colon(self, token: Token) -> ParserState:
         if token.kind != ":":
             raise self.refuse(token, "a colon")
         return self.value
 
-    def after(self, token: Token) -> State:
+    def after(self, token: Token) -> ParserState:
         if not self.open:
             raise self.reader.reject("trailing-data", "", "after the value", at=token.start)
         inside = self.open[-1].kind
@@ -127,7 +130,7 @@ class _Builder:
             raise self.refuse(token, f"a comma or the end of the {inside}")
         return self.name if inside == "object" else self.value
 
-    def closed(self, token: Token) -> State:
+    def closed(self, token: Token) -> ParserState:
         self.open.pop().end = token.end
         return self.after
 
@@ -135,12 +138,12 @@ class _Builder:
         raw = self.reader.data[token.start : token.end].decode()
         if token.kind == "number":
             return raw
-        if "\\" not in raw:  # nothing is escaped, and what may not stand in a string is no token
+        if "\\" not in raw:  # no escapes; the token pattern excludes characters that a string may not have
             return raw[1:-1]
         try:
             text: str = json.loads(raw)
             text.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, escaped
+        except UnicodeEncodeError:  # an escaped surrogate without its pair
             raise self.reader.reject("bad-utf8", "", "a lone surrogate", at=token.start) from None
         except ValueError as error:
             raise self.reader.reject("bad-json", "", str(error), at=token.start) from None
@@ -148,21 +151,21 @@ class _Builder:
 
 
 def parse(reader: Reader) -> Node:
-    """The whole of the reader's bytes as one JSON value; the reader then stands at its end."""
+    """Parse all bytes of the reader as one JSON value."""
     try:
         reader.data.decode()
     except UnicodeDecodeError as error:
         raise reader.reject("bad-utf8", "", "not UTF-8", at=error.start) from None
-    builder = _Builder(reader)
-    state: State = builder.value
+    tree = _Builder(reader)
+    state: ParserState = tree.value
     for token in _tokens(reader):
         if token.kind == "end":
             break
         state = state(token)
-    if builder.root is None or builder.open:
+    if tree.root is None or tree.open:
         raise reader.reject("bad-json", "", "ends too soon", at=reader.end)
     reader.pos = reader.end
-    return builder.root
+    return tree.root
 
 
 def _tokens(reader: Reader) -> Iterator[Token]:
@@ -170,7 +173,7 @@ def _tokens(reader: Reader) -> Iterator[Token]:
     while True:
         match = _TOKEN.match(reader.data, pos, reader.end)
         if match is None or match.lastgroup is None:
-            raise reader.reject("bad-json", "", "no JSON token", at=pos)
+            raise reader.reject("bad-json", "", "not a JSON token", at=pos)
         start, pos = match.span(match.lastgroup)
         kind = match[match.lastgroup].decode() if match.lastgroup == "mark" else match.lastgroup
         yield Token(kind, start, pos)

@@ -1,8 +1,7 @@
-"""The fifteen kinds of a header value: iggy.md, section 2.3. They never changed.
+"""The fifteen kinds of a header value, which never changed: iggy.md, section 2.3.
 
-A `HeaderValue` that was read may hold a number of the wrong size, for the binary and JSON readers do
-not look (iggy.md, section 10.3, `int32_3bytes`); it is refused when it is asked for its number, and
-when it is to be written.
+A `HeaderValue` that was read may hold a number of the wrong size, because the binary and the JSON readers do
+not check it (iggy.md, section 10.3, `int32_3bytes`). The accessors and the writers refuse such a value.
 """
 
 import struct
@@ -29,18 +28,18 @@ KindName = Literal[
     "float32",
     "float64",
 ]
-"""The names that the JSON form uses."""
+"""The names of the kinds in JSON."""
 
 SIZE: Final = "iggy-header-size"
-"""The remark on a number of the wrong size."""
+"""The remark class for a number of the wrong size."""
 
 SIZES: Final = range(1, 256)
-"""Bytes that a key or a value may have: iggy.md, section 9."""
+"""The valid sizes of a key or a value, in bytes: iggy.md, section 9."""
 
 
 @frozen
 class Kind:
-    """A row of the table: code on the wire, JSON name, bytes of a value (None: any of `SIZES`)."""
+    """A kind: its code on the wire, its name in JSON, the size of a value in bytes (None: any of `SIZES`)."""
 
     code: int
     name: KindName
@@ -64,7 +63,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(14, "float32", 4),
     Kind(15, "float64", 8),
 )
-"""iggy.md, section 2.3. Codes 0 and 16 to 255 are invalid."""
+"""All kinds: iggy.md, section 2.3. The codes 0 and 16 to 255 are invalid."""
 
 BY_CODE: Final[dict[int, Kind]] = {kind.code: kind for kind in KINDS}
 BY_NAME: Final[dict[str, Kind]] = {kind.name: kind for kind in KINDS}
@@ -74,7 +73,7 @@ _FLOATS: Final = {"float32": "<f", "float64": "<d"}
 
 def _known(_: object, attribute: "Attribute[str]", name: str) -> None:
     if name not in BY_NAME:
-        raise Rejected("invalid-value", -1, attribute.name, f"no kind is called {name!r}")
+        raise Rejected("invalid-value", -1, attribute.name, f"unknown kind {name!r}")
 
 
 def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
@@ -84,16 +83,17 @@ def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
 
 @frozen
 class HeaderValue:
-    """A kind and its bytes, as they stand on the wire; `Rejected` (`invalid-value`) if they cannot."""
+    """A kind and its bytes on the wire; raises `Rejected` (`invalid-value`) if they cannot be written."""
 
     kind: KindName = field(validator=_known)
     value: bytes = field(validator=_sized)
 
     @classmethod
     def of(cls, kind: KindName, native: float | str | bytes) -> "HeaderValue":
-        """The header value of a Python one: bytes, text, bool, int or float, as its kind has it.
+        """Return the header value for a Python value: bytes, str, bool, int or float, depending on the kind.
 
-        Raises `Rejected` (`invalid-value`) where the number does not fit or the type is another.
+        Raises:
+            Rejected: the number does not fit, or the Python type does not match the kind (`invalid-value`).
         """
         try:
             return cls(kind, _packed(BY_NAME[kind], native))
@@ -101,9 +101,9 @@ class HeaderValue:
             raise Rejected("invalid-value", -1, "value", f"{kind}: {error}") from None
 
     def fault(self) -> str | None:
-        """The remark class of a value that its kind does not allow; None for a sound one.
+        """Return the remark class of a value that its kind does not allow; None for a valid value.
 
-        iggy.md, section 10.3: the readers take all three and fail, or not, in the accessor.
+        Readers accept all three faults; the accessor may fail later: iggy.md, section 10.3.
         """
         kind = BY_NAME[self.kind]
         if kind.size not in (None, len(self.value)):
@@ -115,68 +115,68 @@ class HeaderValue:
         return None
 
     def as_raw(self) -> bytes:
-        """The bytes of kind raw."""
+        """Return the bytes of a value of kind raw."""
         return self._of_kind("raw")
 
     def as_str(self) -> str:
-        """The text of kind string."""
+        """Return the text of a value of kind string."""
         return self._of_kind("string").decode()
 
     def as_bool(self) -> bool:
-        """The truth of kind bool: 0 or 1 and nothing else."""
+        """Return the value of kind bool, whose byte must be 0 or 1."""
         return self._of_kind("bool") == b"\x01"
 
     def as_int8(self) -> int:
-        """The number of kind int8."""
+        """Return the number of kind int8."""
         return self._integer("int8")
 
     def as_int16(self) -> int:
-        """The number of kind int16."""
+        """Return the number of kind int16."""
         return self._integer("int16")
 
     def as_int32(self) -> int:
-        """The number of kind int32."""
+        """Return the number of kind int32."""
         return self._integer("int32")
 
     def as_int64(self) -> int:
-        """The number of kind int64."""
+        """Return the number of kind int64."""
         return self._integer("int64")
 
     def as_int128(self) -> int:
-        """The number of kind int128."""
+        """Return the number of kind int128."""
         return self._integer("int128")
 
     def as_uint8(self) -> int:
-        """The number of kind uint8."""
+        """Return the number of kind uint8."""
         return self._integer("uint8")
 
     def as_uint16(self) -> int:
-        """The number of kind uint16."""
+        """Return the number of kind uint16."""
         return self._integer("uint16")
 
     def as_uint32(self) -> int:
-        """The number of kind uint32."""
+        """Return the number of kind uint32."""
         return self._integer("uint32")
 
     def as_uint64(self) -> int:
-        """The number of kind uint64."""
+        """Return the number of kind uint64."""
         return self._integer("uint64")
 
     def as_uint128(self) -> int:
-        """The number of kind uint128."""
+        """Return the number of kind uint128."""
         return self._integer("uint128")
 
     def as_float32(self) -> float:
-        """The number of kind float32."""
+        """Return the number of kind float32."""
         return self._float("float32")
 
     def as_float64(self) -> float:
-        """The number of kind float64."""
+        """Return the number of kind float64."""
         return self._float("float64")
 
     def _of_kind(self, kind: KindName) -> bytes:
         if self.kind != kind:
-            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as {kind}")
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not {kind}")
         if fault := self.fault():
             raise Rejected("invalid-value", -1, "value", f"not a {kind}: {fault}")
         return self.value
@@ -202,11 +202,11 @@ def _packed(kind: Kind, native: float | str | bytes) -> bytes:
         case float() if kind.name in _FLOATS:
             return struct.pack(_FLOATS[kind.name], native)
         case _:
-            raise TypeError(f"a {type(native).__name__} is none")
+            raise TypeError(f"cannot hold a {type(native).__name__}")
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether `data` is UTF-8."""
+    """Return whether `data` is valid UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""How a message lies on the wire: an ordered list of parts, one row an edition.
+"""The parts that describe the layout of a message: iggy.md, sections 3.1, 3.3, 5, 6 and 7.
 
-iggy.md, sections 3.1, 3.3, 5, 6 and 7. A later edition is another row: other parts, or the same in another
-order. What a part is called is also the name of the value's field.
+A layout is an ordered list of parts, one layout for each revision. The name of a part is also the name of the
+field in the value.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,11 +15,12 @@ from wireproof.wire.reader import FIXED
 from wireproof.wire.trace import Covering
 
 Answer = Literal["take", "remark", "reject"]
+"""How a reader treats an irregularity: accept it, accept it with a remark, or refuse it."""
 
 
 @frozen
 class Fixed:
-    """A field of a fixed width, read by the primitive `kind`; `names` turns its codes into words."""
+    """A field of fixed width, read by the primitive `kind`. `names`: the names of its codes, if any."""
 
     name: str
     kind: str
@@ -28,10 +29,13 @@ class Fixed:
 
 @frozen
 class Zero:
-    """A field that its writer leaves at 0 and that no value shows.
+    """A field that the writer leaves at 0 and that is not part of the value.
 
-    `other`: what becomes of another number: `remark` where the receiver overwrites it, else `reject`;
-    `detail`: the server's error then.
+    Attributes:
+        name: in traces and refusals.
+        kind: the primitive that reads it.
+        other: how to treat another number: `remark` if the receiver overwrites it, else `reject`.
+        detail: the server's error for another number.
     """
 
     name: str
@@ -42,25 +46,30 @@ class Zero:
 
 @frozen
 class Sum:
-    """A checksum: its name in traces, and what it makes of bytes."""
+    """A checksum algorithm: its name in traces, and the function that computes it."""
 
     label: Covering
     of: Callable[[bytes], int]
 
 
 CRC32: Final = Sum("crc32", crc32)
-"""CRC-32 (ISO-HDLC); where the field is wider, widened: sections 3.3 and 5."""
+"""CRC-32 (ISO-HDLC), zero-extended if the field has 64 bits: sections 3.3 and 5."""
 
 XXH3: Final = Sum("xxh3-64", xxh3_64)
-"""XXH3-64, seed 0, from 0.8.0 on: sections 5 and 6."""
+"""XXH3-64 with seed 0, since 0.8.0: sections 5 and 6."""
 
 
 @frozen
 class Checksum:
-    """A checksum over the payload only, to 0.6.x, or over the message behind it. Computed when written.
+    """A checksum, which writers compute.
 
-    `wrong` says what becomes of one that does not match: a client cannot verify it, for with server-side
-    encryption it covers the ciphertext; a segment file holds that ciphertext, so that there it must match.
+    Attributes:
+        name: of the field.
+        kind: the primitive that reads it.
+        wrong: how to treat a checksum that does not match. With server-side encryption a checksum covers the
+            ciphertext. A client does not have it and cannot verify; a segment file has it, so it must match.
+        sum: the algorithm.
+        over: the bytes that it covers: the payload (up to 0.6.x), or the rest of the message after it.
     """
 
     name: str
@@ -72,7 +81,7 @@ class Checksum:
 
 @frozen
 class Length:
-    """The length of the block `of`, which may stand anywhere behind it."""
+    """The length of the block `of`, which comes later in the layout."""
 
     name: str
     kind: str
@@ -81,14 +90,14 @@ class Length:
 
 @frozen
 class Block:
-    """As many bytes as its length says: the headers or the payload."""
+    """The headers or the payload; an earlier `Length` has its size."""
 
     name: str
 
 
 @frozen
 class Rest:
-    """All bytes that are left: the payload where its length is not told."""
+    """All remaining bytes: a payload without a length."""
 
     name: str
 
@@ -96,24 +105,24 @@ class Rest:
 Part: TypeAlias = Fixed | Zero | Checksum | Length | Block | Rest
 
 WIDTHS: Final[dict[str, int]] = {**{name: packing.size for name, packing in FIXED.items()}, "uint128le": 16}
-"""Bytes of each primitive."""
+"""The size of each primitive, in bytes."""
 
 STATES: Final[dict[int, str]] = {1: "available", 10: "unavailable", 20: "poisoned", 30: "marked_for_deletion"}
-"""iggy.md, section 3.3: other codes are InvalidCommand."""
+"""The states of a message. Other codes are InvalidCommand: iggy.md, section 3.3."""
 
 
 @frozen
 class Layout:
-    """A row of messages.
+    """The layout of a message in one revision of a format.
 
     Attributes:
         parts: in the order of the wire.
         value: the class of the value.
-        empty: what becomes of an empty payload that is read.
-        tlv: how its headers lie.
+        empty: how a reader treats an empty payload.
+        tlv: the layout of the headers.
         filled: whether writers refuse an empty payload.
-        kept: whether a block of headers that is no map is kept as bytes: sections 5 and 10.2.
-        sealed: whether such a block may be written, as clients do that encrypt it: section 1, `4ca3cf2b3`.
+        kept: whether a reader returns a header block that is not a map as bytes: sections 5 and 10.2.
+        sealed: whether such a block may be written, as encrypting clients do: section 1, `4ca3cf2b3`.
     """
 
     parts: tuple[Part, ...]
@@ -125,7 +134,10 @@ class Layout:
     sealed: bool = False
 
     def extent(self, data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-        """The bytes that a message at `pos` needs, as far as `data` tells, and whether that is all."""
+        """Return the size of the message at `pos` and True.
+
+        If `data` ends before the lengths, or the payload has no length, return a lower bound and False.
+        """
         size, lengths = 0, dict[str, int]()
         for part in self.parts:
             match part:

@@ -1,7 +1,7 @@
-"""How much one send may carry: iggy.md, sections 3.1, 5 and 9.
+"""The size limits of a send: iggy.md, sections 3.1, 5 and 9.
 
-To 0.6.x the sums go over all messages of a request, and of headers only values count; from 0.7.0 on each
-message is held to the limits, and the whole block counts.
+Up to 0.6.x the limits apply to the sum over all messages of a request, and only the values of headers count.
+Since 0.7.0 they apply to each message, and the whole header block counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from wireproof.wire.writer import Writer
 
 
 def _value_bytes(message: Any, _: Tlv) -> int:  # noqa: ANN401 - a message of a send
-    """Value bytes only: the keys do not count, whatever the blog says (section 0)."""
+    """Return the size of the header values. Keys do not count, although the blog says so (section 0)."""
     return sum(len(value.value) for _, value in message.headers)
 
 
@@ -29,7 +29,15 @@ def _payload_bytes(message: Any, _: Tlv) -> int:  # noqa: ANN401 - as above
 
 @frozen
 class Limit:
-    """A row: what is counted, the bytes allowed, what a later server of the edition allows, and its error."""
+    """A size limit.
+
+    Attributes:
+        name: of what is limited.
+        count: returns the size of a message that counts for the limit.
+        most: the limit, in bytes.
+        detail: the server's error.
+        lowered: the limit of later servers of the revision.
+    """
 
     name: str
     count: Callable[[Any, Tlv], int]
@@ -44,13 +52,13 @@ class Limit:
 
 @frozen
 class Limits:
-    """The limits of an edition, on each message or on the sum of all."""
+    """The limits of a revision. `each`: whether they apply to each message or to the sum of all messages."""
 
     each: bool
     rows: tuple[Limit, ...]
 
     def totals(self, limit: Limit, messages: Sequence[Any], tlv: Tlv) -> list[int]:
-        """What is held to `limit`, in bytes."""
+        """Return the sizes to which `limit` applies, in bytes."""
         sizes = [limit.count(message, tlv) for message in messages]
         return sizes if self.each else [sum(sizes)]
 
@@ -64,7 +72,7 @@ LIMITS_30: Final = Limits(
         Limit("payload", _payload_bytes, 10 * 1024**2, "TooBigMessagePayload", 10 * 1000**2),
     ),
 )
-"""The lower ones since 0.0.116."""
+"""The lowered limits apply since 0.0.116."""
 
 LIMITS_70: Final = Limits(
     each=True, rows=(_HEADERS_70, Limit("payload", _payload_bytes, 10 * 1000**2, "TooBigMessagePayload"))
@@ -75,23 +83,23 @@ LIMITS_80: Final = Limits(
 
 
 def check_read(reader: Reader, messages: Sequence[Any], start: int, limits: Limits, tlv: Tlv) -> None:
-    """Refuse a send over a limit; remark one that only a later server of this edition refuses."""
+    """Refuse a send over a limit, and remark one that only later servers of the revision refuse."""
     if not messages:
         raise reader.reject("count-mismatch", "messages", "none", at=start, detail="InvalidMessagesCount")
     for limit in limits.rows:
-        most = max(limits.totals(limit, messages, tlv))
-        if most > limit.most:
-            text = f"{most} bytes of {limit.name}, {limit.most} allowed"
+        size = max(limits.totals(limit, messages, tlv))
+        if size > limit.most:
+            text = f"{size} bytes of {limit.name}, {limit.most} allowed"
             raise reader.reject("limit-exceeded", "messages", text, at=start, detail=limit.detail)
-        if most > limit.lowered:
+        if size > limit.lowered:
             reader.remark("iggy-lowered-limit", "messages", at=start)
 
 
 def check_written(writer: Writer, messages: Sequence[Any], limits: Limits, tlv: Tlv) -> None:
-    """The same for a producer, who keeps to the edition's own limits."""
+    """Refuse to write a send without messages or over a limit of its revision."""
     if not messages:
         raise writer.invalid("messages", "none")
     for limit in limits.rows:
-        most = max(limits.totals(limit, messages, tlv))
-        if most > limit.most:
-            raise writer.invalid("messages", f"{most} bytes of {limit.name}, {limit.most} allowed")
+        size = max(limits.totals(limit, messages, tlv))
+        if size > limit.most:
+            raise writer.invalid("messages", f"{size} bytes of {limit.name}, {limit.most} allowed")

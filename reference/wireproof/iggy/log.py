@@ -1,9 +1,9 @@
-"""The `.log` file of a segment, records back to back: iggy.md, section 7.
+"""The `.log` file of a segment, a sequence of records: iggy.md, section 7.
 
-To server 0.2.6 a record is a message, from crate 0.2.7 to 0.6.x and from 0.11.0 on a batch of some. The file
-has no header and its records no magic. A record whose lengths run past the end is the torn tail of a file
-that was being written; one whose lengths hold and whose content does not is garbage as long as those lengths
-say.
+Up to server 0.2.6 a record is a message; from crate 0.2.7 to 0.6.x and since 0.11.0 it is a batch. The file
+has no header, and records have no magic number. A record whose lengths reach past the end of the file is a
+torn tail: the file was still being written. A record whose lengths are consistent but whose content is
+invalid is garbage of the size that those lengths give.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -46,7 +46,7 @@ class Log30:
 
 @frozen(kw_only=True)
 class Log40:
-    """The value of a segment file of 0.0.40, whose records are messages of a poll response."""
+    """The value of a segment file of 0.0.40, with the records of a poll response."""
 
     messages: tuple[Polled40, ...]
 
@@ -60,7 +60,7 @@ class Log27:
 
 @frozen(kw_only=True)
 class Log70:
-    """The value of a segment file of 0.7 and 0.8, whose records are messages of a poll response again."""
+    """The value of a segment file of 0.7 and 0.8, with the records of a poll response."""
 
     messages: tuple[Polled70, ...]
 
@@ -81,12 +81,13 @@ class Log110:
 
 @frozen
 class Record:
-    """How a record lies.
+    """The layout of a record.
 
     Attributes:
-        name: what the list of records is called.
-        extent: the bytes that a record needs, as far as the data tells, and whether that is all.
-        read, write: of one.
+        name: the field of the value that has the records.
+        extent: returns the size of a record and True, or a lower bound and False if the data is too short.
+        read: reads one record.
+        write: writes one record.
     """
 
     name: str
@@ -95,20 +96,23 @@ class Record:
     write: Callable[[Writer, Any], None]
 
 
-def _read_message(row: Layout, reader: Reader) -> Any:  # noqa: ANN401 - the row's value class
-    return read_message(reader, row)
+def _read_message(layout: Layout, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
+    return read_message(reader, layout)
 
 
-def _write_message(row: Layout, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
-    write_message(writer, row, message)
+def _write_message(layout: Layout, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
+    write_message(writer, layout, message)
 
 
-def _message(row: Layout) -> Record:
-    return Record("messages", row.extent, partial(_read_message, row), partial(_write_message, row))
+def _message_record(layout: Layout) -> Record:
+    return Record("messages", layout.extent, partial(_read_message, layout), partial(_write_message, layout))
 
 
 def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-    """A length below that of the header is no length: what it stands in is garbage as long as a header."""
+    """Return the size of the batch at `pos`.
+
+    A length that is smaller than the header is invalid; then the size of the header is used, as garbage.
+    """
     if pos + BATCH_HEAD > len(data):
         return BATCH_HEAD, False
     at = pos + batch.LENGTH_AT
@@ -130,74 +134,79 @@ def _write_batch(writer: Writer, value: Batch) -> None:
 
 @frozen
 class Edition:
-    """A row: how a record lies, and the class of the value."""
+    """A revision of the segment file: the layout of its records and the class of its value."""
 
     record: Record
     value: type[Any]
 
 
 EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(_message(STORED_30), Log30),
-    "0.0.40": Edition(_message(STORED_40), Log40),
+    "0.0.30": Edition(_message_record(STORED_30), Log30),
+    "0.0.40": Edition(_message_record(STORED_40), Log40),
     "0.2.7": Edition(Record("batches", retained.extent, retained.read, retained.write), Log27),
-    "0.7": Edition(_message(STORED_70), Log70),
-    "0.8": Edition(_message(STORED_80), Log70),
-    "0.9": Edition(_message(STORED_90), Log90),
+    "0.7": Edition(_message_record(STORED_70), Log70),
+    "0.8": Edition(_message_record(STORED_80), Log70),
+    "0.9": Edition(_message_record(STORED_90), Log90),
     "0.11": Edition(Record("batches", _batch_extent, _read_batch, _write_batch), Log110),
 }
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read whole records; a torn tail is left unread, and a refusal bears the records before it."""
-    name, records = edition.record.name, list[Any]()
-    while reader.left and _whole(edition, reader.data, reader.pos):
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read the complete records, and leave a torn tail unread.
+
+    Raises:
+        Rejected: a record is invalid; the exception carries the records before it.
+    """
+    name, records = revision.record.name, list[Any]()
+    while reader.left and _is_complete(revision, reader.data, reader.pos):
         reader.enter(name, len(records))
         try:
-            records.append(edition.record.read(reader))
+            records.append(revision.record.read(reader))
         except Rejected as rejected:
-            raise rejected.delivering(edition.value(**{name: tuple(records)})) from None
+            raise rejected.delivering(revision.value(**{name: tuple(records)})) from None
         reader.leave()
-    return edition.value(**{name: tuple(records)})
+    return revision.value(**{name: tuple(records)})
 
 
-def _whole(edition: Edition, data: bytes, pos: int) -> bool:
-    size, known = edition.record.extent(data, pos)
+def _is_complete(revision: Edition, data: bytes, pos: int) -> bool:
+    size, known = revision.record.extent(data, pos)
     return known and pos + size <= len(data)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write the records."""
-    for index, record in enumerate(getattr(value, edition.record.name)):
-        writer.enter(edition.record.name, index)
-        edition.record.write(writer, record)
+    for index, record in enumerate(getattr(value, revision.record.name)):
+        writer.enter(revision.record.name, index)
+        revision.record.write(writer, record)
         writer.leave()
 
 
-def scan(edition: Edition, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
-    """Every byte as a record, garbage or the tail; holds one record at a time.
+def scan(revision: Edition, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
+    """Yield every byte as part of a record, of garbage or of the tail. Buffer one record at a time.
 
-    `wanted` spares a look at the lengths for each of the chunks that a long record may come in.
+    `wanted` is the number of bytes that the next record needs. It avoids reading the lengths again for each
+    chunk of a long record.
     """
     held, at, wanted = bytearray(), 0, 1
     for chunk in chunks:
         held += chunk
         while len(held) >= wanted:
-            size, known = edition.record.extent(held)
+            size, known = revision.record.extent(held)
             if not known or size > len(held):
                 wanted = size
                 break
-            yield _item(edition, bytes(held[:size]), at)
+            yield _item(revision, bytes(held[:size]), at)
             del held[:size]
             at, wanted = at + size, 1
     if held:
         yield Item("tail", at, len(held))
 
 
-def _item(edition: Edition, record: bytes, at: int) -> Item:
+def _item(revision: Edition, record: bytes, at: int) -> Item:
     reader = Reader(record)
     try:
-        value = edition.record.read(reader)
+        value = revision.record.read(reader)
     except Rejected as rejected:
         return Item("garbage", at, len(record), cls=rejected.cls)
     return Item("frame", at, len(record), value, remarks=tuple(reader.remarks))

@@ -1,4 +1,4 @@
-"""The rows of messages, and one message read and written by its row: iggy.md, sections 3.1, 3.3, 5 and 7."""
+"""The layouts of messages, and functions to read and write them: iggy.md, sections 3.1, 3.3, 5 and 7."""
 
 from typing import Any, Final, Literal
 
@@ -29,7 +29,7 @@ State = Literal["available", "unavailable", "poisoned", "marked_for_deletion"]
 
 @frozen(kw_only=True)
 class Sent:
-    """A message inside a send; id 0 asks the server to mint one (section 2.5)."""
+    """A message inside a send. For id 0 the server generates an id (section 2.5)."""
 
     id: int
     headers: tuple[tuple[bytes, HeaderValue], ...]
@@ -38,7 +38,7 @@ class Sent:
 
 @frozen(kw_only=True)
 class Polled30:
-    """A message inside a poll response of 0.0.30; timestamps are microseconds."""
+    """A message inside a poll response of 0.0.30. Timestamps are in microseconds."""
 
     offset: int
     timestamp: int
@@ -49,7 +49,7 @@ class Polled30:
 
 @frozen(kw_only=True)
 class Polled40:
-    """A message inside a poll response, and on disk, from 0.0.40 on."""
+    """A message inside a poll response and on disk since 0.0.40."""
 
     offset: int
     state: State
@@ -62,7 +62,7 @@ class Polled40:
 
 @frozen(kw_only=True)
 class Stored30:
-    """A record of a segment file of 0.0.30."""
+    """A message in a segment file of 0.0.30."""
 
     offset: int
     timestamp: int
@@ -74,7 +74,7 @@ class Stored30:
 
 @frozen(kw_only=True)
 class Sent70:
-    """A message inside a send from 0.7.0 on; bytes for headers are a block that is no map (section 5)."""
+    """A message inside a send since 0.7.0. `headers` are bytes if the block is not a map (section 5)."""
 
     id: int
     origin_timestamp: int
@@ -84,7 +84,7 @@ class Sent70:
 
 @frozen(kw_only=True)
 class Sent90:
-    """The same from 0.9.0 on: keys have kinds."""
+    """A message inside a send since 0.9.0: keys have kinds."""
 
     id: int
     origin_timestamp: int
@@ -94,7 +94,7 @@ class Sent90:
 
 @frozen(kw_only=True)
 class Polled70:
-    """A message inside a poll response, and on disk, from 0.7.0 on."""
+    """A message inside a poll response and on disk since 0.7.0."""
 
     checksum: int = field(default=0)
     id: int
@@ -107,7 +107,7 @@ class Polled70:
 
 @frozen(kw_only=True)
 class Polled90:
-    """The same from 0.9.0 on: keys have kinds."""
+    """A message inside a poll response and on disk since 0.9.0: keys have kinds."""
 
     checksum: int = field(default=0)
     id: int
@@ -144,18 +144,18 @@ def _checksum(wrong: Literal["remark", "reject"]) -> Checksum:
 
 
 def _unset(*names: str) -> tuple[Part, ...]:
-    """What a client leaves at 0 and the server sets: section 5."""
+    """Return the fields that a client leaves at 0 and the server sets: section 5."""
     return tuple(Zero(name, "uint64le", "remark") for name in names)
 
 
 def _sent(*reserved: Part) -> tuple[Part, ...]:
-    """The message header of a send from 0.7.0 on: section 5."""
+    """Return the layout of a message in a send since 0.7.0: section 5."""
     unset = (*_unset("checksum"), _ID, *_unset("offset", "timestamp"))
     return (*unset, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
 
 
-def _kept(wrong: Literal["remark", "reject"], *reserved: Part, check: Sum = XXH3) -> tuple[Part, ...]:
-    """The same as the server keeps and delivers it."""
+def _stored(wrong: Literal["remark", "reject"], *reserved: Part, check: Sum = XXH3) -> tuple[Part, ...]:
+    """Return the layout of a message as the server stores and delivers it since 0.7.0: sections 5 and 7."""
     checksum = Checksum("checksum", "uint64le", wrong, check, over="rest")
     return (checksum, _ID, _OFFSET, _TIMESTAMP, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
 
@@ -166,23 +166,23 @@ SENT_90: Final = Layout(_sent(_RESERVED), Sent90, "remark", V2, filled=True, kep
 
 POLLED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, *_BODY), Polled30, "remark")
 POLLED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), Polled40, "remark")
-POLLED_70: Final = Layout(_kept("remark", check=CRC32), Polled70, "take", kept=True)
-POLLED_80: Final = Layout(_kept("remark"), Polled70, "take", kept=True)
-POLLED_90: Final = Layout(_kept("remark", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
+POLLED_70: Final = Layout(_stored("remark", check=CRC32), Polled70, "take", kept=True)
+POLLED_80: Final = Layout(_stored("remark"), Polled70, "take", kept=True)
+POLLED_90: Final = Layout(_stored("remark", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
 
 STORED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Stored30, "remark")
 STORED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Polled40, "remark")
 STORED_27: Final = Layout(
     (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY[:2], Rest("payload")), Polled40, "remark"
 )
-"""Server 0.2.5 to 0.4.x: the length of all of it stands before it, and none before the payload."""
-STORED_70: Final = Layout(_kept("reject", check=CRC32), Polled70, "take", kept=True)
-STORED_80: Final = Layout(_kept("reject"), Polled70, "take", kept=True)
-STORED_90: Final = Layout(_kept("reject", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
+"""Server 0.2.5 to 0.4.x: the message is preceded by its length, and the payload has no length."""
+STORED_70: Final = Layout(_stored("reject", check=CRC32), Polled70, "take", kept=True)
+STORED_80: Final = Layout(_stored("reject"), Polled70, "take", kept=True)
+STORED_90: Final = Layout(_stored("reject", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
 
 
 def read_fixed(reader: Reader, part: Fixed) -> Any:  # noqa: ANN401 - an int, or the name of its code
-    """A field of a fixed width; a code without a name is refused as `bad-kind`."""
+    """Read a field of fixed width. If the part has names, refuse an unknown code as `bad-kind`."""
     start = reader.pos
     code = getattr(reader, part.kind)(part.name)
     if part.names is None:
@@ -193,14 +193,14 @@ def read_fixed(reader: Reader, part: Fixed) -> Any:  # noqa: ANN401 - an int, or
 
 
 def write_fixed(writer: Writer, part: Fixed, value: Any) -> None:  # noqa: ANN401 - as in `read_fixed`
-    """Write an int, or the code of a name."""
+    """Write an integer, or the code of a name."""
     if part.names is not None:
         value = next(code for code, name in part.names.items() if name == value)
     getattr(writer, part.kind)(part.name, value)
 
 
 def read_zero(reader: Reader, part: Zero) -> None:
-    """A field that its writer leaves at 0."""
+    """Read a field that its writer leaves at 0, and remark or refuse another number."""
     start = reader.pos
     if number := getattr(reader, part.kind)(part.name):
         if part.other == "reject":
@@ -209,7 +209,7 @@ def read_zero(reader: Reader, part: Zero) -> None:
 
 
 def read_message(reader: Reader, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
-    """Read one message; it ends where its lengths say, whatever its headers hold (section 10.4)."""
+    """Read one message. It ends where its lengths say, even if its headers are not a map (section 10.4)."""
     values: dict[str, Any] = {}
     starts: dict[str, int] = {}
     lengths: dict[str, tuple[str, int]] = {}
@@ -240,7 +240,7 @@ def _check_sum(reader: Reader, part: Checksum, values: dict[str, Any], starts: d
         start, end = starts["payload"], starts["payload"] + len(values["payload"])
     else:
         start, end = starts[part.name] + WIDTHS[part.kind], reader.pos
-    if part.wrong == "reject":  # what need not match is no seal that damage must renew
+    if part.wrong == "reject":  # a checksum that is not verified need not be fixed up after an edit
         reader.cover(part.name, part.sum.label, start, end)
     check_checksum(reader, part, values[part.name], reader.data[start:end], starts[part.name])
 
@@ -256,7 +256,10 @@ def _read_block(reader: Reader, layout: Layout, name: str, length_name: str, len
 
 
 def check_payload(reader: Reader, layout: Layout, payload: bytes, start: int) -> None:
-    """A send never carries an empty payload (section 3.1); a reader that meets one must not drop it."""
+    """Refuse or remark an empty payload, as the layout says.
+
+    A send never has one (section 3.1); a reader that gets one must not drop the message.
+    """
     if payload or layout.empty == "take":
         return
     if layout.empty == "reject":
@@ -265,25 +268,25 @@ def check_payload(reader: Reader, layout: Layout, payload: bytes, start: int) ->
 
 
 def check_checksum(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
-    """Compare the checksum `found` at `start` with that of `data`."""
-    right = part.sum.of(data)
-    if found == right:
+    """Check that the checksum `found`, read at `start`, is the one of `data`."""
+    expected = part.sum.of(data)
+    if found == expected:
         return
-    text = f"{found:x}, and {right:x} is right"
+    text = f"{found:x}, expected {expected:x}"
     if part.wrong == "reject":
         raise reader.reject("crc-mismatch", part.name, text, at=start, detail="InvalidMessageChecksum")
     if part.over == "rest" and reader.short == "trailing-data":
-        # Section 11.1, R8: clients make phantom messages out of what stands behind the last one.
-        raise reader.reject("trailing-data", part.name, f"no message: {text}", at=start)
+        # Section 11.1, R8: clients make phantom messages out of the bytes after the last message.
+        raise reader.reject("trailing-data", part.name, f"not a message: {text}", at=start)
     reader.remark(WRONG[part.over], part.name, at=start)
 
 
 WRONG: Final = {"payload": "iggy-payload-checksum", "rest": "iggy-message-checksum"}
-"""What is remarked on a checksum that clients do not verify, by what it is over."""
+"""The remark class for a wrong checksum that clients do not verify, by the bytes that it covers."""
 
 
 def write_message(writer: Writer, layout: Layout, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
-    """Write one message; lengths and checksum are computed."""
+    """Write one message. Its lengths and checksum are computed."""
     if layout.filled and not message.payload:
         raise writer.invalid("payload", "empty")
     lengths: dict[str, tuple[Length, int]] = {}
@@ -317,17 +320,24 @@ def _write_plain(writer: Writer, part: Fixed | Zero | Rest, message: Any) -> Non
 
 
 def _write_sum(writer: Writer, part: Checksum, payload: bytes) -> None:
-    """The checksum of a payload; that of what is behind it must wait."""
+    """Write a checksum over the payload, or 0 for a checksum over the rest of the message."""
     getattr(writer, part.kind)(part.name, part.sum.of(payload) if part.over == "payload" else 0)
 
 
-def _write_block(writer: Writer, layout: Layout, message: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - above
+def _write_block(
+    writer: Writer,
+    layout: Layout,
+    message: Any,  # noqa: ANN401 - as above
+    name: str,
+    length: Length,
+    at: int,
+) -> None:
     start = writer.pos
     if name == "payload":
         writer.put(name, message.payload)
     elif isinstance(message.headers, bytes):
         if not layout.sealed:
-            raise writer.invalid(name, "a block that is no map: nothing is encrypted here before 0.10.0")
+            raise writer.invalid(name, "the block is not a map: clients before 0.10.0 do not encrypt headers")
         write_kept(writer, message.headers, layout.tlv)
     else:
         write_map(writer, message.headers, layout.tlv)

@@ -1,4 +1,4 @@
-"""Who chooses the partition of a send: iggy.md, section 2.2."""
+"""The partitioning, which says how the partition of a send is chosen: iggy.md, section 2.2."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, cast
@@ -18,59 +18,59 @@ _CHOSEN: Final = (
     Tag(3, "messages_key", range(1, 256), "InvalidKeyValueLength"),
 )
 
-# Up to 8594d7d4c the server looks at the length of a balanced value as little as at its bytes.
+# Up to 8594d7d4c the server checks neither the length nor the bytes of a balanced value.
 TAGS: Final = rows(Tag(1, "balanced", range(256)), *_CHOSEN)
 TAGS_90: Final = rows(Tag(1, "balanced", range(1), "InvalidCommand"), *_CHOSEN)
 
 SHORTEST: Final = 3
-"""Bytes that the server's own reader wants to see, though a balanced partitioning has but two."""
+"""The number of bytes that the server's reader requires, although a balanced partitioning has only two."""
 
 
 @frozen
 class Partitioning:
-    """A kind and its bytes as they stand on the wire: none, four little-endian ones, or a key."""
+    """A kind and its bytes on the wire: none, four little-endian bytes, or a key."""
 
     kind: PartitioningKind
     value: bytes
 
     def as_uint32(self) -> int:
-        """The partition; `Rejected` (`type-mismatch`) for the other kinds."""
+        """Return the partition; raise `Rejected` (`type-mismatch`) for the other kinds."""
         if self.kind != "partition_id":
-            raise Rejected("type-mismatch", -1, "kind", f"{self.kind} asked for as partition_id")
+            raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not partition_id")
         return int.from_bytes(self.value, "little")
 
 
 @frozen
 class Edition:
-    """A row: the kinds with the lengths that their values may have."""
+    """A revision of the partitioning: its kinds and the valid lengths of their values."""
 
     tags: Mapping[int, Tag]
 
 
 EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(TAGS), "0.9": Edition(TAGS_90)}
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, options: Options) -> Partitioning:
-    """Read one partitioning that stands alone; bytes may follow it."""
+def decode(revision: Edition, reader: Reader, options: Options) -> Partitioning:
+    """Read one partitioning on its own. Bytes after it are left unread."""
     start = reader.pos
-    value = read(edition, reader, options)
+    value = read(revision, reader, options)
     if reader.end - start < SHORTEST:
         reader.remark("iggy-bare-balanced", "kind", at=start)
     return value
 
 
-def read(edition: Edition, reader: Reader, _: Options) -> Partitioning:
+def read(revision: Edition, reader: Reader, _: Options) -> Partitioning:
     """Read one partitioning inside a body."""
-    tag = read_tag(reader, edition.tags)
+    tag = read_tag(reader, revision.tags)
     value = read_value(reader, tag)
     if tag.name == "balanced" and value:
         reader.remark("iggy-balanced-value", "value", at=reader.pos - len(value))
     return Partitioning(cast("PartitioningKind", tag.name), value)
 
 
-def encode(edition: Edition, writer: Writer, value: Partitioning, _: Options) -> None:
-    """Write one partitioning; a balanced one has no value."""
+def encode(revision: Edition, writer: Writer, value: Partitioning, _: Options) -> None:
+    """Write one partitioning. A balanced one has no value."""
     if value.kind == "balanced" and value.value:
-        raise writer.invalid("value", "a balanced partitioning has none")
-    write(writer, edition.tags, value.kind, value.value)
+        raise writer.invalid("value", "a balanced partitioning has no value")
+    write(writer, revision.tags, value.kind, value.value)

@@ -1,4 +1,4 @@
-"""Where the messages of a send belong: stream, topic, partitioning. iggy.md, sections 2.2, 3.1 and 5."""
+"""The destination of a send: its stream, topic and partitioning. iggy.md, sections 2.2, 3.1 and 5."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,7 +15,7 @@ Read = Callable[[Any, Reader, Options], Any]
 
 @frozen
 class Place:
-    """A row: the editions of the three."""
+    """The revisions of the identifiers and of the partitioning in a send."""
 
     identifier: identifier.Edition
     partitioning: partitioning.Edition
@@ -26,30 +26,30 @@ PLACE_80: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.0.3
 PLACE_90: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.9"])
 
 
-def read_place(place: Place, reader: Reader, options: Options) -> dict[str, Any]:
-    """The three parts, by name."""
-    found = {
-        name: read_named(reader, name, identifier.decode, place.identifier, options)
+def read_place(destination: Place, reader: Reader, options: Options) -> dict[str, Any]:
+    """Read the stream, topic and partitioning, and return them by name."""
+    parts = {
+        name: read_named(reader, name, identifier.decode, destination.identifier, options)
         for name in ("stream", "topic")
     }
-    chosen = read_named(reader, "partitioning", partitioning.read, place.partitioning, options)
-    return {**found, "partitioning": chosen}
+    value = read_named(reader, "partitioning", partitioning.read, destination.partitioning, options)
+    return {**parts, "partitioning": value}
 
 
-def read_named(reader: Reader, name: str, read: Read, edition: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
-    """What `read` finds, under the name `name`."""
+def read_named(reader: Reader, name: str, read: Read, revision: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
+    """Call `read` with `name` as the scope of its fields in the trace, and return the result."""
     reader.enter(name)
-    value = read(edition, reader, options)
+    value = read(revision, reader, options)
     reader.leave()
     return value
 
 
-def write_place(place: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
-    """Write the three parts of a send."""
+def write_place(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+    """Write the stream, topic and partitioning of a send."""
     for name in ("stream", "topic"):
         writer.enter(name)
-        identifier.encode(place.identifier, writer, getattr(value, name), options)
+        identifier.encode(destination.identifier, writer, getattr(value, name), options)
         writer.leave()
     writer.enter("partitioning")
-    partitioning.encode(place.partitioning, writer, value.partitioning, options)
+    partitioning.encode(destination.partitioning, writer, value.partitioning, options)
     writer.leave()

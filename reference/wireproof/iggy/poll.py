@@ -1,8 +1,8 @@
 """The response of PollMessages (code 100): iggy.md, sections 3.3, 5 and 6.
 
-The Rust client stops where a message does not fit and drops what is left, and with it a last message
-that is torn or has an empty payload (sections 3.3 and 11.1, R10). Loss without a word is never right:
-here what is left over is refused, and an empty payload delivered.
+The Rust client stops at a message that does not fit and drops the remaining bytes. So it loses a last message
+that is truncated or has an empty payload (sections 3.3 and 11.1, R10). Silent loss is never right: this
+reader refuses remaining bytes and delivers a message with an empty payload.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class Poll40:
 
 @frozen(kw_only=True)
 class Poll60:
-    """The value of a poll response from 0.0.60 on."""
+    """The value of a poll response since 0.0.60."""
 
     partition_id: int
     current_offset: int
@@ -59,7 +59,7 @@ class Poll60:
 
 @frozen(kw_only=True)
 class Poll70:
-    """The value of a poll response from 0.7.0 on."""
+    """The value of a poll response since 0.7.0."""
 
     partition_id: int
     current_offset: int
@@ -68,7 +68,7 @@ class Poll70:
 
 @frozen(kw_only=True)
 class Poll90:
-    """The value of a poll response from 0.9.0 on."""
+    """The value of a poll response since 0.9.0."""
 
     partition_id: int
     current_offset: int
@@ -77,9 +77,9 @@ class Poll90:
 
 @frozen(kw_only=True)
 class Poll110:
-    """The value of a poll response from 0.11.0 on.
+    """The value of a poll response since 0.11.0.
 
-    The messages of all batches are one list, as clients give them; each batch has `message_count` of them.
+    The messages of all batches are in one list, as clients return them. Each batch has its `message_count`.
     """
 
     partition_id: int
@@ -90,35 +90,35 @@ class Poll110:
 
 @frozen
 class Body:
-    """How the messages behind the count lie: what reads them, by name, and what writes them."""
+    """The layout of the messages after the count: the functions that read and write them."""
 
     read: Callable[["Edition", Reader, int], dict[str, Any]]
     write: Callable[["Edition", Writer, Any], None]
 
 
-def _read_plain(edition: "Edition", reader: Reader, count: int) -> dict[str, Any]:
+def _read_plain(revision: "Edition", reader: Reader, count: int) -> dict[str, Any]:
     start, messages = reader.pos, list[Any]()
     reader.cover("count", "count", start, reader.end)
     while reader.left:
-        _behind(reader, messages, count)
+        _expect_no_more(reader, messages, count)
         reader.enter("messages", len(messages))
-        messages.append(read_message(reader, edition.message))
+        messages.append(read_message(reader, revision.message))
         reader.leave()
-    remark_order(edition, reader, messages, start)
+    remark_order(revision, reader, messages, start)
     return {"messages": tuple(messages)}
 
 
-def _write_plain(edition: "Edition", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+def _write_plain(revision: "Edition", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
-        write_message(writer, edition.message, message)
+        write_message(writer, revision.message, message)
         writer.leave()
 
 
 def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
     start, batches, messages = reader.pos, list[Head](), list[Framed]()
     while reader.left:
-        _behind(reader, messages, count)
+        _expect_no_more(reader, messages, count)
         reader.enter("batches", len(batches))
         head = batch.read_head(reader, batch.POLLED)
         reader.leave()
@@ -126,14 +126,15 @@ def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
         batch.check(reader, f"batches[{len(batches)}]", head, len(found), batch.POLLED)
         batches.append(Head(**head.fields, message_count=len(found), batch_checksum=head.checksum))
         messages += found
-    if all(head.message_count for head in batches):  # else there is more than messages to count
+    # If a batch is empty, the covered bytes hold more than the counted messages.
+    if all(head.message_count for head in batches):
         reader.cover("count", "count", start, reader.pos)
     return {"batches": tuple(batches), "messages": tuple(messages)}
 
 
 def _write_batches(_: "Edition", writer: Writer, value: Poll110) -> None:
     if sum(head.message_count for head in value.batches) != len(value.messages):
-        raise writer.invalid("batches", f"their counts are not of {len(value.messages)} messages")
+        raise writer.invalid("batches", f"their counts do not add up to {len(value.messages)} messages")
     first = 0
     for index, head in enumerate(value.batches):
         writer.enter("batches", index)
@@ -144,8 +145,8 @@ def _write_batches(_: "Edition", writer: Writer, value: Poll110) -> None:
         first += head.message_count
 
 
-def _behind(reader: Reader, messages: Sequence[Any], count: int) -> None:
-    """Behind the last message that is counted, what does not fit is no torn message but bytes too many."""
+def _expect_no_more(reader: Reader, messages: Sequence[Any], count: int) -> None:
+    """After the last counted message, report bytes that do not fit as trailing data, not as truncated."""
     if len(messages) >= count:
         reader.short = "trailing-data"
 
@@ -156,12 +157,14 @@ BATCHED: Final = Body(_read_batches, _write_batches)
 
 @frozen
 class Edition:
-    """A row: the fields before the count, the layout of a message, the class of the value.
+    """A revision of the poll response.
 
     Attributes:
-        prefix, message, value: as above.
-        sorted: whether the Rust client of the edition sorts messages by their offset.
-        body: how the messages lie.
+        prefix: the fields before the count.
+        message: the layout of a message.
+        value: the class of the value.
+        sorted: whether the Rust client of the revision sorts messages by offset.
+        body: the layout of the messages after the count.
     """
 
     prefix: tuple[Fixed, ...]
@@ -182,42 +185,43 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.9": Edition(_PREFIX, POLLED_90, Poll90),
     "0.11": Edition(_PREFIX, batch.POLLED.frame, Poll110, body=BATCHED),
 }
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read prefix, count, and messages to the end of the body."""
-    prefix = {part.name: read_fixed(reader, part) for part in edition.prefix}
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read the prefix, the count, and messages up to the end of the body."""
+    prefix = {part.name: read_fixed(reader, part) for part in revision.prefix}
     at = reader.pos
     count = reader.uint32le("count")
-    parts = edition.body.read(edition, reader, count)
+    parts = revision.body.read(revision, reader, count)
     check_count(reader, count, len(parts["messages"]), at)
-    return edition.value(**prefix, **parts)
+    return revision.value(**prefix, **parts)
 
 
 def check_count(reader: Reader, count: int, found: int, at: int) -> None:
-    """Hold the count that stands at `at` against the messages: section 3.3, R9.
+    """Check the count, read at `at`, against the number of messages: section 3.3, R9.
 
-    No client compares them. Fewer messages than counted are messages lost, as in a body cut between two,
-    which nothing else tells; with more than counted all were delivered.
+    No client compares them. Fewer messages than the count are refused: messages are lost, for example because
+    the body was cut between two messages, and nothing else shows it. More messages than the count are only
+    remarked, because all were delivered.
     """
     if count > found:
-        raise reader.reject("count-mismatch", "count", f"{count}, {found} messages follow", at=at)
+        raise reader.reject("count-mismatch", "count", f"{count}, but {found} messages follow", at=at)
     if count < found:
         reader.remark("iggy-message-count", "count", at=at)
 
 
-def remark_order(edition: Edition, reader: Reader, messages: list[Any], start: int) -> None:
-    """The Rust client sorts by offset to 0.6.x, and keeps the order of the wire later: sections 3.3 and 5."""
+def remark_order(revision: Edition, reader: Reader, messages: list[Any], start: int) -> None:
+    """Remark messages out of order, which the Rust client sorts up to 0.6.x: sections 3.3 and 5."""
     ordered = sorted(messages, key=lambda message: message.offset)
-    if edition.sorted and ordered != messages:
+    if revision.sorted and ordered != messages:
         others = (reader.other("sorted-by-offset", "messages", to_json(tuple(ordered))),)
         reader.remark("iggy-message-order", "messages", at=start, others=others)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
-    """Write prefix, count and messages."""
-    for part in edition.prefix:
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+    """Write the prefix, the count and the messages."""
+    for part in revision.prefix:
         write_fixed(writer, part, getattr(value, part.name))
     writer.uint32le("count", len(value.messages))
-    edition.body.write(edition, writer, value)
+    revision.body.write(revision, writer, value)

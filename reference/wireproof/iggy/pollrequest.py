@@ -1,8 +1,9 @@
 """The request of PollMessages (code 100): iggy.md, sections 3.2, 4 and 5.
 
+The layout is
 `consumer kind u8 | consumer id | stream | topic | partition_id | strategy | count u32 | auto_commit u8`.
-The id of a consumer is a u32, from 0.0.92 on an identifier; from 0.8.0 on a flag before the partition says
-whether there is one. Bytes of flags other than 1 count as 0.
+The consumer id is a u32, since 0.0.92 an identifier. Since 0.8.0 a flag before the partition says whether the
+request has one. A flag is true if its byte is 1, and false for any other byte.
 """
 
 from typing import Any, Final, Literal
@@ -23,12 +24,12 @@ StrategyKind = Literal["offset", "timestamp", "first", "last", "next"]
 
 _CONSUMER: Final = Fixed("kind", "uint8", {1: "consumer", 2: "group"})
 _STRATEGY: Final = Fixed("kind", "uint8", {1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"})
-"""iggy.md, section 2.2."""
+"""The codes of consumers and polling strategies: iggy.md, section 2.2."""
 
 
 @frozen
 class Consumer30:
-    """Who polls, by number: to 0.0.91."""
+    """The consumer, identified by number: up to 0.0.91."""
 
     kind: ConsumerKind
     id: int
@@ -36,7 +37,7 @@ class Consumer30:
 
 @frozen
 class Consumer:
-    """Who polls, by number or by name."""
+    """The consumer, identified by number or by name."""
 
     kind: ConsumerKind
     id: Identifier
@@ -44,7 +45,7 @@ class Consumer:
 
 @frozen
 class Strategy:
-    """Where to poll from: `value` is an offset, or microseconds."""
+    """The polling strategy. `value` is an offset, or a timestamp in microseconds."""
 
     kind: StrategyKind
     value: int
@@ -52,7 +53,7 @@ class Strategy:
 
 @frozen(kw_only=True)
 class PollRequest30:
-    """The value of a request to 0.0.91."""
+    """The value of a request up to 0.0.91."""
 
     consumer: Consumer30
     stream: Identifier
@@ -65,7 +66,7 @@ class PollRequest30:
 
 @frozen(kw_only=True)
 class PollRequest92:
-    """The value of a request to 0.7.x; partition 0 means none."""
+    """The value of a request up to 0.7.x. Partition 0 means no partition."""
 
     consumer: Consumer
     stream: Identifier
@@ -78,7 +79,7 @@ class PollRequest92:
 
 @frozen(kw_only=True)
 class PollRequest80:
-    """The value of a request from 0.8.0 on."""
+    """The value of a request since 0.8.0."""
 
     consumer: Consumer
     stream: Identifier
@@ -91,7 +92,14 @@ class PollRequest80:
 
 @frozen
 class Edition:
-    """A row: whether consumers have names and partitions a flag, the identifiers, the value's class."""
+    """A revision of the request.
+
+    Attributes:
+        named: whether a consumer may have a name.
+        flagged: whether a flag comes before the partition.
+        identifier: the revision of the identifiers.
+        value: the class of the value.
+    """
 
     named: bool
     flagged: bool
@@ -108,24 +116,24 @@ EDITIONS: Final[dict[str, Edition]] = {
     ),
     "0.8": Edition(named=True, flagged=True, identifier=identifier.EDITIONS["0.8"], value=PollRequest80),
 }
-"""By revision."""
+"""Revision to its row."""
 
 
-def decode(edition: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read one request; what follows is not its own."""
-    consumer = read_named(reader, "consumer", _read_consumer, edition, options)
-    place = {
-        name: read_named(reader, name, identifier.decode, edition.identifier, options)
+def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read one request. Bytes after it are left unread."""
+    consumer = read_named(reader, "consumer", _read_consumer, revision, options)
+    names = {
+        name: read_named(reader, name, identifier.decode, revision.identifier, options)
         for name in ("stream", "topic")
     }
-    partition = _read_partition(edition, reader)
-    strategy = read_named(reader, "strategy", _read_strategy, edition, options)
+    partition = _read_partition(revision, reader)
+    strategy = read_named(reader, "strategy", _read_strategy, revision, options)
     at, count = reader.pos, reader.uint32le("count")
     if not count:
         raise reader.reject("invalid-value", "count", "0", at=at, detail="InvalidMessagesCount")
-    return edition.value(
+    return revision.value(
         consumer=consumer,
-        **place,
+        **names,
         partition_id=partition,
         strategy=strategy,
         count=count,
@@ -133,17 +141,17 @@ def decode(edition: Edition, reader: Reader, options: Options) -> Any:  # noqa: 
     )
 
 
-def _read_consumer(edition: Edition, reader: Reader, options: Options) -> Consumer | Consumer30:
+def _read_consumer(revision: Edition, reader: Reader, options: Options) -> Consumer | Consumer30:
     kind = read_fixed(reader, _CONSUMER)
-    if not edition.named:
+    if not revision.named:
         return Consumer30(kind, reader.uint32le("id"))
-    return Consumer(kind, read_named(reader, "id", identifier.decode, edition.identifier, options))
+    return Consumer(kind, read_named(reader, "id", identifier.decode, revision.identifier, options))
 
 
-def _read_partition(edition: Edition, reader: Reader) -> int | None:
-    given = _read_flag(reader, "partition_flag") if edition.flagged else True
+def _read_partition(revision: Edition, reader: Reader) -> int | None:
+    present = _read_flag(reader, "partition_flag") if revision.flagged else True
     at, number = reader.pos, reader.uint32le("partition_id")
-    if given:
+    if present:
         return number
     if number:
         reader.remark("iggy-unset-field", "partition_id", at=at)
@@ -161,16 +169,16 @@ def _read_flag(reader: Reader, name: str) -> bool:
     return byte == 1
 
 
-def encode(edition: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one request."""
     if not value.count:
         raise writer.invalid("count", "0")
-    _write_consumer(edition, writer, value.consumer, options)
+    _write_consumer(revision, writer, value.consumer, options)
     for name in ("stream", "topic"):
         writer.enter(name)
-        identifier.encode(edition.identifier, writer, getattr(value, name), options)
+        identifier.encode(revision.identifier, writer, getattr(value, name), options)
         writer.leave()
-    if edition.flagged:
+    if revision.flagged:
         writer.uint8("partition_flag", int(value.partition_id is not None))
     writer.uint32le("partition_id", value.partition_id or 0)
     writer.enter("strategy")
@@ -181,13 +189,15 @@ def encode(edition: Edition, writer: Writer, value: Any, options: Options) -> No
     writer.uint8("auto_commit", int(value.auto_commit))
 
 
-def _write_consumer(edition: Edition, writer: Writer, value: Consumer | Consumer30, options: Options) -> None:
+def _write_consumer(
+    revision: Edition, writer: Writer, value: Consumer | Consumer30, options: Options
+) -> None:
     writer.enter("consumer")
     write_fixed(writer, _CONSUMER, value.kind)
     if isinstance(value, Consumer30):
         writer.uint32le("id", value.id)
     else:
         writer.enter("id")
-        identifier.encode(edition.identifier, writer, value.id, options)
+        identifier.encode(revision.identifier, writer, value.id, options)
         writer.leave()
     writer.leave()

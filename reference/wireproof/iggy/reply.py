@@ -1,9 +1,9 @@
-"""What a request is answered with: iggy.md, sections 2.1 and 6.
+"""The reply to a request: iggy.md, sections 2.1 and 6.
 
-Classic, to 0.10.x: `status u32 | length u32 | body`. From 0.11.0 on the frame of a reply is one of `frame`,
-and what is new is the body of a reply to SendMessages: `count u32`, then where each batch came to lie. It may
-be empty. The Rust client takes a body that is cut, or too long, for one without confirmations, for what was
-committed must not be sent again; here it is refused.
+Classic framing, up to 0.10.x: `status u32 | length u32 | body`. Since 0.11.0 the framing of a reply is in
+`frame`; this module has the body of a reply to SendMessages: `count u32`, then the stream, topic, partition
+and base offset of each batch. The body may be empty. The Rust client reads a body that is truncated or too
+long as one without confirmations, because committed messages must not be sent again; this reader refuses it.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from wireproof.wire.writer import Writer
 
 @frozen(kw_only=True)
 class Reply30:
-    """A response in the classic framing; `status` 0 is success, else an error code of section 9."""
+    """A reply in the classic framing. `status` 0 means success, other numbers are error codes: section 9."""
 
     status: int
     body: bytes
@@ -28,7 +28,7 @@ class Reply30:
 
 @frozen(kw_only=True)
 class Confirmation:
-    """Where the messages of a send came to lie."""
+    """The partition and the base offset at which the server stored a batch."""
 
     stream_id: int
     topic_id: int
@@ -45,7 +45,14 @@ class Reply110:
 
 @frozen
 class Edition:
-    """A row: what reads a reply, what writes it, the class of the value, whether it tells its own length."""
+    """A revision of the reply.
+
+    Attributes:
+        read: reads a reply.
+        write: writes a reply.
+        value: the class of the value.
+        delimited: whether a reply has its own length.
+    """
 
     read: Callable[[Reader], Any]
     write: Callable[[Writer, Any], None]
@@ -53,20 +60,20 @@ class Edition:
     delimited: bool
 
 
-_PLACE: Final = (
+_CONFIRMATION: Final = (
     *(Fixed(name, "uint32le") for name in ("stream_id", "topic_id", "partition_id")),
     Fixed("base_offset", "uint64le"),
 )
 
 
-def decode(edition: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the edition's value class
+def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read one reply."""
-    return edition.read(reader)
+    return revision.read(reader)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one reply."""
-    edition.write(writer, value)
+    revision.write(writer, value)
 
 
 def _read_classic(reader: Reader) -> Reply30:
@@ -74,7 +81,7 @@ def _read_classic(reader: Reader) -> Reply30:
     start = reader.pos
     reader.cover("length", "length", start, start + length)
     body = reader.take("body", length)
-    if length == 1:  # section 2.1: clients take it for an empty one
+    if length == 1:  # section 2.1: clients read it as an empty body
         reader.remark("iggy-short-body", "body", at=start, others=(reader.other("empty", "body", ""),))
     return Reply30(status=status, body=body)
 
@@ -85,32 +92,32 @@ def _write_classic(writer: Writer, value: Reply30) -> None:
     writer.put("body", value.body)
 
 
-def _read_confirmed(reader: Reader) -> Reply110:
+def _read_confirmations(reader: Reader) -> Reply110:
     if not reader.left:
         return Reply110(confirmations=())
     count = reader.uint32le("count")
     reader.cover("count", "count", reader.pos, reader.end)
-    found: list[Confirmation] = []
-    while len(found) < count:
-        reader.enter("confirmations", len(found))
-        found.append(Confirmation(**{part.name: read_fixed(reader, part) for part in _PLACE}))
+    confirmations: list[Confirmation] = []
+    while len(confirmations) < count:
+        reader.enter("confirmations", len(confirmations))
+        confirmations.append(Confirmation(**{part.name: read_fixed(reader, part) for part in _CONFIRMATION}))
         reader.leave()
     if reader.left:
-        raise reader.reject("trailing-data", "confirmations", f"{reader.left} bytes behind {count}")
-    return Reply110(confirmations=tuple(found))
+        raise reader.reject("trailing-data", "confirmations", f"{reader.left} bytes after {count}")
+    return Reply110(confirmations=tuple(confirmations))
 
 
-def _write_confirmed(writer: Writer, value: Reply110) -> None:
+def _write_confirmations(writer: Writer, value: Reply110) -> None:
     writer.uint32le("count", len(value.confirmations))
-    for index, one in enumerate(value.confirmations):
+    for index, confirmation in enumerate(value.confirmations):
         writer.enter("confirmations", index)
-        for part in _PLACE:
-            write_fixed(writer, part, getattr(one, part.name))
+        for part in _CONFIRMATION:
+            write_fixed(writer, part, getattr(confirmation, part.name))
         writer.leave()
 
 
 EDITIONS: Final[dict[str, Edition]] = {
     "0.0.30": Edition(_read_classic, _write_classic, Reply30, delimited=True),
-    "0.11": Edition(_read_confirmed, _write_confirmed, Reply110, delimited=False),
+    "0.11": Edition(_read_confirmations, _write_confirmations, Reply110, delimited=False),
 }
-"""By revision."""
+"""Revision to its row."""

@@ -1,7 +1,8 @@
-"""The batches of a segment file of server 0.2.5 to 0.4.x (crate 0.2.7 to 0.6.x): iggy.md, section 7.
+"""The batch in segment files of server 0.2.5 to 0.4.x (crate 0.2.7 to 0.6.x): iggy.md, section 7.
 
-A header of 24 bytes, `base_offset u64 | length u32 | last_offset_delta u32 | max_timestamp u64`, then
-messages, each behind its length, which does not count itself. The payload has no length: it is what is left.
+The header has 24 bytes, `base_offset u64 | length u32 | last_offset_delta u32 | max_timestamp u64`. Then come
+messages, each preceded by its length, which does not include itself. The payload has no length: it is the
+rest of the message.
 """
 
 from typing import Final
@@ -13,8 +14,10 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 HEAD: Final = 24
+"""The size of the header, in bytes."""
+
 LENGTH_AT: Final = 8
-"""Bytes of the header, and where the length of what is behind it stands."""
+"""The position in the header of the length of the messages."""
 
 
 @frozen(kw_only=True)
@@ -28,7 +31,7 @@ class Retained:
 
 
 def extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
-    """The bytes that a batch at `pos` needs, as far as `data` tells, and whether that is all."""
+    """Return the size of the batch at `pos` and True, or a lower bound and False if `data` is too short."""
     if pos + HEAD > len(data):
         return HEAD, False
     at = pos + LENGTH_AT
@@ -37,9 +40,9 @@ def extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
 
 def read(reader: Reader) -> Retained:
     """Read one batch."""
-    base = reader.uint64le("base_offset")
+    base_offset = reader.uint64le("base_offset")
     length = reader.uint32le("length")
-    last, latest = reader.uint32le("last_offset_delta"), reader.uint64le("max_timestamp")
+    last_offset_delta, max_timestamp = reader.uint32le("last_offset_delta"), reader.uint64le("max_timestamp")
     reader.cover("length", "length", reader.pos, reader.pos + length)
     window = reader.window("messages", length)
     messages: list[Polled40] = []
@@ -47,7 +50,12 @@ def read(reader: Reader) -> Retained:
         window.enter("messages", len(messages))
         messages.append(_read_message(window))
         window.leave()
-    return Retained(base_offset=base, last_offset_delta=last, max_timestamp=latest, messages=tuple(messages))
+    return Retained(
+        base_offset=base_offset,
+        last_offset_delta=last_offset_delta,
+        max_timestamp=max_timestamp,
+        messages=tuple(messages),
+    )
 
 
 def _read_message(reader: Reader) -> Polled40:

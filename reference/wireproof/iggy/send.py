@@ -1,9 +1,8 @@
 """The body of SendMessages: iggy.md, sections 3.1, 5 and 6.
 
-To 0.6.x `stream Identifier | topic Identifier | Partitioning`, then messages back to back to the end of the
-body: there is no count, and the enclosing frame's length ends the list. From 0.7.0 on the length of these
-three stands before them, and a count behind; then an index of the messages, and the messages; from 0.11.0 on
-a batch (section 6).
+Up to 0.6.x the layout is `stream Identifier | topic Identifier | Partitioning`, then messages up to the end
+of the body, without a count. Since 0.7.0 these three are preceded by their length and followed by a message
+count; then come an index of the messages and the messages, since 0.11.0 a batch (section 6).
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ from wireproof.wire.writer import Writer
 
 @frozen(kw_only=True)
 class Send:
-    """The value of a send to 0.6.x."""
+    """The value of a send up to 0.6.x."""
 
     stream: Identifier
     topic: Identifier
@@ -37,7 +36,7 @@ class Send:
 
 @frozen(kw_only=True)
 class Send70:
-    """The value of a send from 0.7.0 on."""
+    """The value of a send since 0.7.0."""
 
     stream: Identifier
     topic: Identifier
@@ -47,7 +46,7 @@ class Send70:
 
 @frozen(kw_only=True)
 class Send90:
-    """The value of a send from 0.9.0 on."""
+    """The value of a send since 0.9.0."""
 
     stream: Identifier
     topic: Identifier
@@ -57,7 +56,7 @@ class Send90:
 
 @frozen
 class Body:
-    """How the place and the messages of a send lie: what reads them, by name, and what writes them."""
+    """The layout of the destination and the messages of a send: the functions that read and write them."""
 
     read: Callable[["Edition", Reader, Options], dict[str, Any]]
     write: Callable[["Edition", Writer, Any, Options], None]
@@ -65,60 +64,68 @@ class Body:
 
 @frozen
 class Edition:
-    """A row: the rules of the place, a message, the limits, the class of the value, the body."""
+    """A revision of the send.
 
-    place: Place
+    Attributes:
+        destination: the revisions of the identifiers and the partitioning.
+        message: the layout of a message.
+        limits: the size limits.
+        value: the class of the value.
+        body: the layout of the whole.
+    """
+
+    destination: Place
     message: Layout
     limits: Limits
     value: type[Any]
     body: Body
 
 
-def decode(edition: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the edition's value class
-    """Read a whole body, and hold it to the limits as the server does."""
-    parts = edition.body.read(edition, reader, options)
+def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
+    """Read a whole body, and check the limits as the server does."""
+    parts = revision.body.read(revision, reader, options)
     start = parts.pop("start")
-    check_read(reader, parts["messages"], start, edition.limits, edition.message.tlv)
-    return edition.value(**parts)
+    check_read(reader, parts["messages"], start, revision.limits, revision.message.tlv)
+    return revision.value(**parts)
 
 
-def encode(edition: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
-    check_written(writer, value.messages, edition.limits, edition.message.tlv)
-    edition.body.write(edition, writer, value, options)
+    check_written(writer, value.messages, revision.limits, revision.message.tlv)
+    revision.body.write(revision, writer, value, options)
 
 
-def _read_plain(edition: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place = read_place(edition.place, reader, options)
+def _read_plain(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
+    destination = read_place(revision.destination, reader, options)
     start, messages = reader.pos, list[Any]()
     while reader.left:
         reader.enter("messages", len(messages))
-        messages.append(read_message(reader, edition.message))
+        messages.append(read_message(reader, revision.message))
         reader.leave()
-    return {**place, "messages": tuple(messages), "start": start}
+    return {**destination, "messages": tuple(messages), "start": start}
 
 
-def _write_plain(edition: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    write_place(edition.place, writer, value, options)
+def _write_plain(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    write_place(revision.destination, writer, value, options)
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
-        write_message(writer, edition.message, message)
+        write_message(writer, revision.message, message)
         writer.leave()
 
 
-def _read_indexed(edition: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place, count = indexed.read_metadata(edition.place, reader, options)
-    start, messages = indexed.read_messages(reader, count, edition.message)
-    return {**place, "messages": messages, "start": start}
+def _read_indexed(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
+    destination, count = indexed.read_metadata(revision.destination, reader, options)
+    start, messages = indexed.read_messages(reader, count, revision.message)
+    return {**destination, "messages": messages, "start": start}
 
 
-def _write_indexed(edition: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(edition.place, writer, value, options)
-    indexed.write_messages(writer, value.messages, edition.message)
+def _write_indexed(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    indexed.write_metadata(revision.destination, writer, value, options)
+    indexed.write_messages(writer, value.messages, revision.message)
 
 
-def _read_batch(edition: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    place, count = indexed.read_metadata(edition.place, reader, options)
+def _read_batch(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
+    destination, count = indexed.read_metadata(revision.destination, reader, options)
     start = reader.pos
     reader.enter("batch")
     head = batch.read_head(reader, batch.SENT)
@@ -127,18 +134,23 @@ def _read_batch(edition: Edition, reader: Reader, options: Options) -> dict[str,
     reader.cover("messages_count", "count", start + BATCH_HEAD, reader.pos)
     batch.check(reader, "batch", head, len(frames), batch.SENT)
     indexed.check_rest(reader, count, len(frames))
-    return {**place, "messages": tuple(map(_sent, frames)), "start": start}
+    return {**destination, "messages": tuple(map(_sent_message, frames)), "start": start}
 
 
-def _sent(one: Framed) -> Sent90:
-    return Sent90(id=one.id, origin_timestamp=one.origin_timestamp, headers=one.headers, payload=one.payload)
+def _sent_message(message: Framed) -> Sent90:
+    return Sent90(
+        id=message.id,
+        origin_timestamp=message.origin_timestamp,
+        headers=message.headers,
+        payload=message.payload,
+    )
 
 
-def _write_batch(edition: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(edition.place, writer, value, options)
+def _write_batch(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    indexed.write_metadata(revision.destination, writer, value, options)
     origin = min(message.origin_timestamp for message in value.messages)
     head = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=origin, message_count=0)
-    frames = [_framed(writer, index, message, origin) for index, message in enumerate(value.messages)]
+    frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
     writer.enter("batch")
     at = batch.write_head(writer, head, len(frames))
     writer.leave()
@@ -146,13 +158,17 @@ def _write_batch(edition: Edition, writer: Writer, value: Any, options: Options)
     batch.seal(writer, "batch", at)
 
 
-def _framed(writer: Writer, index: int, one: Sent90, origin: int) -> Framed:
-    """The producer mints ids (section 2.5): 0 is none."""
-    if not one.id:
-        raise writer.invalid(f"messages[{index}].id", "0: from 0.11.0 on the producer mints one")
-    late = one.origin_timestamp - origin
+def _batch_message(writer: Writer, index: int, message: Sent90, base: int) -> Framed:
+    """Return a message of a batch; refuse id 0, because the producer must generate the id (section 2.5)."""
+    if not message.id:
+        raise writer.invalid(f"messages[{index}].id", "0, but since 0.11.0 the producer must generate an id")
+    delta = message.origin_timestamp - base
     return Framed(
-        id=one.id, offset_delta=index, timestamp_delta=late, headers=one.headers, payload=one.payload
+        id=message.id,
+        offset_delta=index,
+        timestamp_delta=delta,
+        headers=message.headers,
+        payload=message.payload,
     )
 
 
@@ -167,4 +183,4 @@ EDITIONS: Final[dict[str, Edition]] = {
     "0.9": Edition(PLACE_90, SENT_90, LIMITS_80, Send90, INDEXED),
     "0.11": Edition(PLACE_90, batch.SENT.frame, LIMITS_80, Send90, BATCHED),
 }
-"""By revision."""
+"""Revision to its row."""

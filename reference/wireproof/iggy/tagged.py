@@ -1,4 +1,4 @@
-"""What identifiers and partitionings share: `kind u8 | len u8 | value[len]`. iggy.md, section 2.2."""
+"""The layout of identifiers and partitionings: `kind u8 | len u8 | value[len]`. iggy.md, section 2.2."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from wireproof.wire.writer import Writer
 
 @frozen
 class Tag:
-    """A row: code on the wire, name, the lengths its value may have, and the rule book's error."""
+    """A kind: its code on the wire, its name, the valid lengths of its value, and the server's error."""
 
     code: int
     name: str
@@ -19,12 +19,12 @@ class Tag:
 
 
 def rows(*tags: Tag) -> Mapping[int, Tag]:
-    """A table of tags by their code."""
+    """Return the tags by code."""
     return {tag.code: tag for tag in tags}
 
 
 def read_tag(reader: Reader, tags: Mapping[int, Tag]) -> Tag:
-    """The kind byte; refused as `bad-kind` if the table has no such row."""
+    """Read the kind byte; refuse an unknown kind as `bad-kind`."""
     code = reader.uint8("kind")
     if code not in tags:
         raise reader.reject("bad-kind", "kind", f"kind {code}", at=reader.pos - 1, detail="InvalidCommand")
@@ -32,7 +32,7 @@ def read_tag(reader: Reader, tags: Mapping[int, Tag]) -> Tag:
 
 
 def read_value(reader: Reader, tag: Tag) -> bytes:
-    """The length, which must be one of the tag's (`bad-length`), and the value."""
+    """Read the length and the value; refuse a length that the kind does not allow as `bad-length`."""
     length = reader.uint8("length")
     if length not in tag.lengths:
         text = f"{length} bytes for {tag.name}"
@@ -42,7 +42,7 @@ def read_value(reader: Reader, tag: Tag) -> bytes:
 
 
 def write(writer: Writer, tags: Mapping[int, Tag], name: str, value: bytes) -> None:
-    """Write kind, length and value; a length that the kind does not allow is `invalid-value`."""
+    """Write the kind, the length and the value; refuse a length that the kind does not allow."""
     tag = next(tag for tag in tags.values() if tag.name == name)
     if len(value) not in tag.lengths:
         raise writer.invalid("value", f"{len(value)} bytes for {name}")

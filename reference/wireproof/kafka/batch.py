@@ -1,7 +1,7 @@
 """Format v2, the record batch: kafka.md §1.1, §1.2, §1.5, §1.6, §1.8.
 
-The reader is a Kafka consumer that checks CRCs. What it does not check (§1.5, last paragraphs) leaves a
-remark where no conforming writer makes it.
+`read` accepts and rejects like a Kafka consumer that checks CRCs. For values that this consumer does not
+check (§1.5, last paragraphs) and that no conforming writer makes, `read` adds a remark.
 """
 
 from typing import Final
@@ -21,18 +21,24 @@ from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
 
-LENGTH, CRC, ATTRIBUTES, LAST, BASE_TIME, MAX_TIME, PRODUCER, SEQUENCE, COUNT, RECORDS = (
-    8, 17, 21, 23, 27, 35, 43, 53, 57, 61,
-)  # fmt: skip
-"""Offsets of header fields: §1.1."""
+# Positions in the batch, in bytes: §1.1
+LENGTH_AT: Final = 8
+CRC_AT: Final = 17
+ATTRIBUTES_AT: Final = 21
+LAST_OFFSET_DELTA_AT: Final = 23
+BASE_TIME_AT: Final = 27
+MAX_TIME_AT: Final = 35
+PRODUCER_ID_AT: Final = 43
+RECORDS_COUNT_AT: Final = 57
+RECORDS_AT: Final = 61
 
-UNUSED: Final = ~0x7F
-"""Attribute bits 7 to 15: §1.2."""
+UNUSED_BITS: Final = ~0x7F
+"""Attribute bits 7 to 15, which have no meaning: §1.2."""
 
 
 @frozen
 class Header:
-    """A header as read: the batch without its records, their count, and where the batch begins."""
+    """A header that was read: the batch still without records, their count, and the start of the batch."""
 
     batch: RecordBatch
     count: int
@@ -40,34 +46,34 @@ class Header:
 
 
 def read(reader: Reader, frame: Frame) -> RecordBatch:
-    """The whole batch that begins where `reader` stands, which steps over it.
+    """Read the batch at the current position; all its bytes must be there.
 
-    Order of precedence (§1.5): size and magic (in `frame`), CRC, codec, count, records.
+    Order of checks (§1.5): size and magic (done: `frame`), CRC, codec, count, records.
 
     Raises:
-        Rejected: with the batch as far as its records were decoded in `before`, if any was.
+        Rejected: `before` is the batch with the records decoded so far, or None if there are none.
     """
     entry = reader.window("batch", frame.total)
     header = _header(entry)
     codec = header.batch.attributes & arithmetic.CODEC
     if codec and codec not in CODECS:  # C11, C12
-        at = header.start + ATTRIBUTES
+        at = header.start + ATTRIBUTES_AT
         raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
     if header.count < 0:  # N01, N10
-        at, text = header.start + COUNT, f"{header.count} records"
+        at, text = header.start + RECORDS_COUNT_AT, f"{header.count} records"
         raise entry.reject("negative-length", "recordsCount", text, at=at, detail="COUNT_NEGATIVE")
-    notes = Notes()
-    _remark_header(entry, header, notes)
+    remarks = Notes()
+    _remark_header(entry, header, remarks)
     try:
-        records = _records(entry, header, codec, notes)
-    except Rejected as refused:
-        raise _delivering(refused, header.batch) from None
-    _remark_records(entry, header, records, notes)
-    return _filled(header.batch, records)
+        records = _records(entry, header, codec, remarks)
+    except Rejected as rejected:
+        raise _with_batch(rejected, header.batch) from None
+    _remark_records(entry, header, records, remarks)
+    return _with_records(header.batch, records)
 
 
 def _header(entry: Reader) -> Header:
-    """The 61 bytes, and the CRC over all that follows it: §1.1."""
+    """Read the 61 bytes of the header; check the CRC of all bytes after it: §1.1."""
     start = entry.pos
     base_offset = entry.int64("baseOffset")
     entry.int32("batchLength")
@@ -76,10 +82,10 @@ def _header(entry: Reader) -> Header:
     magic = entry.int8("magic")
     crc = entry.uint32("crc")
     entry.cover("crc", "crc32c", entry.pos, entry.end)
-    found = crc32c(entry.data[entry.pos : entry.end])
-    if crc != found:
-        text = f"{crc:08x} stored, {found:08x} computed"
-        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC, detail="CRC_MISMATCH")
+    computed = crc32c(entry.data[entry.pos : entry.end])
+    if crc != computed:
+        text = f"{crc:08x} stored, {computed:08x} computed"
+        raise entry.reject("crc-mismatch", "crc", text, at=start + CRC_AT, detail="CRC_MISMATCH")
     batch = RecordBatch(
         base_offset,
         epoch,
@@ -98,68 +104,72 @@ def _header(entry: Reader) -> Header:
     return Header(batch, count, start)
 
 
-def _records(entry: Reader, header: Header, codec: int, notes: Notes) -> list[Record]:
-    """Bytes 61 to the end: raw, or one compressed stream."""
+def _records(entry: Reader, header: Header, codec: int, remarks: Notes) -> list[Record]:
+    """Read the records, from byte 61 to the end of the batch: raw, or one compressed stream."""
     if header.count == 0:
-        _remark_empty(entry, codec, notes)
+        _remark_empty(entry, codec, remarks)
         return []
     batch = header.batch
-    inner, torn = decompress_prefix(entry, "records", codec) if codec else (entry, None)
-    shape = Shape(
+    inner, defect = decompress_prefix(entry, "records", codec) if codec else (entry, None)
+    context = Shape(
         batch.base_offset,
         batch.base_timestamp,
-        append=batch.max_timestamp if batch.attributes & arithmetic.APPEND_TIME else None,
-        bounded=codec != 0,
+        append_timestamp=batch.max_timestamp if batch.attributes & arithmetic.APPEND_TIME else None,
+        compressed=codec != 0,
         control=bool(batch.attributes & arithmetic.CONTROL),
-        torn=torn,
-        notes=notes,
+        defect=defect,
+        remarks=remarks,
     )
-    return record.read_all(inner, shape, header.count)
+    return record.read_all(inner, context, header.count)
 
 
-def _remark_empty(entry: Reader, codec: int, notes: Notes) -> None:
-    """§1.5, count 0: no records, and the codec is not opened (path-dependent: N08, N09, N18 to N21)."""
+def _remark_empty(entry: Reader, codec: int, remarks: Notes) -> None:
+    """Add remarks on a batch with count 0: §1.5.
+
+    No record is read and nothing is decompressed. The code paths of Kafka differ here: N08, N09, N18 to N21.
+    """
     if codec:
-        notes.once(entry, "compressed-empty-batch", "records", entry.pos)
+        remarks.add(entry, "compressed-empty-batch", "records", entry.pos)
     elif entry.left:  # N02, N16
-        notes.once(entry, "count-zero-with-bytes", "records", entry.pos)
+        remarks.add(entry, "count-zero-with-bytes", "records", entry.pos)
     entry.region("records", "ignored", entry.pos, entry.end)
 
 
-def _filled(batch: RecordBatch, records: list[Record]) -> RecordBatch:
+def _with_records(batch: RecordBatch, records: list[Record]) -> RecordBatch:
     return evolve(batch, records=tuple(records)) if records else batch
 
 
-def _delivering(refused: Rejected, batch: RecordBatch) -> Rejected:
-    """The refusal with the batch as far as it was decoded: §5. No record, nothing delivered."""
-    return refused.delivering(_filled(batch, refused.before) if refused.before else None)
+def _with_batch(rejected: Rejected, batch: RecordBatch) -> Rejected:
+    """Return the rejection with the batch decoded so far: §5. Without a record nothing is delivered."""
+    return rejected.delivering(_with_records(batch, rejected.before) if rejected.before else None)
 
 
-# --- what the reader does not check: §1.5, §5 "IMPL" ---
+# --- values that the reader does not check: §1.5, §5 "IMPL" ---
 
 
-def _remark_header(entry: Reader, header: Header, notes: Notes) -> None:
+def _remark_header(entry: Reader, header: Header, remarks: Notes) -> None:
     batch, start = header.batch, header.start
     attributes = batch.attributes
     append, horizon = attributes & arithmetic.APPEND_TIME, attributes & arithmetic.HORIZON
-    rows = (
-        (attributes & UNUSED, "unknown-attr-bits", "attributes", ATTRIBUTES),
+    short = batch.last_offset_delta < max(header.count - 1, 0)
+    checks = (
+        (attributes & UNUSED_BITS, "unknown-attr-bits", "attributes", ATTRIBUTES_AT),
         (batch.base_offset < 0, "offset-negative", "baseOffset", 0),
-        (batch.last_offset_delta < max(header.count - 1, 0), "last-offset-delta", "lastOffsetDelta", LAST),
-        (_odd_producer(batch), "producer-fields", "producerId", PRODUCER),
-        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES),  # X03
-        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME),  # C27
-        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME),  # C26
+        (short, "last-offset-delta", "lastOffsetDelta", LAST_OFFSET_DELTA_AT),
+        (_has_invalid_producer(batch), "producer-fields", "producerId", PRODUCER_ID_AT),
+        (append and horizon, "lat-and-horizon", "attributes", ATTRIBUTES_AT),  # X03
+        (append and batch.max_timestamp < 0, "negative-timestamp", "maxTimestamp", MAX_TIME_AT),  # C27
+        (horizon and batch.base_timestamp < 0, "negative-timestamp", "baseTimestamp", BASE_TIME_AT),  # C26
     )
-    for open_, cls, name, offset in rows:
-        if open_:
-            notes.once(entry, cls, name, start + offset)
+    for applies, cls, name, offset in checks:
+        if applies:
+            remarks.add(entry, cls, name, start + offset)
     if attributes & arithmetic.CONTROL:
-        _remark_control(entry, header, notes)
+        _remark_control(entry, header, remarks)
 
 
-def _odd_producer(batch: RecordBatch) -> bool:
-    """Combinations of §1.1 that no writer makes: C20 to C25."""
+def _has_invalid_producer(batch: RecordBatch) -> bool:
+    """Return True for producer id, epoch and sequence that no writer combines: §1.1, C20 to C25."""
     producer, epoch, sequence = batch.producer_id, batch.producer_epoch, batch.base_sequence
     control = batch.attributes & arithmetic.CONTROL
     if producer == -1:
@@ -167,42 +177,43 @@ def _odd_producer(batch: RecordBatch) -> bool:
     return producer < -1 or epoch < 0 or sequence < -1 or (sequence == -1 and not control)
 
 
-def _remark_control(entry: Reader, header: Header, notes: Notes) -> None:
-    at = header.start + ATTRIBUTES
+def _remark_control(entry: Reader, header: Header, remarks: Notes) -> None:
+    at = header.start + ATTRIBUTES_AT
     if header.batch.attributes & arithmetic.CODEC and header.count:  # K11
-        notes.once(entry, "control-compressed", "attributes", at)
+        remarks.add(entry, "control-compressed", "attributes", at)
     if header.count > 1:  # K09
-        notes.once(entry, "control-record-count", "recordsCount", header.start + COUNT)
+        remarks.add(entry, "control-record-count", "recordsCount", header.start + RECORDS_COUNT_AT)
 
 
-def _remark_records(entry: Reader, header: Header, records: list[Record], notes: Notes) -> None:
+def _remark_records(entry: Reader, header: Header, records: list[Record], remarks: Notes) -> None:
     if not records:
         return
     batch, start = header.batch, header.start
     deltas = [record.offset_delta for record in records]
-    beyond = deltas[-1] > batch.last_offset_delta >= header.count - 1
-    if deltas[0] < 0 or beyond or deltas != sorted(set(deltas)):  # R26 to R30, R33
-        notes.once(entry, "offset-delta", "records", start + RECORDS)
+    past_last = deltas[-1] > batch.last_offset_delta >= header.count - 1
+    if deltas[0] < 0 or past_last or deltas != sorted(set(deltas)):  # R26 to R30, R33
+        remarks.add(entry, "offset-delta", "records", start + RECORDS_AT)
     control = records[0].control
     if control and control.type < 2 and not batch.attributes & arithmetic.TRANSACTIONAL:  # K10
-        notes.once(entry, "control-not-transactional", "attributes", start + ATTRIBUTES)
+        remarks.add(entry, "control-not-transactional", "attributes", start + ATTRIBUTES_AT)
     if batch.attributes & arithmetic.APPEND_TIME:
         return
-    stamps = [record.timestamp for record in records]
-    if min(stamps) < -1:  # R32
-        notes.once(entry, "negative-timestamp", "records", start + RECORDS)
-    elif max(stamps) != batch.max_timestamp:  # C19
-        notes.once(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME)
+    timestamps = [record.timestamp for record in records]
+    if min(timestamps) < -1:  # R32
+        remarks.add(entry, "negative-timestamp", "records", start + RECORDS_AT)
+    elif max(timestamps) != batch.max_timestamp:  # C19
+        remarks.add(entry, "max-timestamp", "maxTimestamp", start + MAX_TIME_AT)
 
 
 # --- writing ---
 
 
 def write(writer: Writer, batch: RecordBatch) -> None:
-    """The batch as it is laid out; length, CRC and count are computed: §1.1.
+    """Write a batch: §1.1. Length, CRC and count are computed.
 
     Raises:
-        Rejected: `invalid-value` for another magic than 2, a codec of 5 to 7, or what a field cannot hold.
+        Rejected: `invalid-value` for a magic other than 2, a codec of 5 to 7, or a number too large for its
+            field.
     """
     codec = batch.attributes & arithmetic.CODEC
     if batch.magic != MAGIC:
@@ -225,7 +236,7 @@ def write(writer: Writer, batch: RecordBatch) -> None:
     writer.int32("recordsCount", len(batch.records))
     writer.cover("recordsCount", "count", len(writer.data), len(writer.data))
     _write_records(writer, batch, codec)
-    _seal(writer, start)
+    _patch_length_and_crc(writer, start)
 
 
 def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
@@ -237,10 +248,10 @@ def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
     writer.put("records", compress(codec, bytes(inner.data)))
 
 
-def _seal(writer: Writer, start: int) -> None:
-    """Length and CRC, which speak of what follows them."""
+def _patch_length_and_crc(writer: Writer, start: int) -> None:
+    """Write batchLength and crc, which depend on the bytes after them: §1.1."""
     end = len(writer.data)
-    writer.patch("batchLength", "int32", start + LENGTH, end - start - 12)
-    writer.cover("batchLength", "length", start + LENGTH + 4, end)
-    writer.patch("crc", "uint32", start + CRC, crc32c(bytes(writer.data[start + ATTRIBUTES :])))
-    writer.cover("crc", "crc32c", start + ATTRIBUTES, end)
+    writer.patch("batchLength", "int32", start + LENGTH_AT, end - start - 12)
+    writer.cover("batchLength", "length", start + LENGTH_AT + 4, end)
+    writer.patch("crc", "uint32", start + CRC_AT, crc32c(bytes(writer.data[start + ATTRIBUTES_AT :])))
+    writer.cover("crc", "crc32c", start + ATTRIBUTES_AT, end)

@@ -1,8 +1,9 @@
-"""What the three companions of a segment share: rows of one size, an unwritten tail, findings.
+"""Common parts of the three index files of a segment: `.index`, `.timeindex` and `.txnindex`.
 
-Facts from Apache Kafka's `AbstractIndex` and `LogSegment` (storage/internals/log, 4.x): `.index` and
-`.timeindex` are allocated ahead, full of zeros, and cut to their entries when the segment is closed; none of
-the three bears a checksum; a broker that finds one missing builds it anew from the log. Big-endian all over.
+They are arrays of entries of a fixed size, big-endian and without checksums. `.index` and `.timeindex` are
+allocated in advance, filled with zeros, and cut to their entries when the segment is closed. A broker that
+finds an index file missing builds it again from the log. Source: Apache Kafka, `AbstractIndex` and
+`LogSegment` (storage/internals/log, 4.x).
 """
 
 from bisect import bisect_left
@@ -13,19 +14,20 @@ from attrs import frozen
 
 from wireproof.kafka.segment import Head, Segment
 
-REBUILD: Final = "delete the segment's .index while the broker is down: it builds all three anew from the log"
-"""What repairs every index of a Kafka segment while the log is whole: where its `.index` is missing,
-`LogLoader.loadSegmentFiles` (storage/internals/log, 4.x) recovers the segment and builds all three anew."""
+REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
+"""The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
+`LogLoader.loadSegmentFiles` (storage/internals/log, 4.x) recovers the segment and rebuilds all three."""
 
 
 @frozen
 class Finding:
-    """One thing that is not as it should be.
+    """A problem of an index file.
 
     Attributes:
-        at: the byte in the companion.
-        what, then: what it is, and what to do next.
-        wrong: whether a reader is misled by it; else it is worth knowing only.
+        at: position in the index file, in bytes.
+        what: the problem.
+        then: what to do next.
+        wrong: True if the problem misleads a reader; False for a note.
     """
 
     at: int
@@ -36,11 +38,12 @@ class Finding:
 
 @frozen
 class Rows:
-    """The written rows of a companion, the bytes of each, and what lies behind them.
+    """The raw entries of an index file.
 
     Attributes:
-        tail: rows that were allocated and not written.
-        odd: bytes that make no row.
+        rows: the bytes of each written entry.
+        tail: number of entries that are allocated but not written.
+        odd: number of bytes after the last whole entry.
     """
 
     rows: tuple[bytes, ...]
@@ -49,7 +52,10 @@ class Rows:
 
 
 def rows(data: bytes, size: int, *, allocated: bool = True) -> Rows:
-    """The rows of a companion; `allocated`: rows of zeros at the end are not written yet."""
+    """Divide an index file into entries of `size` bytes.
+
+    With `allocated`, entries of zeros at the end count as not written.
+    """
     whole = len(data) // size
     written = -(-len(data[: whole * size].rstrip(b"\0")) // size) if allocated else whole
     parts = tuple(data[at * size : (at + 1) * size] for at in range(written))
@@ -57,26 +63,26 @@ def rows(data: bytes, size: int, *, allocated: bool = True) -> Rows:
 
 
 def odd(found: Rows, size: int) -> Iterator[Finding]:
-    """Bytes behind the last whole row; `sanityCheck` of both indexes refuses such a file."""
+    """Report bytes after the last whole entry; `sanityCheck` of Kafka's index classes rejects such a file."""
     if found.odd:
         at = (len(found.rows) + found.tail) * size
-        yield Finding(at, f"{found.odd} bytes behind the last whole entry, which has {size}")
+        yield Finding(at, f"{found.odd} bytes after the last whole entry; an entry has {size} bytes")
 
 
 def holding(segment: Segment, offset: int) -> Head | None:
-    """The entry of the log that holds an offset; None if none does, for it was compacted away or never was.
+    """Return the header of the entry that contains `offset`; None if there is none, as after compaction.
 
-    A v0 or v1 wrapper does not tell its first offset: it holds all that follow the entry before it (§2.2).
+    The first offset of a v0 or v1 wrapper is not known: all offsets after the entry before it count (§2.2).
     """
     heads = segment.heads
-    place = bisect_left(heads, offset, key=lambda head: head.last)
-    if place == len(heads):
+    index = bisect_left(heads, offset, key=lambda head: head.last)
+    if index == len(heads):
         return None
-    head = heads[place]
-    first = head.first if head.magic > 1 else (heads[place - 1].last + 1 if place else 0)
+    head = heads[index]
+    first = head.first if head.magic > 1 else (heads[index - 1].last + 1 if index else 0)
     return head if first <= offset else None
 
 
 def out_of_sight(segment: Segment, offset: int) -> bool:
-    """Whether an offset may lie behind the place where the log can be followed no further."""
+    """Return True if `offset` may be after the last entry of the log that could be read."""
     return bool(segment.why) and (not segment.heads or offset > segment.heads[-1].last)

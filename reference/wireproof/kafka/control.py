@@ -1,10 +1,10 @@
-"""Control records, typed: kafka.md §1.9.
+"""Control records: kafka.md §1.9.
 
-The key, and the value of ABORT and COMMIT, are refused as `bad-control` where they are not as §1.9 says
-(K01 to K03, K06, K07). Kafka fails there only once it parses the record, which its broker and its
-recovery do, and its consumer under read_committed; a reader that passes a marker which it cannot read
-would deliver aborted data. Only the first record of a batch is inspected. Values of the KRaft types are
-opaque to consumers: one that is not as §1.9 says leaves a remark.
+An invalid key, or an invalid value of ABORT or COMMIT, is rejected as `bad-control` (K01 to K03, K06, K07).
+Kafka fails there only when it parses the record, as its broker, its recovery and its consumer under
+read_committed do. A reader that skips a marker which it cannot parse would deliver aborted data. Only the
+first record of a batch is checked. The values of the KRaft types are opaque to consumers: an invalid one gets
+a remark.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,18 @@ T = TypeVar("T")
 def parse(
     reader: Reader, key: bytes | None, key_at: int, value: bytes | None, value_at: int
 ) -> Control | None:
-    """The control record whose key and value stand at these positions of `reader`'s space.
+    """Parse the key and the value of a control record: §1.9.
+
+    Args:
+        reader: the reader of the record, which is not moved.
+        key: the key of the record.
+        key_at: its position in the space of the reader.
+        value: the value of the record.
+        value_at: its position in the space of the reader.
 
     Returns:
-        None only for a record after the first that cannot be read; a type that §1.9 does not list is
-        shown without a version (W46, K12).
+        The control record; for a type that §1.9 does not list, without a version (W46, K12). None for an
+        invalid record that is not the first of its batch.
 
     Raises:
         Rejected: `bad-control`, for the first record of a batch.
@@ -50,22 +57,25 @@ def _parse(reader: Reader, key: bytes | None, key_at: int, value: bytes | None, 
     kind = _type(reader, key, key_at)
     if kind in (ABORT, COMMIT):
         return _end_of_transaction(reader, kind, value, value_at)
-    if kind not in _KRAFT:
+    if kind not in _KRAFT_FIELDS:
         return Control(kind)
     try:
-        return _kraft(reader, kind, value, value_at)
+        return _kraft_value(reader, kind, value, value_at)
     except Rejected:
         reader.remark("control-value", "value", at=value_at)
         return Control(kind)
 
 
 def _type(reader: Reader, key: bytes | None, at: int) -> int:
-    """int16 version, int16 type; a version above 0 is read as 0, and more bytes are ignored (K04, K05)."""
+    """Read the key, int16 version and int16 type, and return the type.
+
+    A version above 0 is read as 0, and extra bytes are ignored (K04, K05).
+    """
     if key is None:
         raise reader.reject("bad-control", "key", "null", at=at, detail="CONTROL_KEY_NULL")
     if len(key) < 4:
         raise reader.reject("bad-control", "key", f"{len(key)} bytes", at=at, detail="CONTROL_KEY_SHORT")
-    inner = _inside(reader, "key", key, at)
+    inner = _reader_of(reader, "key", key, at)
     version = inner.int16("version")
     if version < 0:
         text = f"version {version}"
@@ -74,11 +84,11 @@ def _type(reader: Reader, key: bytes | None, at: int) -> int:
 
 
 def _end_of_transaction(reader: Reader, kind: int, value: bytes | None, at: int) -> Control:
-    """int16 version, int32 coordinatorEpoch; a higher version and more bytes are accepted (K08)."""
+    """Read int16 version, int32 coordinatorEpoch; a higher version and extra bytes are accepted (K08)."""
     if value is None or len(value) < 6:
         size = "null" if value is None else f"{len(value)} bytes"
         raise reader.reject("bad-control", "value", size, at=at, detail="CONTROL_VALUE_SHORT")
-    inner = _inside(reader, "value", value, at)
+    inner = _reader_of(reader, "value", value, at)
     version = inner.int16("version")
     if version < 0:
         text = f"version {version}"
@@ -86,29 +96,29 @@ def _end_of_transaction(reader: Reader, kind: int, value: bytes | None, at: int)
     return Control(kind, version, inner.int32("coordinatorEpoch"))
 
 
-def _inside(reader: Reader, name: str, data: bytes, at: int) -> Reader:
-    """A reader of bytes that `reader` has read before, and does not read again."""
-    here, end = reader.pos, reader.end
+def _reader_of(reader: Reader, name: str, data: bytes, at: int) -> Reader:
+    """Return a reader of bytes that `reader` has already passed; `reader` itself does not move."""
+    pos, end = reader.pos, reader.end
     reader.pos, reader.end = at, at + len(data)
     inner = reader.window(name, len(data), "bad-control")
     inner.enter(name)
-    reader.pos, reader.end = here, end
+    reader.pos, reader.end = pos, end
     return inner
 
 
-# --- KRaft: flexible versions, whose lengths and counts are unsigned varints, plus one (§4) ---
+# --- KRaft: flexible versions, in which lengths and counts are unsigned varints, plus one (§4) ---
 
 
-def _kraft(reader: Reader, kind: int, value: bytes | None, at: int) -> Control:
+def _kraft_value(reader: Reader, kind: int, value: bytes | None, at: int) -> Control:
     if value is None:
         raise reader.reject("bad-control", "value", "null", at=at)
-    inner = _inside(reader, "value", value, at)
+    inner = _reader_of(reader, "value", value, at)
     version = inner.int16("version")
-    if not 0 <= version <= _NEWEST[kind]:  # its fields are not known
+    if not 0 <= version <= _NEWEST_VERSIONS[kind]:  # §1.9 does not describe its fields
         return Control(kind, version)
-    typed = _KRAFT[kind](inner, version)
+    control = _KRAFT_FIELDS[kind](inner, version)
     _tags(inner)
-    return typed
+    return control
 
 
 def _leader_change(reader: Reader, version: int) -> Control:
@@ -162,7 +172,7 @@ def _text(reader: Reader, name: str) -> bytes:
 
 
 def _array(reader: Reader, name: str, element: Callable[[], T]) -> tuple[T, ...] | None:
-    """A compact array: 0 is null, else the count plus one. Every element takes a byte or more."""
+    """Read a compact array: 0 means null, else the count plus one. An element takes at least one byte."""
     count = reader.uvarint(f"{name}Count") - 1
     if count < 0:
         return None
@@ -177,7 +187,7 @@ def _array(reader: Reader, name: str, element: Callable[[], T]) -> tuple[T, ...]
 
 
 def _tags(reader: Reader) -> None:
-    """Tagged fields: a count, then of each a tag, a size and that many bytes, which mean nothing here."""
+    """Skip tagged fields: a count, then for each field a tag, a size and as many bytes."""
     count = reader.uvarint("tagCount")
     if count > reader.left:
         raise reader.reject("bad-control", "tagCount", f"{count} fields, {reader.left} bytes left")
@@ -186,13 +196,20 @@ def _tags(reader: Reader) -> None:
         reader.take("tagged", reader.uvarint("tagSize"))
 
 
-_KRAFT: Final[dict[int, Callable[[Reader, int], Control]]] = {
+_KRAFT_FIELDS: Final[dict[int, Callable[[Reader, int], Control]]] = {
     LEADER_CHANGE: _leader_change,
     SNAPSHOT_HEADER: _snapshot_header,
     SNAPSHOT_FOOTER: _snapshot_footer,
     KRAFT_VERSION: _kraft_version,
     KRAFT_VOTERS: _kraft_voters,
 }
+"""The function that reads the fields of each KRaft type after its version."""
 
-_NEWEST: Final = {LEADER_CHANGE: 1, SNAPSHOT_HEADER: 0, SNAPSHOT_FOOTER: 0, KRAFT_VERSION: 0, KRAFT_VOTERS: 0}
-"""The newest version of each type that §1.9 describes."""
+_NEWEST_VERSIONS: Final = {
+    LEADER_CHANGE: 1,
+    SNAPSHOT_HEADER: 0,
+    SNAPSHOT_FOOTER: 0,
+    KRAFT_VERSION: 0,
+    KRAFT_VOTERS: 0,
+}
+"""The newest version of each KRaft type that §1.9 describes."""

@@ -1,9 +1,9 @@
-"""What a consumer hands on of a log: kafka.md §1.9, "Consumer".
+"""The entries and records of a log that a consumer delivers to its application: kafka.md §1.9, "Consumer".
 
-Asked for by the options `fetch_offset`, `isolation` and `aborted`; without them a log is shown as it
-stands, markers and aborted records included. Control batches are never delivered, nor records below the
-fetch offset (a compressed set may begin before it), nor under read_committed those of aborted
-transactions; entries of which nothing is left are left out.
+The options `fetch_offset`, `isolation` and `aborted` turn this view on; without them a decoded log has all
+entries, markers and aborted records included. A consumer does not deliver control batches, records below the
+fetch offset (a compressed set may begin before it) or, under read_committed, records of aborted transactions.
+An entry without any delivered record is dropped.
 """
 
 from collections import deque
@@ -17,25 +17,25 @@ from wireproof.wire.options import Options
 
 
 def view(entries: list[Entry], options: Options) -> list[Entry]:
-    """The entries as `options` has them delivered."""
+    """Return the entries that a consumer with these options delivers."""
     if options.fetch_offset is None and options.isolation == "read_uncommitted":
         return entries
     committed = options.isolation == "read_committed"
     aborted = Aborted(options.aborted if committed else ())
-    delivered = (_from(entry, options.fetch_offset) for entry in entries if not aborted.hides(entry))
+    delivered = (_drop_earlier(entry, options.fetch_offset) for entry in entries if not aborted.hides(entry))
     return [entry for entry in delivered if entry is not None]
 
 
 class Aborted:
-    """Which producers' transactions are aborted at the place that a consumer has come to."""
+    """The producers whose transaction is aborted, at the consumer's current position in the log."""
 
     def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
-        """`transactions`: (producerId, firstOffset) of each aborted one, in any order."""
+        """Start with (producerId, firstOffset) of each aborted transaction, in any order."""
         self._ahead = deque(sorted(transactions, key=lambda pair: pair[1]))
         self._open: set[int] = set()
 
     def hides(self, entry: Entry) -> bool:
-        """Whether the next entry is a control batch, or data of an aborted transaction."""
+        """Advance to the next entry; return True for a control batch or data of an aborted transaction."""
         if not isinstance(entry, RecordBatch):
             return False
         last = wrap64(entry.base_offset + entry.last_offset_delta)
@@ -47,25 +47,25 @@ class Aborted:
         return bool(entry.attributes & TRANSACTIONAL) and entry.producer_id in self._open
 
     def _close(self, marker: RecordBatch) -> None:
-        """Only the first record of a control batch is inspected."""
+        """End the transaction of an ABORT marker; only the first record of a control batch counts."""
         typed = marker.records[0].control if marker.records else None
         if typed is not None and typed.type == control.ABORT:
             self._open.discard(marker.producer_id)
 
 
-def _from(entry: Entry, offset: int | None) -> Entry | None:
-    """The entry without what lies below `offset`; None if nothing is left."""
+def _drop_earlier(entry: Entry, fetch: int | None) -> Entry | None:
+    """Return the entry without records below the offset `fetch`; None if no record is left."""
     match entry:
         case RecordBatch():
-            records = tuple(record for record in entry.records if _reached(record.offset, offset))
+            records = tuple(record for record in entry.records if _is_fetched(record.offset, fetch))
             return evolve(entry, records=records) if records else None
         case Message(messages=None):
-            return entry if _reached(entry.offset, offset) else None
+            return entry if _is_fetched(entry.offset, fetch) else None
         case Message():
-            messages = tuple(inner for inner in entry.messages or () if _reached(inner.offset, offset))
+            messages = tuple(inner for inner in entry.messages or () if _is_fetched(inner.offset, fetch))
             return evolve(entry, messages=messages) if messages else None
 
 
-def _reached(at: int, fetch: int | None) -> bool:
-    """Whether what lies at the offset `at` was asked for; None asks for all, negative offsets too."""
-    return fetch is None or at >= fetch
+def _is_fetched(offset: int, fetch: int | None) -> bool:
+    """Return True if `offset` is not below `fetch`; None fetches all offsets, negative ones too."""
+    return fetch is None or offset >= fetch

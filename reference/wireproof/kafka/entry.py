@@ -1,4 +1,4 @@
-"""One entry of a log, whichever format its magic names: kafka.md §1.4 step 8, §2.4."""
+"""One entry of a log: its magic selects the codec. kafka.md §1.4 step 8, §2.4."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,14 +11,14 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 _READ: Final[tuple[Callable[[Reader, Frame], Entry], ...]] = (message.read, message.read, batch.read)
-"""By magic."""
+"""The codecs by magic."""
 
 
 def read(reader: Reader, frame: Frame, options: Options) -> Entry:
-    """The whole entry that begins where `reader` stands, which steps over it; checked by the profile.
+    """Read the entry at the current position; all its bytes must be there.
 
     Raises:
-        Rejected: as the codec of the magic does; in profile `produce` also `not-permitted`.
+        Rejected: as the codec of the magic; in profile `produce` also as `produce.check`.
     """
     start = reader.pos
     entry = _READ[frame.magic](reader, frame)
@@ -28,27 +28,31 @@ def read(reader: Reader, frame: Frame, options: Options) -> Entry:
 
 
 def decode(reader: Reader, options: Options, magic: int) -> Entry:
-    """`kafka.batch`: exactly one entry of this magic; what follows it is not looked at.
+    """Decode format `kafka.batch`: one entry of this magic; bytes after it are ignored.
 
     Raises:
-        Rejected: `truncated` if it is not whole, `bad-magic` for another format's entry, and as `read`.
+        Rejected: `truncated` if the entry is cut, `bad-magic` for another magic, and as `read`.
     """
     frame = measure(reader, most(options))
     if frame is None:
-        raise reader.reject("truncated", "", f"an entry is not whole in {reader.left} bytes", at=reader.end)
+        raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
     if frame.magic != magic:
-        text = f"magic {frame.magic}, wanted {magic}"
+        text = f"magic {frame.magic}, expected {magic}"
         raise reader.reject("bad-magic", "magic", text, at=reader.pos + 16, detail="BAD_MAGIC")
     return read(reader, frame, options)
 
 
 def most(options: Options) -> int:
-    """The largest size of an entry that is read: §1.4 step 3."""
+    """Return the largest size of an entry that `options` allow: §1.4 step 3."""
     return MOST if options.max_message is None else options.max_message
 
 
 def write(writer: Writer, entry: Entry) -> None:
-    """The entry; raises `Rejected` (`invalid-value`)."""
+    """Write an entry.
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
     match entry:
         case RecordBatch():
             batch.write(writer, entry)
@@ -57,7 +61,11 @@ def write(writer: Writer, entry: Entry) -> None:
 
 
 def encode(writer: Writer, value: Entry, _: Options, magic: int) -> None:
-    """`kafka.batch`: one entry of this magic; raises `Rejected` (`invalid-value`)."""
+    """Encode format `kafka.batch`: one entry of this magic.
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
     if value.magic != magic:
-        raise writer.invalid("magic", f"magic {value.magic}, wanted {magic}")
+        raise writer.invalid("magic", f"magic {value.magic}, expected {magic}")
     write(writer, value)

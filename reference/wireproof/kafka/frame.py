@@ -1,7 +1,8 @@
-"""Where an entry ends: its size and its magic, before anything else of it is read. kafka.md §1.4, §2.1, §5.
+"""Size and magic of an entry, which are checked before anything else in it. kafka.md §1.4, §2.1, §5.
 
-The first 17 bytes of every entry mean the same in all three formats: offset at 0, size at 8, magic at 16.
-They are looked at here and read, under the names of their format, by the codec that the magic chooses.
+The first 17 bytes of an entry have the same layout in all three formats: offset at 0, size at 8, magic at 16.
+This module looks at them without moving the reader. The codec of the magic then reads them under the field
+names of its format.
 """
 
 from typing import Final
@@ -12,34 +13,50 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 
 OVERHEAD: Final = 12
-"""Offset and size, which the size does not count."""
+"""Bytes of the fields offset and size, which the size does not include."""
 
 THROUGH_MAGIC: Final = 17
+"""Bytes from the start of an entry to its magic, inclusive."""
+
 SMALLEST: Final = 14
+"""The smallest size of any entry: §1.4 step 2."""
+
 MOST: Final = (1 << 31) - 1
+"""The largest int32, the default limit of a size."""
+
 OVERFLOWING: Final = 2147483636
-"""From this size on, size + 12 overflows an int32: §1.4 step 7."""
+"""The smallest size for which size + 12 overflows an int32: §1.4 step 7."""
 
 LEAST: Final = (14, 22, 49)
 """The smallest size by magic: §2.1 for 0 and 1, §1.1 for 2."""
 
 TOO_SMALL: Final = ("LEGACY_TOO_SMALL", "LEGACY_TOO_SMALL", "BATCH_TOO_SMALL")
+"""The detail of a rejection by magic."""
+
 SIZE_NAME: Final = ("size", "size", "batchLength")
+"""The name of the size field by magic."""
 
 
 @frozen
 class Frame:
-    """A whole entry: its magic (0, 1 or 2) and its bytes, all of them."""
+    """Size and magic of an entry.
+
+    Attributes:
+        magic: 0, 1 or 2.
+        total: size of the whole entry in bytes, its first 12 bytes included.
+    """
 
     magic: int
     total: int
 
 
 def measure(reader: Reader, most: int = MOST) -> Frame | None:
-    """The entry that begins where `reader` stands, which stays there; None if it is cut: §1.4.
+    """Return size and magic of the entry at the current position, or None if the entry is cut: §1.4.
+
+    The reader does not move.
 
     Args:
-        reader: stands on the first byte of an entry.
+        reader: at the first byte of an entry.
         most: the configured maximum of a size (step 3).
 
     Raises:
@@ -50,7 +67,7 @@ def measure(reader: Reader, most: int = MOST) -> Frame | None:
         return None
     size, magic = frame.total - OVERHEAD, frame.magic
     if reader.left < frame.total:  # step 6
-        if size >= OVERFLOWING:  # step 7. No log holds such an entry, so it can only be cut: I14, I25
+        if size >= OVERFLOWING:  # step 7. No log contains such an entry, so it can only be cut: I14, I25
             reader.remark("size-overflow", SIZE_NAME[magic], at=reader.pos + 8)
         return None
     if size < LEAST[magic]:  # §1.5, first row; I10, I11, I23
@@ -59,7 +76,7 @@ def measure(reader: Reader, most: int = MOST) -> Frame | None:
 
 
 def announced(reader: Reader, most: int = MOST) -> Frame | None:
-    """What the first 17 bytes say of an entry, whether it is whole or not; None if these are cut.
+    """Return size and magic of an entry that may be cut, or None if its first 17 bytes are cut: §1.4.
 
     Raises:
         Rejected: as `measure`, steps 1 to 5.
@@ -68,7 +85,7 @@ def announced(reader: Reader, most: int = MOST) -> Frame | None:
     if left < OVERHEAD:  # step 1
         return None
     size = int.from_bytes(data[start + 8 : start + OVERHEAD], "big", signed=True)
-    if size < SMALLEST:  # step 2, and with 12 bytes left too: I07, I19
+    if size < SMALLEST:  # step 2, even if only 12 bytes are left: I07, I19
         raise _bad_size(reader, "size", size, "SIZE_TOO_SMALL")
     if size > most:  # step 3
         text = f"size {size}, {most} allowed"
@@ -76,21 +93,21 @@ def announced(reader: Reader, most: int = MOST) -> Frame | None:
     if left < THROUGH_MAGIC:  # step 4
         return None
     magic = data[start + 16]
-    if magic > 2:  # step 5, before it is known whether the entry is whole: I18
+    if magic > 2:  # step 5, also for an entry that is cut: I18
         raise reader.reject("bad-magic", "magic", f"magic {magic}", at=start + 16, detail="BAD_MAGIC")
     return Frame(magic, size + OVERHEAD)
 
 
 def is_cut(reader: Reader) -> bool:
-    """Whether the entry of an inner set is cut, whatever its magic: §2.2, row "inner set truncated".
+    """Return True if the next entry of an inner set is cut: §2.2, row "inner set truncated".
 
-    Kafka's reader of inner sets asks for the bytes of a message before it looks at any of them but the
-    size, other than the reader of a log; measured with kafka-clients 4.4.0 on a cut message of magic 5.
+    The magic does not matter: unlike the reader of a log, Kafka's reader of inner sets looks at it only when
+    all bytes of the message are there. Measured with kafka-clients 4.4.0 on a cut message of magic 5.
     """
     if reader.left < OVERHEAD:
         return True
-    head = reader.data[reader.pos + 8 : reader.pos + OVERHEAD]
-    size = int.from_bytes(head, "big", signed=True)
+    field = reader.data[reader.pos + 8 : reader.pos + OVERHEAD]
+    size = int.from_bytes(field, "big", signed=True)
     return size >= SMALLEST and reader.left < size + OVERHEAD
 
 

@@ -1,4 +1,4 @@
-"""`kafka.log`: entries one after another, as a fetch response or a segment file holds them. kafka.md §2.4."""
+"""Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
 from wireproof.kafka import delivery, entry, produce
 from wireproof.kafka.arithmetic import wrap64
@@ -11,24 +11,24 @@ from wireproof.wire.writer import Writer
 
 
 def decode(reader: Reader, options: Options) -> Log:
-    """Whole entries from the first byte on; an entry that is cut ends the log and is not consumed: §1.4.
+    """Decode whole entries; an entry that is cut ends the log and is not consumed: §1.4.
 
     Raises:
-        Rejected: at the first entry that is refused, with the entries before it, and that entry as far
-            as it was decoded, in `before`.
+        Rejected: for the first invalid entry. `before` is a log of the entries before it, and of the invalid
+            entry as far as it was decoded.
     """
     entries: list[Entry] = []
     try:
         _read_all(reader, options, entries)
         if options.profile == "produce":
             produce.check_log(reader, entries)
-    except Rejected as refused:
-        partial = [] if refused.before is None else [refused.before]
-        raise refused.delivering(_shown([*entries, *partial], options)) from None
-    return _shown(entries, options)
+    except Rejected as rejected:
+        partial = [] if rejected.before is None else [rejected.before]
+        raise rejected.delivering(_delivered([*entries, *partial], options)) from None
+    return _delivered(entries, options)
 
 
-def _shown(entries: list[Entry], options: Options) -> Log:
+def _delivered(entries: list[Entry], options: Options) -> Log:
     return Log(tuple(delivery.view(entries, options)))
 
 
@@ -42,27 +42,31 @@ def _read_all(reader: Reader, options: Options, entries: list[Entry]) -> None:
         if frame is None:
             reader.scope = scope
             return
-        one = entry.read(reader, frame, options)
-        first, end = _range(one)
+        value = entry.read(reader, frame, options)
+        first, end = _offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)
         last = end if last is None else max(last, end)
-        entries.append(one)
+        entries.append(value)
 
 
-def _range(one: Entry) -> tuple[int | None, int]:
-    """The first offset that the entry holds, if it holds any, and the last one that it stands for."""
-    match one:
+def _offset_range(value: Entry) -> tuple[int | None, int]:
+    """Return the offset of the first record or None, and the last offset of the entry's range."""
+    match value:
         case RecordBatch():
-            first = one.records[0].offset if one.records else None
-            return first, wrap64(one.base_offset + one.last_offset_delta)
+            first = value.records[0].offset if value.records else None
+            return first, wrap64(value.base_offset + value.last_offset_delta)
         case Message():
-            return (one.messages[0] if one.messages else one).offset, one.offset
+            return (value.messages[0] if value.messages else value).offset, value.offset
 
 
 def encode(writer: Writer, value: Log, _: Options) -> None:
-    """The entries one after another; raises `Rejected` (`invalid-value`)."""
-    for index, one in enumerate(value.batches):
+    """Encode the entries one after another.
+
+    Raises:
+        Rejected: `invalid-value`.
+    """
+    for index, batch in enumerate(value.batches):
         writer.enter("batches", index)
-        entry.write(writer, one)
+        entry.write(writer, batch)
         writer.leave()

@@ -1,7 +1,7 @@
-"""Formats v0 and v1: a message, or a wrapper around a compressed set of messages. kafka.md §2.
+"""Formats v0 and v1: a message, or a wrapper message around a compressed set of messages. kafka.md §2.
 
-The reader is a Kafka consumer that checks CRCs: it checks those of messages, inner ones too, and not that
-of a wrapper (L27), which leaves a remark.
+`read` accepts and rejects like a Kafka consumer that checks CRCs. Such a consumer checks the CRC of each
+message, inner ones too, but not the CRC of a wrapper: a wrong one gets a remark (L27).
 """
 
 from typing import Final
@@ -19,42 +19,47 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
 
 CRC, MAGIC, ATTRIBUTES = 12, 16, 17
-"""Offsets of fields: §2.1."""
+"""Positions of fields in the message, in bytes: §2.1."""
 
 ZSTD: Final = 4
 
 UNUSED: Final = (~CODEC, ~(CODEC | APPEND_TIME))
-"""Attribute bits that mean nothing, by magic: §2.1. Bit 3 of v0 is one of them (L08)."""
+"""Attribute bits that have no meaning, by magic: §2.1. Bit 3 of v0 is one of them (L08)."""
 
 
 @frozen
 class Head:
-    """The fields before the key: where the entry begins, whether its CRC holds, and what it says.
+    """The fields before the key, as read.
 
-    `timestamp` is -1 in v0, which has none.
+    Attributes:
+        start: position of the message.
+        offset, magic, attributes: the fields of these names.
+        crc_valid: True if the CRC matches.
+        timestamp: -1 in v0, which has no timestamp.
+        remarks: the remarks on the message.
     """
 
     start: int
     offset: int
-    sealed: bool
+    crc_valid: bool
     magic: int
     attributes: int
     timestamp: int
-    notes: Notes = field(factory=Notes)
+    remarks: Notes = field(factory=Notes)
 
     @property
     def codec(self) -> int:
-        """Attribute bits 0 to 2."""
+        """The compression codec, attribute bits 0 to 2."""
         return self.attributes & CODEC
 
 
 def read(reader: Reader, frame: Frame) -> Message:
-    """The whole message or wrapper that begins where `reader` stands, which steps over it.
+    """Read the message or wrapper at the current position; all its bytes must be there.
 
-    Order of precedence: size and magic (in `frame`), CRC, codec, fields, inner set.
+    Order of checks: size and magic (done: `frame`), CRC, codec, fields, inner set.
 
     Raises:
-        Rejected: with the wrapper as far as its messages were decoded in `before`, if any was.
+        Rejected: `before` is the wrapper with the messages decoded so far, or None if there are none.
     """
     entry = reader.window("message", frame.total)
     head = _head(entry)
@@ -62,77 +67,82 @@ def read(reader: Reader, frame: Frame) -> Message:
     try:
         if not head.codec:
             return _plain(entry, head)
-        _known_codec(entry, head)
+        _check_codec(entry, head)
         return _wrapper(entry, head)
-    except Rejected as refused:
-        raise named(refused, "FIELD_PAST_END") from None
+    except Rejected as rejected:
+        raise named(rejected, "FIELD_PAST_END") from None
 
 
 def _head(entry: Reader) -> Head:
+    """Read the fields from offset to timestamp: §2.1."""
     start = entry.pos
     offset = entry.int64("offset")
     entry.int32("size")
     entry.cover("size", "length", entry.pos, entry.end)
     crc = entry.uint32("crc")
     entry.cover("crc", "crc32", entry.pos, entry.end)
-    sealed = crc == crc32(memoryview(entry.data)[entry.pos : entry.end])
+    crc_valid = crc == crc32(memoryview(entry.data)[entry.pos : entry.end])
     magic = entry.int8("magic")
     attributes = entry.int8("attributes")
     timestamp = entry.int64("timestamp") if magic else -1
-    return Head(start, offset, sealed, magic, attributes, timestamp)
+    return Head(start, offset, crc_valid, magic, attributes, timestamp)
 
 
 def _remark(entry: Reader, head: Head) -> None:
-    """What the reader does not check: §2.1, §5 "IMPL"."""
-    rows = (
+    """Add remarks on values that the reader does not check: §2.1, §5 "IMPL"."""
+    checks = (
         (head.offset < 0, "offset-negative", "offset", 0),  # L40
         (head.attributes & UNUSED[head.magic], "unknown-attr-bits", "attributes", ATTRIBUTES),  # L08 to L10
         (head.timestamp < -1, "negative-timestamp", "timestamp", 18),  # L11
     )
-    for open_, cls, name, offset in rows:
-        if open_:
-            head.notes.once(entry, cls, name, head.start + offset)
+    for applies, cls, name, offset in checks:
+        if applies:
+            head.remarks.add(entry, cls, name, head.start + offset)
 
 
-def _unsealed(entry: Reader, head: Head) -> Rejected:
+def _crc_mismatch(entry: Reader, head: Head) -> Rejected:
     return entry.reject("crc-mismatch", "crc", at=head.start + CRC, detail="CRC_MISMATCH")
 
 
-def _known_codec(entry: Reader, head: Head) -> None:
-    """Codecs 5 to 7 do not exist (L14), 4 not in these formats (§2.2: L13, Z56, Z57)."""
+def _check_codec(entry: Reader, head: Head) -> None:
+    """Reject the codecs 5 to 7, which do not exist (L14), and 4, zstd, which v0 and v1 do not allow.
+
+    §2.2: L13, Z56, Z57.
+    """
     if head.codec in CODECS and head.codec != ZSTD:
         return
-    if not head.sealed:
-        raise _unsealed(entry, head)
+    if not head.crc_valid:
+        raise _crc_mismatch(entry, head)
     at, text = head.start + ATTRIBUTES, f"codec {head.codec}"
     detail = "LEGACY_ZSTD" if head.codec == ZSTD else "UNKNOWN_CODEC"
     raise entry.reject("unknown-codec", "attributes", text, at=at, detail=detail)
 
 
 def _plain(entry: Reader, head: Head) -> Message:
-    """§2.1: key and value under int32 lengths; what follows them in the message is ignored (L07)."""
-    if not head.sealed:
-        raise _unsealed(entry, head)
-    key = _octets(entry, head, "key")
-    value = _octets(entry, head, "value")
-    _remark_extra(entry, head)
+    """Read key and value of an uncompressed message: §2.1. Bytes after them are ignored (L07)."""
+    if not head.crc_valid:
+        raise _crc_mismatch(entry, head)
+    key = _bytes(entry, head, "key")
+    value = _bytes(entry, head, "value")
+    _skip_extra(entry, head)
     return Message(head.offset, head.magic, head.attributes, head.timestamp, key, value, None)
 
 
-def _octets(entry: Reader, head: Head, name: str) -> bytes | None:
-    """int32 length and bytes; any negative length is null (L04, L05)."""
+def _bytes(entry: Reader, head: Head, name: str) -> bytes | None:
+    """Read an int32 length and as many bytes; every negative length means null (L04, L05)."""
     at = entry.pos
     length = entry.int32(f"{name}Length")
     if length >= 0:
         return entry.take(name, length)
     if length < -1:
-        head.notes.once(entry, "length-below-minus1", f"{name}Length", at)
+        head.remarks.add(entry, "length-below-minus1", f"{name}Length", at)
     return None
 
 
-def _remark_extra(entry: Reader, head: Head) -> None:
+def _skip_extra(entry: Reader, head: Head) -> None:
+    """Ignore bytes after the value, with a remark: L07."""
     if entry.left:
-        head.notes.once(entry, "legacy-extra-bytes", "extra", entry.pos)
+        head.remarks.add(entry, "legacy-extra-bytes", "extra", entry.pos)
         entry.region("extra", "ignored", entry.pos, entry.end)
 
 
@@ -140,12 +150,12 @@ def _remark_extra(entry: Reader, head: Head) -> None:
 
 
 def _wrapper(entry: Reader, head: Head) -> Message:
-    """A message whose value is a compressed set. The key means nothing (L15)."""
-    if not head.sealed:
-        head.notes.once(entry, "wrapper-crc", "crc", head.start + CRC)
-    key = _octets(entry, head, "key")
+    """Read key and value of a wrapper, whose value is a compressed set. The key has no meaning (L15)."""
+    if not head.crc_valid:
+        head.remarks.add(entry, "wrapper-crc", "crc", head.start + CRC)
+    key = _bytes(entry, head, "key")
     if key is not None:
-        head.notes.once(entry, "wrapper-key", "key", entry.pos - len(key))
+        head.remarks.add(entry, "wrapper-key", "key", entry.pos - len(key))
     at = entry.pos
     length = entry.int32("valueLength")
     if length < 0:  # L16
@@ -153,109 +163,118 @@ def _wrapper(entry: Reader, head: Head) -> Message:
     if length == 0:  # L17
         raise entry.reject("decompress-failed", "value", "empty", at=at, detail="WRAPPER_EMPTY")
     region = entry.window("value", length)
-    _remark_extra(entry, head)
-    inner, torn = decompress_prefix(region, "value", head.codec, kip57=head.magic == 0)
+    _skip_extra(entry, head)
+    inner, defect = decompress_prefix(region, "value", head.codec, kip57=head.magic == 0)
     inner.short = "length-past-end"
-    messages, refused = _set(inner, head, torn)
-    whole = Message(head.offset, head.magic, head.attributes, head.timestamp, key, None, messages)
-    if refused is not None:
-        raise refused.delivering(whole if messages else None)
-    return whole
+    messages, rejected = _set(inner, head, defect)
+    wrapper = Message(head.offset, head.magic, head.attributes, head.timestamp, key, None, messages)
+    if rejected is not None:
+        raise rejected.delivering(wrapper if messages else None)
+    return wrapper
 
 
-def _set(inner: Reader, head: Head, torn: Rejected | None) -> tuple[tuple[Message, ...], Rejected | None]:
-    """The inner messages as a consumer sees them, and the refusal that meets it behind them.
+def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Message, ...], Rejected | None]:
+    """Read the inner messages; return those that a consumer gets, and the rejection after them or None.
 
-    Kafka walks the whole set before it delivers any of it, so a bad size, nesting or offset, or a defect
-    of the stream, leaves nothing; a CRC or a field is looked at message by message (L28).
+    Kafka reads the whole set before it delivers a message. An invalid size, nesting or offset, or a defect of
+    the compressed stream, therefore delivers nothing. CRC and fields are checked message by message (L28).
     """
     messages: list[Message] = []
-    refused: Rejected | None = None
-    stored: list[int] = []
+    rejected: Rejected | None = None
+    offsets: list[int] = []
     scope = inner.scope
-    while (frame := _measure(inner, head, torn)) is not None:
-        inner.scope = (scope, "messages", len(stored))
+    while (frame := _next_size(inner, head, defect)) is not None:
+        inner.scope = (scope, "messages", len(offsets))
         window = inner.window("message", frame.total)
-        one = _head(window)
-        stored.append(one.offset)
-        _nested(window, one)
-        _remark_inner(window, head, one)
+        message = _head(window)
+        offsets.append(message.offset)
+        _check_nesting(window, message)
+        _remark_inner(window, head, message)
         try:
-            if refused is None:
-                messages.append(_plain(window, one))
+            if rejected is None:
+                messages.append(_plain(window, message))
         except Rejected as first:
-            refused = named(first, "FIELD_PAST_END")
+            rejected = named(first, "FIELD_PAST_END")
     inner.scope = scope
-    if not stored:  # L18
+    if not offsets:  # L18
         raise inner.reject("count-mismatch", "messages", "no message", detail="WRAPPER_EMPTY")
-    base = _base(inner, head, stored)
-    return tuple(_effective(one, head, base) for one in messages), refused
+    base = _base(inner, head, offsets)
+    return tuple(_effective(message, head, base) for message in messages), rejected
 
 
-def _measure(inner: Reader, head: Head, torn: Rejected | None) -> Frame | None:
-    """The next entry of an inner set. A cut one is dropped (L24, L25), behind a torn stream refused."""
+def _next_size(inner: Reader, head: Head, defect: Rejected | None) -> Frame | None:
+    """Return size and magic of the next inner entry, or None at the end of the set.
+
+    An entry that is cut ends the set (L24, L25); if the compressed stream has a defect, that is raised.
+    """
     frame = None if is_cut(inner) else measure(inner)
     if frame is not None:
         return frame
-    if torn is not None:
-        raise torn
+    if defect is not None:
+        raise defect
     if inner.left:
-        head.notes.once(inner, "inner-truncated", "messages", inner.pos)
+        head.remarks.add(inner, "inner-truncated", "messages", inner.pos)
         inner.region("truncated", "ignored", inner.pos, inner.end)
     return None
 
 
-def _nested(window: Reader, one: Head) -> None:
-    """Depth is 1: no compressed message inside (L19), no batch either (L22)."""
-    if one.magic == 2 or one.codec:
-        at = one.start + (MAGIC if one.magic == 2 else ATTRIBUTES)
+def _check_nesting(window: Reader, inner: Head) -> None:
+    """Reject a compressed message (L19) or a batch (L22) in a wrapper: the depth is 1."""
+    if inner.magic == 2 or inner.codec:
+        at = inner.start + (MAGIC if inner.magic == 2 else ATTRIBUTES)
         raise window.reject("bad-nesting", "attributes", at=at, detail="NESTED_COMPRESSION")
 
 
-def _remark_inner(window: Reader, head: Head, one: Head) -> None:
-    if one.magic != head.magic:  # L20, L21
-        head.notes.once(window, "inner-magic", "magic", one.start + MAGIC)
-    if head.magic and one.magic and one.attributes & APPEND_TIME and not head.attributes & APPEND_TIME:  # L29
-        head.notes.once(window, "inner-ts-type", "attributes", one.start + ATTRIBUTES)
+def _remark_inner(window: Reader, head: Head, inner: Head) -> None:
+    """Add remarks on fields of an inner message that contradict those of the wrapper: §2.2."""
+    if inner.magic != head.magic:  # L20, L21
+        head.remarks.add(window, "inner-magic", "magic", inner.start + MAGIC)
+    create_time = not head.attributes & APPEND_TIME
+    if head.magic and inner.magic and inner.attributes & APPEND_TIME and create_time:  # L29
+        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES)
 
 
 def _base(inner: Reader, head: Head, stored: list[int]) -> int:
-    """What inner offsets count from: §2.2, table "Offsets"."""
+    """Return the number to add to the stored inner offsets: §2.2, table "Offsets"."""
     if stored != sorted(set(stored)):  # L30, L31
-        head.notes.once(inner, "inner-offsets", "messages", 0)
+        head.remarks.add(inner, "inner-offsets", "messages", 0)
     if head.magic == 0 or head.offset == 0:  # W30, W34
         return 0
     base = head.offset - stored[-1]
     if base < 0:  # L23, L33
         text = f"wrapper offset {head.offset}, last inner offset {stored[-1]}"
         raise Rejected("bad-offset", head.start, inner.path("offset"), text, detail="WRAPPER_OFFSET")
-    if base + min(stored) < 0:  # a relative offset below none at all: as L40 outside
-        head.notes.once(inner, "offset-negative", "messages", 0)
+    if base + min(stored) < 0:  # an absolute offset is negative: as L40 without a wrapper
+        head.remarks.add(inner, "offset-negative", "messages", 0)
     return base
 
 
-def _effective(one: Message, head: Head, base: int) -> Message:
-    """Absolute offset; under a v1 wrapper with bit 3 the wrapper's timestamp (W32), but v0 has none."""
-    append = head.magic and one.magic and head.attributes & APPEND_TIME
-    timestamp = head.timestamp if append else one.timestamp
-    offset = wrap64(base + one.offset)
-    return Message(offset, one.magic, one.attributes, timestamp, one.key, one.value, None)
+def _effective(inner: Message, head: Head, base: int) -> Message:
+    """Return an inner message with the offset and the timestamp that a consumer gets: §2.2.
+
+    The offset is absolute. Under a v1 wrapper with LogAppendTime the timestamp is the wrapper's (W32), except
+    for a v0 message, which has no timestamp.
+    """
+    append = head.magic and inner.magic and head.attributes & APPEND_TIME
+    timestamp = head.timestamp if append else inner.timestamp
+    offset = wrap64(base + inner.offset)
+    return Message(offset, inner.magic, inner.attributes, timestamp, inner.key, inner.value, None)
 
 
 # --- writing ---
 
 
 def write(writer: Writer, message: Message) -> None:
-    """The message as it is laid out, or the wrapper around its messages; size and CRC are computed: §2.1.
+    """Write a message, or a wrapper with its messages: §2.1, §2.2. Size and CRC are computed.
 
     Raises:
-        Rejected: `invalid-value` for what a field or the format cannot hold.
+        Rejected: `invalid-value` for a value that a field or the format does not allow.
     """
     if message.magic not in (0, 1):
         raise writer.invalid("magic", f"magic {message.magic}, a message has 0 or 1")
     codec = message.attributes & CODEC
     if bool(codec) != (message.messages is not None):
-        raise writer.invalid("messages", "a wrapper has a codec and messages, any other message neither")
+        raise writer.invalid("messages", "a wrapper has a codec and messages, other messages have neither")
     if message.messages is None:
         _write_plain(writer, message, message.offset)
     else:
@@ -265,13 +284,16 @@ def write(writer: Writer, message: Message) -> None:
 def _write_plain(writer: Writer, message: Message, offset: int) -> None:
     _check_timestamp(writer, message)
     start = _write_head(writer, message, offset)
-    _write_octets(writer, "key", message.key)
-    _write_octets(writer, "value", message.value)
-    _seal(writer, start)
+    _write_bytes(writer, "key", message.key)
+    _write_bytes(writer, "value", message.value)
+    _patch_size_and_crc(writer, start)
 
 
 def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...], codec: int) -> None:
-    """§2.2: inner offsets as they are in v0, from the first one on in v1; codecs 1 to 3."""
+    """Write a wrapper: §2.2, codecs 1 to 3.
+
+    The inner offsets are stored as they are in v0, and relative to the first message in v1.
+    """
     if codec not in CODECS or codec == ZSTD:
         raise writer.invalid("attributes", f"codec {codec}")
     if not messages or outer.value is not None:
@@ -284,13 +306,13 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
         _check_inner(inner, outer, message)
         _write_plain(inner, message, message.offset - base)
     start = _write_head(writer, outer, outer.offset)
-    _write_octets(writer, "key", outer.key)
-    _write_octets(writer, "value", compress(codec, bytes(inner.data), kip57=outer.magic == 0))
-    _seal(writer, start)
+    _write_bytes(writer, "key", outer.key)
+    _write_bytes(writer, "value", compress(codec, bytes(inner.data), kip57=outer.magic == 0))
+    _patch_size_and_crc(writer, start)
 
 
 def _base_to_write(writer: Writer, outer: Message, messages: tuple[Message, ...]) -> int:
-    """What is taken off the offsets, so that a reader finds them again: the reverse of `_base`."""
+    """Return the number to subtract from the offsets, the inverse of `_base`: §2.2, table "Offsets"."""
     if outer.magic == 0 or outer.offset == 0:
         return 0
     if outer.offset != messages[-1].offset or messages[0].offset < 0:
@@ -302,13 +324,13 @@ def _check_inner(writer: Writer, outer: Message, message: Message) -> None:
     if message.magic != outer.magic:
         raise writer.invalid("magic", f"magic {message.magic} in a wrapper of magic {outer.magic}")
     if message.messages is not None or message.attributes & CODEC:
-        raise writer.invalid("messages", "a wrapper in a wrapper")
+        raise writer.invalid("messages", "a wrapper cannot contain a wrapper")
     if outer.magic and outer.attributes & APPEND_TIME and message.timestamp != outer.timestamp:
-        raise writer.invalid("timestamp", "differs from the wrapper's, under LogAppendTime")
+        raise writer.invalid("timestamp", "under LogAppendTime it must be the wrapper's timestamp")
 
 
 def _check_timestamp(writer: Writer, message: Message) -> None:
-    """-1 is none (§1.7, "writer-side rules"); v0 has no other."""
+    """Reject a timestamp below -1, and in v0 any but -1, which means none: §1.7, "writer-side rules"."""
     if message.timestamp < -1 or (message.magic == 0 and message.timestamp != -1):
         raise writer.invalid("timestamp", f"{message.timestamp} in a v{message.magic} message")
 
@@ -325,7 +347,7 @@ def _write_head(writer: Writer, message: Message, offset: int) -> int:
     return start
 
 
-def _write_octets(writer: Writer, name: str, data: bytes | None) -> None:
+def _write_bytes(writer: Writer, name: str, data: bytes | None) -> None:
     if data is None:
         writer.int32(f"{name}Length", -1)
         return
@@ -333,8 +355,8 @@ def _write_octets(writer: Writer, name: str, data: bytes | None) -> None:
     writer.put(name, data)
 
 
-def _seal(writer: Writer, start: int) -> None:
-    """Size and CRC, which speak of what follows them."""
+def _patch_size_and_crc(writer: Writer, start: int) -> None:
+    """Write size and crc, which depend on the bytes after them: §2.1."""
     end = len(writer.data)
     writer.patch("size", "int32", start + 8, end - start - 12)
     writer.cover("size", "length", start + CRC, end)

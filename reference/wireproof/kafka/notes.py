@@ -1,6 +1,6 @@
-"""Remarks of one entry, each class once: the first place where it holds tells enough.
+"""Remarks of one entry, at most one of each class, at the first place where it applies.
 
-An entry may hold millions of records, and a remark costs more than the record that it speaks of.
+An entry may contain millions of records, and a remark costs more time and memory than a record.
 """
 
 from wireproof.wire.reader import Reader
@@ -8,24 +8,24 @@ from wireproof.wire.rejected import Other, Rejected
 
 
 class Notes:
-    """What was remarked of the entry at hand."""
+    """Adds remarks on one entry, each class once."""
 
     __slots__ = ("_seen",)
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start with an entry that has no remarks."""
         self._seen: set[str] = set()
 
-    def once(self, reader: Reader, cls: str, name: str, at: int, others: tuple[Other, ...] = ()) -> None:
-        """Leave the remark `cls` on the field `name` at `at`, unless it was left on this entry before."""
+    def add(self, reader: Reader, cls: str, name: str, at: int, others: tuple[Other, ...] = ()) -> None:
+        """Add the remark `cls` on the field `name` at `at`, unless the entry already has one of its class."""
         if cls not in self._seen:
             self._seen.add(cls)
             reader.remark(cls, name, at=at, others=others)
 
 
-def named(refused: Rejected, detail: str) -> Rejected:
-    """The refusal under the rule book's name `detail`, unless it bears one: bytes ran out in a primitive."""
-    if refused.detail:
-        return refused
-    parts = (refused.cls, refused.at, refused.path, refused.text)
-    return Rejected(*parts, detail=detail, before=refused.before)
+def named(rejected: Rejected, detail: str) -> Rejected:
+    """Return the rejection with `detail` if it has none: then a primitive of the reader ran out of bytes."""
+    if rejected.detail:
+        return rejected
+    parts = (rejected.cls, rejected.at, rejected.path, rejected.text)
+    return Rejected(*parts, detail=detail, before=rejected.before)

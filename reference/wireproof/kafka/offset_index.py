@@ -1,9 +1,10 @@
-"""`.index`: from offsets to positions in the log. Apache Kafka's `OffsetIndex` (storage/internals/log, 4.x).
+"""The offset index, `.index`: from offsets to positions in the log.
 
 An entry is an int32 offset, relative to the base offset of the segment, and an int32 position in the `.log`.
-It is written before a batch is appended, once enough bytes have gone by: the position is that of the batch,
-the offset its last one, or the last one of those that were appended together with it. A lookup takes the
-greatest offset that is not above the one that is wanted, and reads on from its position.
+Kafka writes one before it appends a batch, if enough bytes were appended since the entry before. The position
+is that of the batch. The offset is the last one of the batch, or of the batches appended together with it. A
+lookup takes the entry with the greatest offset that is not above the target, and reads the log from there.
+Source: Apache Kafka, `OffsetIndex` (storage/internals/log, 4.x).
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,14 @@ ENTRY: Final = Struct(">ii")
 
 @frozen
 class OffsetEntry:
-    """An entry; `at` is where it stands, `relative` the offset as it is stored."""
+    """An entry.
+
+    Attributes:
+        at: position of the entry in the index file.
+        relative: the offset as stored.
+        offset: the absolute offset.
+        position: position in the log.
+    """
 
     at: int
     relative: int
@@ -30,65 +38,66 @@ class OffsetEntry:
 
 @frozen
 class OffsetIndex:
-    """The entries of an index."""
+    """The entries of an offset index."""
 
     entries: tuple[OffsetEntry, ...]
     raw: Rows
 
 
 def read(data: bytes, base: int) -> OffsetIndex:
-    """The entries of an index whose segment has the base offset `base`; raises nothing."""
+    """Read the offset index of a segment with the base offset `base`; raise nothing."""
     raw = rows(data, ENTRY.size)
-    found = []
+    entries = []
     for number, row in enumerate(raw.rows):
         relative, position = ENTRY.unpack(row)
-        found.append(OffsetEntry(number * ENTRY.size, relative, base + relative, position))
-    return OffsetIndex(tuple(found), raw)
+        entries.append(OffsetEntry(number * ENTRY.size, relative, base + relative, position))
+    return OffsetIndex(tuple(entries), raw)
 
 
 def alone(index: OffsetIndex) -> Iterator[Finding]:
-    """What is wrong with the entries by themselves: `append` takes rising offsets, and positions follow."""
+    """Check the entries without the log: Kafka's `append` only takes larger offsets, and positions follow."""
     yield from odd(index.raw, ENTRY.size)
     before: OffsetEntry | None = None
-    for one in index.entries:
-        if one.relative < 0:
-            yield Finding(one.at, f"relative offset {one.relative} is below the base offset of the segment")
-        if one.position < 0:
-            yield Finding(one.at + 4, f"position {one.position} is negative")
-        if before is not None and one.offset <= before.offset:
-            yield Finding(one.at, f"offset {one.offset} is not above {before.offset}, the one before it")
-        if before is not None and one.position <= before.position:
-            yield Finding(
-                one.at + 4, f"position {one.position} is not above {before.position}, the one before it"
-            )
-        before = one
+    for entry in index.entries:
+        if entry.relative < 0:
+            text = f"relative offset {entry.relative} is below the base offset of the segment"
+            yield Finding(entry.at, text)
+        if entry.position < 0:
+            yield Finding(entry.at + 4, f"position {entry.position} is negative")
+        if before is not None and entry.offset <= before.offset:
+            yield Finding(entry.at, f"offset {entry.offset} is not above {before.offset}, the one before it")
+        if before is not None and entry.position <= before.position:
+            text = f"position {entry.position} is not above {before.position}, the one before it"
+            yield Finding(entry.at + 4, text)
+        before = entry
 
 
 def against(index: OffsetIndex, segment: Segment) -> Iterator[Finding]:
-    """What disagrees with the log: a lookup that begins there misses records, or reads garbage."""
-    places = {head.position: number for number, head in enumerate(segment.heads)}
-    for number, one in enumerate(index.entries):
-        if one.position >= segment.size:
-            yield Finding(
-                one.at + 4, f"position {one.position} is behind the log, which has {segment.size} bytes"
-            )
-        elif one.position >= segment.end:
-            text = f"position {one.position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield Finding(one.at + 4, text, "look at the log: wireproof explain", wrong=False)
-        elif one.position not in places:
-            yield Finding(one.at + 4, f"no entry of the log begins at position {one.position}")
+    """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
+    numbers = {head.position: number for number, head in enumerate(segment.heads)}
+    for number, entry in enumerate(index.entries):
+        at, position = entry.at + 4, entry.position
+        if position >= segment.size:
+            text = f"position {position} is past the end of the log, which has {segment.size} bytes"
+            yield Finding(at, text)
+        elif position >= segment.end:
+            text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
+            yield Finding(at, text, "look at the log: wireproof explain", wrong=False)
+        elif position not in numbers:
+            yield Finding(at, f"no entry of the log begins at position {position}")
         else:
             later = index.entries[number + 1 : number + 2]
-            yield from _offset(
-                one, segment, places[one.position], later[0].position if later else segment.size
-            )
+            until = later[0].position if later else segment.size
+            yield from _offset(entry, segment, numbers[position], until)
 
 
-def _offset(one: OffsetEntry, segment: Segment, place: int, until: int) -> Iterator[Finding]:
-    """Its offset ends one of the batches that begin at its position or behind it, up to the next entry's."""
-    heads, number = segment.heads, place
-    while heads[number].last < one.offset and number + 1 < len(heads) and heads[number + 1].position < until:
+def _offset(entry: OffsetEntry, segment: Segment, first: int, until: int) -> Iterator[Finding]:
+    """Check the offset: it must be the last one of a batch from the entry's position to the next entry's."""
+    heads, number = segment.heads, first
+    while (
+        heads[number].last < entry.offset and number + 1 < len(heads) and heads[number + 1].position < until
+    ):
         number += 1
-    if heads[number].last != one.offset:
-        text = f"offset {one.offset} ends no entry of the log from position {one.position} on"
-        yield Finding(one.at, f"{text}; the one there ends at {heads[place].last}")
+    if heads[number].last != entry.offset:
+        text = f"offset {entry.offset} ends no entry of the log from position {entry.position} on"
+        yield Finding(entry.at, f"{text}; the entry there ends at {heads[first].last}")

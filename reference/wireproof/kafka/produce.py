@@ -1,9 +1,9 @@
-"""What a producer may not send, as far as bytes show it: kafka.md §1.7, profile `produce`.
+"""The rules for entries that a producer sends, as a broker checks them: kafka.md §1.7, profile `produce`.
 
-The broker's configuration, its clock and its producer state are not in the bytes; rows of §1.7 that need
-them are not here. What an ordinary reader refuses is refused before this is asked. What a broker takes and
-no producer should write (it stores it as it is, clears it or packs the batch again) leaves a remark: a
-decoder may refuse it, an encoder may not write it.
+They are checked after those of an ordinary reader. Rules of §1.7 that need the broker's configuration, its
+clock or its producer state are not here. Values that a broker accepts although no producer should write them
+get a remark (the broker stores or clears them, or recompresses the batch): a decoder may reject them, an
+encoder must not write them.
 """
 
 from typing import Final
@@ -13,11 +13,12 @@ from wireproof.kafka.values import Entry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 
-UNSEALED: Final = "wrapper-crc"
+WRAPPER_CRC: Final = "wrapper-crc"
+"""The remark that an ordinary reader adds if the CRC of a wrapper is wrong."""
 
 
 def check(reader: Reader, entry: Entry, start: int) -> None:
-    """Hold the entry that was read at `start` of the wire to §1.7.
+    """Check the entry that was read at position `start`: §1.7.
 
     Raises:
         Rejected: `not-permitted`; `crc-mismatch` for a wrapper's CRC, which only a broker checks.
@@ -32,17 +33,17 @@ def check(reader: Reader, entry: Entry, start: int) -> None:
 def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
     count, last = len(batch.records), batch.last_offset_delta
     append = batch.attributes & APPEND_TIME
-    rows = (
-        (batch.base_offset != 0, "baseOffset", 0, "a producer's baseOffset is 0"),
+    checks = (
+        (batch.base_offset != 0, "baseOffset", 0, "it must be 0 in a batch of a producer"),
         (count == 0, "recordsCount", 57, "no records"),
-        (last + 1 != count, "lastOffsetDelta", 23, "the offset range is not the count"),  # KAFKA-6554
-        (batch.attributes & CONTROL, "attributes", 21, "a control batch"),
+        (last + 1 != count, "lastOffsetDelta", 23, f"{last}, but {count} records"),  # KAFKA-6554
+        (batch.attributes & CONTROL, "attributes", 21, "a producer cannot send a control batch"),
         (batch.producer_id > -1 and batch.base_sequence < 0, "baseSequence", 53, "no sequence"),
-        (append and batch.max_timestamp == -1, "maxTimestamp", 35, "LogAppendTime without a time"),
+        (append and batch.max_timestamp == -1, "maxTimestamp", 35, "LogAppendTime without a timestamp"),
     )
-    for wrong, name, offset, text in rows:
+    for wrong, name, offset, text in checks:
         if wrong:
-            raise _refusal(reader, name, start + offset, text)
+            raise _not_permitted(reader, name, start + offset, text)
     if append:
         reader.remark("produce-append-time", "attributes", at=start + 21)
     if batch.attributes & HORIZON:
@@ -50,18 +51,21 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
 
 
 def _check_message(reader: Reader, message: Message, start: int) -> None:
-    """v0 and v1 sets: a broker checks the wrapper's CRC and the magic of what is inside."""
-    if any(remark.cls == UNSEALED for remark in reader.remarks):
+    """Check a message or wrapper: unlike a consumer, a broker checks a wrapper's CRC and the inner magic."""
+    if any(remark.cls == WRAPPER_CRC for remark in reader.remarks):
         raise reader.reject("crc-mismatch", "crc", "of a wrapper", at=start + 12, detail="CRC_MISMATCH")
     if any(inner.magic != message.magic for inner in message.messages or ()):
-        raise _refusal(reader, "messages", start, "inner magic differs from the wrapper's")
+        raise _not_permitted(reader, "messages", start, "inner magic differs from the wrapper's")
     if message.magic and message.attributes & APPEND_TIME and message.timestamp == -1:
-        raise _refusal(reader, "timestamp", start + 18, "LogAppendTime without a time")
+        raise _not_permitted(reader, "timestamp", start + 18, "LogAppendTime without a timestamp")
     _remark_message(reader, message, start)
 
 
 def _remark_message(reader: Reader, message: Message, start: int) -> None:
-    """§2.2: inner offsets 0, 1, 2, …, and under create time the wrapper's timestamp is the latest of them."""
+    """Add remarks where a producer should write other values: §2.2.
+
+    Inner offsets are 0, 1, 2, … Under CreateTime the timestamp of a wrapper is the latest inner one.
+    """
     append = message.magic and message.attributes & APPEND_TIME
     if append:
         reader.remark("produce-append-time", "attributes", at=start + 17)
@@ -75,23 +79,23 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
 
 
 def check_log(reader: Reader, entries: list[Entry]) -> None:
-    """A request: one batch if it is v2 or compressed, and one magic throughout: §1.7, "Request level".
+    """Check the entries of one request: §1.7, "Request level".
 
-    That a compressed set is one wrapper is asked by the broker's LogValidator, which takes the first batch
-    and refuses a second one.
+    All have the same magic, and a v2 batch or a wrapper is the only entry. The broker's LogValidator takes
+    the first batch of a compressed set and rejects a second one.
 
     Raises:
         Rejected: `not-permitted`.
     """
     magics = {entry.magic for entry in entries}
     if len(magics) > 1:
-        raise _refusal(reader, "batches", reader.pos, "batches of different magic")
+        raise _not_permitted(reader, "batches", reader.pos, "batches of different magic")
     if magics == {2} and len(entries) > 1:
-        raise _refusal(reader, "batches", reader.pos, "more than one batch")
+        raise _not_permitted(reader, "batches", reader.pos, "more than one batch")
     wrapped = any(isinstance(entry, Message) and entry.messages is not None for entry in entries)
     if wrapped and len(entries) > 1:
-        raise _refusal(reader, "batches", reader.pos, "a wrapper is not alone")
+        raise _not_permitted(reader, "batches", reader.pos, "a wrapper must be the only entry")
 
 
-def _refusal(reader: Reader, name: str, at: int, text: str) -> Rejected:
+def _not_permitted(reader: Reader, name: str, at: int, text: str) -> Rejected:
     return reader.reject("not-permitted", name, text, at=at)

@@ -1,7 +1,7 @@
 """The records of a batch: kafka.md §1.3, §1.5.
 
-This is the hot loop of the reference: it uses the reader's primitives by their names, as everything
-does, but keeps scopes and bounds by assignment.
+This is the hot loop of the reference: it assigns the scope and the end of the reader directly, instead of
+calls to `enter`, `leave` and `window`.
 """
 
 from itertools import islice
@@ -18,53 +18,53 @@ from wireproof.wire.rejected import Other, Rejected
 from wireproof.wire.writer import Writer
 
 SMALLEST: Final = 6
-"""Attributes, two deltas, two lengths and a count, each of one byte: §1.3."""
+"""The smallest length of a record: attributes, two deltas, two lengths, a count, each of one byte: §1.3."""
 
 
 @frozen
 class Shape:
-    """What the header says of all the records of its batch.
+    """The properties of a batch that decoding of its records needs.
 
     Attributes:
-        base_offset, base_timestamp: what the deltas count from.
-        append: the timestamp of every record under LogAppendTime (§1.8), else None.
-        bounded: fields end with their record (compressed batches) rather than with the region (§1.5:
-            an uncompressed record may run over its length, and is refused afterwards).
-        control: the records are control records.
-        torn: what meets the reader behind the last unpacked byte, see `decompress_prefix`.
-        notes: the remarks of the batch.
+        base_offset, base_timestamp: the values to which the deltas are added.
+        append_timestamp: the timestamp of every record under LogAppendTime (§1.8), else None.
+        compressed: True for a compressed batch. There a field may not go past the end of its record. In an
+            uncompressed batch it may, and the record is rejected after its last field (§1.5).
+        control: True for a batch of control records.
+        defect: the rejection at the end of the decompressed bytes, see `decompress_prefix`; or None.
+        remarks: the remarks on the batch.
     """
 
     base_offset: int
     base_timestamp: int
-    append: int | None
-    bounded: bool
+    append_timestamp: int | None
+    compressed: bool
     control: bool
-    torn: Rejected | None
-    notes: Notes = field(factory=Notes)
+    defect: Rejected | None
+    remarks: Notes = field(factory=Notes)
 
 
-def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
-    """`count` records that fill the window exactly: §1.5.
+def read_all(reader: Reader, context: Shape, count: int) -> list[Record]:
+    """Read `count` records, which must fill the window exactly: §1.5.
 
     Raises:
-        Rejected: with the list of the records decoded before in `before`. The last record of the count is
-            not returned if anything is wrong behind it: the check belongs to its reading (N11).
+        Rejected: `before` is the list of the records decoded so far. It does not have the last one if the
+            defect comes after it: Kafka checks the end of the batch while it reads the last record (N11).
     """
     records: list[Record] = []
     scope, end, before = reader.scope, reader.end, len(reader.remarks)
     try:
         for index in range(count):
             reader.scope = (scope, "records", index)
-            records.append(_read(reader, shape, end))
+            records.append(_read(reader, context, end))
             reader.end = end
-    except Rejected as refused:
-        raise named(refused, "FIELD_PAST_END").delivering(records) from None
+    except Rejected as rejected:
+        raise named(rejected, "FIELD_PAST_END").delivering(records) from None
     reader.scope = scope
     if len(reader.remarks) > before:
-        _follow_deltas(reader, shape, before)
-    if records and shape.torn is not None:
-        raise shape.torn.delivering(records[:-1])
+        _add_absolute_answers(reader, context, before)
+    if records and context.defect is not None:
+        raise context.defect.delivering(records[:-1])
     if records and reader.pos < end:
         text = f"{end - reader.pos} bytes after the last record"
         raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").delivering(
@@ -73,12 +73,12 @@ def read_all(reader: Reader, shape: Shape, count: int) -> list[Record]:
     return records
 
 
-def _read(reader: Reader, shape: Shape, end: int) -> Record:
-    """One record: the nine fields of §1.3, in order."""
+def _read(reader: Reader, context: Shape, end: int) -> Record:
+    """Read one record: the nine fields of §1.3, in order."""
     start = reader.pos
-    length = _length(reader, shape, end)
+    length = _length(reader, context, end)
     stop = reader.pos + length
-    if shape.bounded:
+    if context.compressed:
         reader.end = stop
     attributes_at = reader.pos
     attributes = reader.int8("attributes")
@@ -87,15 +87,15 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     at = reader.pos
     size = reader.varint("keyLength")
     key_at = reader.pos
-    key = reader.take("key", size) if size >= 0 else _null(reader, shape, "keyLength", size, at)
+    key = reader.take("key", size) if size >= 0 else _null(reader, context, "keyLength", size, at)
     at = reader.pos
     size = reader.varint("valueLength")
     value_at = reader.pos
-    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size, at)
+    value = reader.take("value", size) if size >= 0 else _null(reader, context, "valueLength", size, at)
     at = reader.pos
     count = reader.varint("headerCount")
     headers_at = reader.pos
-    headers = _headers(reader, shape, count, at) if count else ()
+    headers = _headers(reader, context, count, at) if count else ()
     if reader.tracing:
         reader.cover("headerCount", "count", headers_at, reader.pos)
     if reader.pos != stop:
@@ -104,48 +104,49 @@ def _read(reader: Reader, shape: Shape, end: int) -> Record:
     if reader.tracing:
         reader.cover("length", "length", stop - length, stop)
     if attributes:  # §1.11: R09, R10, R45
-        shape.notes.once(reader, "record-attrs", "attributes", attributes_at)
-    typed = control.parse(reader, key, key_at, value, value_at) if shape.control else None
-    offset = shape.base_offset + offset_delta
+        context.remarks.add(reader, "record-attrs", "attributes", attributes_at)
+    typed = control.parse(reader, key, key_at, value, value_at) if context.control else None
+    offset = context.base_offset + offset_delta
     if not -INT63 <= offset <= INT63:
-        offset = _wrapped(reader, shape, "offset", offset, start)
-    timestamp = shape.append
+        offset = _wrap(reader, context, "offset", offset, start)
+    timestamp = context.append_timestamp
     if timestamp is None:
-        timestamp = shape.base_timestamp + timestamp_delta
+        timestamp = context.base_timestamp + timestamp_delta
         if not -INT63 <= timestamp <= INT63:
-            timestamp = _wrapped(reader, shape, "timestamp", timestamp, start)
+            timestamp = _wrap(reader, context, "timestamp", timestamp, start)
     return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
 
 
-def _follow_deltas(reader: Reader, shape: Shape, before: int) -> None:
-    """Who keeps the bits that §4 drops from a delta has another offset or timestamp too (T04, T13).
+def _add_absolute_answers(reader: Reader, context: Shape, before: int) -> None:
+    """Allow another offset or timestamp too where a remark allows another delta (§4: T04, T13).
 
-    The first `before` remarks are of the batches before this one.
+    A reader that keeps the bits which Kafka drops from a delta also computes another absolute value.
+    The first `before` remarks belong to the batches before this one.
     """
-    bases = {"offsetDelta": ("offset", shape.base_offset)}
-    if shape.append is None:
-        bases["timestampDelta"] = ("timestamp", shape.base_timestamp)
-    for place, remark in enumerate(islice(reader.remarks, before, None), before):
-        head, _, name = remark.path.rpartition(".")
+    bases = {"offsetDelta": ("offset", context.base_offset)}
+    if context.append_timestamp is None:
+        bases["timestampDelta"] = ("timestamp", context.base_timestamp)
+    for index, remark in enumerate(islice(reader.remarks, before, None), before):
+        parent, _, name = remark.path.rpartition(".")
         if remark.cls == "varint-dropped-bits" and name in bases and len(remark.others) == 1:
             absolute, base = bases[name]
-            follows = str(wrap64(base + int(remark.others[0].value)))
-            other = Other(remark.others[0].name, f"{head}.{absolute}", follows)
-            reader.remarks[place] = evolve(remark, others=(*remark.others, other))
+            value = str(wrap64(base + int(remark.others[0].value)))
+            other = Other(remark.others[0].name, f"{parent}.{absolute}", value)
+            reader.remarks[index] = evolve(remark, others=(*remark.others, other))
 
 
-def _length(reader: Reader, shape: Shape, end: int) -> int:
-    """§1.5: records that run out, and a length that cannot be."""
+def _length(reader: Reader, context: Shape, end: int) -> int:
+    """Read the length of the next record; reject a missing record and an invalid length: §1.5."""
     start = reader.pos
     if start == end:
-        if shape.torn is not None:
-            raise shape.torn
+        if context.defect is not None:
+            raise context.defect
         raise reader.reject("count-mismatch", "length", "fewer records than counted", detail="PREMATURE_EOF")
     try:
         length = reader.varint("length")
-    except Rejected as refused:
-        if shape.torn is not None and refused.cls == reader.short:
-            raise shape.torn from None
+    except Rejected as rejected:
+        if context.defect is not None and rejected.cls == reader.short:
+            raise context.defect from None
         raise
     if length >= SMALLEST and length <= end - reader.pos:
         return length
@@ -154,31 +155,31 @@ def _length(reader: Reader, shape: Shape, end: int) -> int:
         raise reader.reject("negative-length", "length", text, at=start, detail="RECORD_LENGTH_NEGATIVE")
     if length < SMALLEST:  # R01
         raise reader.reject("bad-length", "length", text, at=start, detail="RECORD_TOO_SHORT")
-    if shape.torn is not None:
-        raise shape.torn
+    if context.defect is not None:
+        raise context.defect
     raise reader.reject("length-past-end", "length", text, at=start, detail="RECORD_PAST_END")
 
 
-def _null(reader: Reader, shape: Shape, name: str, size: int, at: int) -> bytes | None:
-    """None, as any negative length has it, which stands at `at`; a writer makes -1: R11 to R13, R23."""
+def _null(reader: Reader, context: Shape, name: str, size: int, at: int) -> bytes | None:
+    """Return None: every negative length means null, but writers write -1 (R11 to R13, R23)."""
     null = None
     if size < -1:
-        shape.notes.once(reader, "length-below-minus1", name, at)
+        context.remarks.add(reader, "length-below-minus1", name, at)
     return null
 
 
-def _wrapped(reader: Reader, shape: Shape, name: str, value: int, at: int) -> int:
-    """§1.10: a plain 64-bit wrap (C16, R31)."""
+def _wrap(reader: Reader, context: Shape, name: str, value: int, at: int) -> int:
+    """Wrap an offset or a timestamp to 64 bits: §1.10 (C16, R31)."""
     wrapped = wrap64(value)
     if wrapped != value:
-        shape.notes.once(reader, f"{name}-overflow", name, at)
+        context.remarks.add(reader, f"{name}-overflow", name, at)
     return wrapped
 
 
-def _headers(reader: Reader, shape: Shape, count: int, at: int) -> tuple[Header, ...]:
-    """§1.3, fields 7 to 9, behind the count at `at`.
+def _headers(reader: Reader, context: Shape, count: int, at: int) -> tuple[Header, ...]:
+    """Read `count` headers: §1.3, fields 7 to 9. `at` is the position of the count.
 
-    Each header takes two bytes or more, so a count is bounded by what is left.
+    A header takes at least two bytes, so the bytes left limit the count.
     """
     if count < 0:  # R16
         raise reader.reject(
@@ -191,40 +192,40 @@ def _headers(reader: Reader, shape: Shape, count: int, at: int) -> tuple[Header,
     scope = reader.scope
     for index in range(count):
         reader.scope = (scope, "headers", index)
-        headers.append(_header(reader, shape))
+        headers.append(_header(reader, context))
     reader.scope = scope
     return tuple(headers)
 
 
-def _header(reader: Reader, shape: Shape) -> Header:
+def _header(reader: Reader, context: Shape) -> Header:
     start = reader.pos
     size = reader.varint("keyLength")
     if size < 0:  # R21, R22
         raise reader.reject("null-not-allowed", "key", f"length {size}", at=start, detail="HEADER_KEY_NULL")
     key = reader.take("key", size)
     if not key.isascii():
-        _utf8(reader, shape, key, reader.pos - size)
+        _check_utf8(reader, context, key, reader.pos - size)
     at = reader.pos
     size = reader.varint("valueLength")
-    value = reader.take("value", size) if size >= 0 else _null(reader, shape, "valueLength", size, at)
+    value = reader.take("value", size) if size >= 0 else _null(reader, context, "valueLength", size, at)
     return key, value
 
 
-def _utf8(reader: Reader, shape: Shape, key: bytes, at: int) -> None:
-    """Kafka reads U+FFFD for what is no UTF-8; the value keeps the bytes (R24)."""
+def _check_utf8(reader: Reader, context: Shape, key: bytes, at: int) -> None:
+    """Add a remark on a header key that is not UTF-8: Kafka reads U+FFFD, the value keeps the bytes (R24)."""
     try:
         key.decode()
     except UnicodeDecodeError:
         replaced = key.decode(errors="replace").encode().hex()
         others = (reader.other("replaced", "key", replaced),)
-        shape.notes.once(reader, "header-key-utf8", "key", at, others)
+        context.remarks.add(reader, "header-key-utf8", "key", at, others)
 
 
 # --- writing ---
 
 
 def write_all(writer: Writer, records: tuple[Record, ...]) -> None:
-    """The records one after another; offsets, timestamps and `control` are computed and not looked at."""
+    """Write the records. `offset`, `timestamp` and `control` are computed fields and are ignored."""
     scope = writer.scope
     for index, record in enumerate(records):
         writer.scope = (scope, "records", index)
@@ -236,22 +237,22 @@ def write_all(writer: Writer, records: tuple[Record, ...]) -> None:
 
 
 def _write_body(writer: Writer, record: Record) -> None:
-    """§1.3, fields 2 to 9; varints as short as they can be, null as -1."""
+    """Write the fields 2 to 9 of §1.3; varints in their shortest form, null as -1."""
     writer.int8("attributes", record.attributes)
     writer.varlong("timestampDelta", record.timestamp_delta)
     writer.varint("offsetDelta", record.offset_delta)
-    _write_octets(writer, "key", record.key)
-    _write_octets(writer, "value", record.value)
+    _write_bytes(writer, "key", record.key)
+    _write_bytes(writer, "value", record.value)
     writer.varint("headerCount", len(record.headers))
     scope = writer.scope
     for index, (key, value) in enumerate(record.headers):
         writer.scope = (scope, "headers", index)
-        _write_octets(writer, "key", key)
-        _write_octets(writer, "value", value)
+        _write_bytes(writer, "key", key)
+        _write_bytes(writer, "value", value)
     writer.scope = scope
 
 
-def _write_octets(writer: Writer, name: str, data: bytes | None) -> None:
+def _write_bytes(writer: Writer, name: str, data: bytes | None) -> None:
     if data is None:
         writer.varint(f"{name}Length", -1)
         return

@@ -1,8 +1,8 @@
-"""Where sound entries go on inside bytes that a damaged size claims. kafka.md §1.4.
+"""The search for valid entries inside the bytes that a damaged size claims. kafka.md §1.4.
 
-No checksum covers the size of an entry. A scan believes it: an entry whose size became larger swallows the
-entries behind it, or looks as if the end of the file had cut it. Here the size is doubted, and believed only
-if another entry, or the end of the bytes, follows where it says.
+No checksum covers the size of an entry, and a scan trusts it. If damage makes it larger, the entry swallows
+the entries after it, or it looks like an entry that the end of the file cuts. This module trusts a size only
+if another entry, or the end of the bytes, follows at the position that it gives.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,54 +16,54 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 
 FAR: Final = 1 << 32
-"""Offsets from one entry of a segment to another, at most: an index has 32 bits for them."""
+"""Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""
 
 NEXT: Final = 1 << 20
-"""Bytes behind an entry that `resumed` looks at: where another one is whole, its checksum is seen."""
+"""Bytes after an entry that the caller gives to `resumed`; usually the next entry is whole in them."""
 
 
 def resumed(data: bytes, length: int, options: Options) -> int:
-    """How many bytes at the beginning of `data` the damage has; 0 where the size may be right.
+    """Return the size of the damaged part at the beginning of `data`; 0 if the size field may be right.
 
     Args:
-        data: begins with the entry that is refused or cut, and goes on `NEXT` bytes behind it if they exist.
-        length: the bytes that the scan gave it.
-        options: `max_message` bounds a size.
+        data: the entry that was rejected or is cut, and up to `NEXT` bytes after it.
+        length: the size of the item that the scan made of it.
+        options: `max_message` limits the size of an entry.
     """
     most = ENTRY_MOST if options.max_message is None else options.max_message
     total = _total(data, 0, most)
-    if total == 0:  # the scan has already looked for the next entry
+    if total == 0:  # the size is invalid, so the scan already searched for the next entry
         return 0
     if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, most)):
         return 0
-    if total > len(data) > THROUGH_MAGIC and _sealed(data, 0, len(data)):
+    if total > len(data) > THROUGH_MAGIC and _has_valid_crc(data, 0, len(data)):
         return len(data)
-    return next(_followed(data, length, most), 0)
+    return next(_later_entries(data, length, most), 0)
 
 
 def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
-    """Whether two whole entries with right checksums and rising offsets stand at `at`, back to back.
+    """Return True if two entries with valid checksums and increasing offsets begin at `at`, back to back.
 
     Args:
-        read: gives the bytes at a position, as many as there are.
-        at: where a scan ended a run of garbage.
+        read: returns the bytes at a position, up to a length.
+        at: the position where a scan ended a run of garbage.
         options: as for `resumed`.
     """
     most = ENTRY_MOST if options.max_message is None else options.max_message
     total = _total(read(at, THROUGH_MAGIC), 0, most)
-    behind = _total(read(at + total, THROUGH_MAGIC), 0, most) if total else 0
-    if not behind:
+    following = _total(read(at + total, THROUGH_MAGIC), 0, most) if total else 0
+    if not following:
         return False
-    data = read(at, total + behind)
-    ends = len(data) == total + behind and _later(data, 0, total)
-    return ends and _sealed(data, 0, total) and _sealed(data, total, total + behind)
+    data = read(at, total + following)
+    whole = len(data) == total + following and _later(data, 0, total)
+    return whole and _has_valid_crc(data, 0, total) and _has_valid_crc(data, total, total + following)
 
 
-def _followed(data: bytes, length: int, most: int) -> Iterator[int]:
-    """The places before `length` where an entry with a right checksum stands that belongs to the log.
+def _later_entries(data: bytes, length: int, most: int) -> Iterator[int]:
+    """Yield the positions before `length` of entries with a valid checksum that belong to the log.
 
-    A batch may also stand in a value, which is cut: what belongs to the log has the offset behind that of the
-    damaged entry, or a later one and another whole entry behind it.
+    A batch may also be part of a value of the damaged entry. An entry belongs to the log if its offset is the
+    next one after the damaged entry, or if it is later and another whole entry follows.
     """
     spent = 0
     for found in MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
@@ -72,36 +72,36 @@ def _followed(data: bytes, length: int, most: int) -> Iterator[int]:
         if not total or at + total > len(data) or spent + total > most + CRC_WORK * at:
             continue
         spent += total
-        if _sealed(data, at, at + total) and _belongs(data, at, at + total, most):
+        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, most):
             yield at
 
 
-def _belongs(data: bytes, at: int, behind: int, most: int) -> bool:
-    """Whether an entry of the log stands at `at`, by its offset and by what follows `behind` it."""
-    total = _total(data, behind, most)
-    if _offset(data, at) == _last(data) + 1:
-        return total > 0 or behind + THROUGH_MAGIC > len(data)
-    later = _later(data, at, behind) if total else False
-    return later and behind + total <= len(data) and _sealed(data, behind, behind + total)
+def _belongs_to_log(data: bytes, at: int, end: int, most: int) -> bool:
+    """Return True if the entry from `at` to `end` belongs to the log: see `_later_entries`."""
+    total = _total(data, end, most)
+    if _offset(data, at) == _last_offset(data) + 1:
+        return total > 0 or end + THROUGH_MAGIC > len(data)
+    later = _later(data, at, end) if total else False
+    return later and end + total <= len(data) and _has_valid_crc(data, end, end + total)
 
 
 def _offset(data: bytes, at: int) -> int:
     return int.from_bytes(data[at : at + 8], "big", signed=True)
 
 
-def _last(data: bytes) -> int:
-    """The last offset that the damaged entry stands for."""
+def _last_offset(data: bytes) -> int:
+    """Return the last offset in the range of the damaged entry."""
     delta = int.from_bytes(data[23:27], "big", signed=True) if data[MAGIC_AT] == 2 else 0
     return _offset(data, 0) + delta
 
 
 def _later(data: bytes, at: int, other: int) -> bool:
-    """Whether the offset of the entry at `other` comes after that of the one at `at`, and not long after."""
+    """Return True if the offset at `other` is after the one at `at`, by less than `FAR`."""
     return 0 < _offset(data, other) - _offset(data, at) < FAR
 
 
 def _total(data: bytes, at: int, most: int) -> int:
-    """The bytes that the entry at `at` claims; 0 if none can begin there."""
+    """Return the size in bytes that the entry at `at` claims; 0 if no entry can begin there."""
     try:
         frame = announced(Reader(data, pos=at), most)
     except Rejected:
@@ -110,12 +110,12 @@ def _total(data: bytes, at: int, most: int) -> int:
     return frame.total if frame is not None and fits else 0
 
 
-def _sealed(data: bytes, at: int, end: int) -> bool:
-    """Whether the checksum of the entry from `at` to `end` is right: kafka.md §1.1, §2.1."""
+def _has_valid_crc(data: bytes, at: int, end: int) -> bool:
+    """Return True if the CRC of the entry from `at` to `end` is valid: kafka.md §1.1, §2.1."""
     batch = data[at + MAGIC_AT] == 2
-    place, first = (at + 17, at + 21) if batch else (at + 12, at + 16)
+    crc_at, first = (at + 17, at + 21) if batch else (at + 12, at + 16)
     if first >= end:
         return False
-    stored = int.from_bytes(data[place : place + 4], "big")
+    stored = int.from_bytes(data[crc_at : crc_at + 4], "big")
     covered = data[first:end]
     return stored == (crc32c(covered) if batch else crc32(covered))

@@ -1,15 +1,15 @@
-"""`kafka.log` scanned: every byte of a stream goes to a frame, to garbage or to the tail. Design, section 3.
+"""The scan of format `kafka.log`: it divides a stream into frames, garbage and a tail.
 
-* An entry that decodes is a frame. One that is refused is garbage of its own size, with its class.
-* Where size or magic cannot be right (kafka.md §1.4 steps 2, 3 and 5, §1.5 first row) nothing says where
-  the next entry begins: garbage lasts to the next position where a whole entry with a right CRC stands,
-  or to the end.
-* An entry that is cut by the end of the stream is the tail. There is one at most, and it comes last.
+* An entry that decodes is a frame. An entry that is rejected is garbage of the same size, with its class.
+* An invalid size or magic (kafka.md §1.4 steps 2, 3 and 5, §1.5 first row) does not show where the next entry
+  begins. The garbage then ends at the next position of a whole entry with a valid CRC, or at the end.
+* An entry that is cut by the end of the stream is the tail. There is at most one, and it is the last item.
 
-Memory: at most one entry and one chunk are held; sizes above `ENTRY_MOST` (or the option `max_message`)
-cannot be right. Time: linear. While it looks for the next entry the scan reads each byte once, and in
-checksums `CRC_WORK` times as many bytes as it has passed over, besides the first `ENTRY_MOST`; candidates
-beyond that are passed over, so that bytes made of nothing but beginnings of entries cost no more.
+Memory: one entry and one chunk at most, because a size above `ENTRY_MOST` (or the option `max_message`) is
+invalid. Time: linear. During the search for the next entry each byte is read once. Checksums of candidates
+may read `CRC_WORK` bytes for each byte that was skipped, and `ENTRY_MOST` bytes more.
+Candidates beyond that are skipped: otherwise input of nothing but starts of entries would take quadratic
+time.
 """
 
 import re
@@ -27,35 +27,43 @@ from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejected import Rejected
 
 ENTRY_MOST: Final = 64 * 1024 * 1024
+"""Default limit for the size of an entry in bytes."""
+
 CRC_WORK: Final = 8
+"""Bytes that checksums of candidates may read for each byte that was skipped."""
+
 MAGIC_AT: Final = THROUGH_MAGIC - 1
+"""Position of the magic in an entry."""
+
 NONE: Final = -1
+"""The position that means: no candidate."""
+
 SIZE: Final = Struct(">I")
 
 MAGIC: Final = re.compile(
     rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
 )
-"""A magic of 0 to 2 with a size of 14 or more where a size stands."""
+"""A magic of 0 to 2, 4 bytes after a size of 14 or more."""
 
 
 class Source:
-    """The part of a stream that is not accounted for yet.
+    """The bytes of a stream that belong to no item yet.
 
     Attributes:
-        data: its bytes, as far as they were asked for.
-        at: where they begin in the stream.
+        data: these bytes, as far as they were read.
+        at: position of the first of them in the stream.
     """
 
     __slots__ = ("_chunks", "at", "data")
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
-        """Stand at the beginning of the stream."""
+        """Start at the beginning of the stream."""
         self._chunks = iter(chunks)
         self.data = bytearray()
         self.at = 0
 
     def need(self, length: int) -> bool:
-        """Ask for `length` bytes; False if the stream ends before."""
+        """Read until `data` has `length` bytes; return False if the stream ends before."""
         while len(self.data) < length:
             chunk = next(self._chunks, None)
             if chunk is None:
@@ -64,13 +72,13 @@ class Source:
         return True
 
     def drop(self, length: int) -> None:
-        """Account for the first `length` bytes."""
+        """Remove the first `length` bytes: they belong to an item now."""
         del self.data[:length]
         self.at += length
 
 
 def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-    """The items of a stream, in order; positions in remarks count from the beginning of their frame."""
+    """Yield the items of a stream in order; positions in remarks are relative to the start of the frame."""
     source = Source(chunks)
     most = ENTRY_MOST if options.max_message is None else options.max_message
     while source.need(1):
@@ -82,28 +90,29 @@ def _next(source: Source, most: int, options: Options) -> Item:
     try:
         frame = announced(Reader(bytes(source.data[:THROUGH_MAGIC])), most)
         if frame is None or not source.need(frame.total):
-            return _taken(source, "tail", len(source.data))
+            return _without_value(source, "tail", len(source.data))
         reader = Reader(bytes(source.data[: frame.total]), budget=Budget(options.max_output))
         measure(reader, most)
-    except Rejected as refused:
-        return _garbage(source, most, refused.cls)
+    except Rejected as rejected:
+        return _garbage(source, most, rejected.cls)
     try:
         value = entry.read(reader, frame, options)
-    except Rejected as refused:
-        return _taken(source, "garbage", frame.total, refused.cls)
+    except Rejected as rejected:
+        return _without_value(source, "garbage", frame.total, rejected.cls)
     item = Item("frame", source.at, frame.total, value, remarks=tuple(reader.remarks))
     source.drop(frame.total)
     return item
 
 
-def _taken(source: Source, kind: str, length: int, cls: RejectClass | None = None) -> Item:
+def _without_value(source: Source, kind: str, length: int, cls: RejectClass | None = None) -> Item:
+    """Return the next `length` bytes as garbage or tail, and remove them from `source`."""
     item = Item("tail" if kind == "tail" else "garbage", source.at, length, cls=cls)
     source.drop(length)
     return item
 
 
 def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
-    """Drop bytes up to the next entry: at least one, since none begins here."""
+    """Return the garbage up to the next entry, at least one byte, and remove it from `source`."""
     start, spent, position = source.at, 0, 1
     while (position := _candidate(source, position, most)) != NONE:
         total = _size(source.data, position) + OVERHEAD
@@ -112,14 +121,17 @@ def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
             position = 0
             if source.need(total):
                 spent += total
-                if _sealed(source.data, total):
+                if _has_valid_crc(source.data, total):
                     break
         position += 1
     return Item("garbage", start, source.at - start, cls=cls)
 
 
 def _candidate(source: Source, position: int, most: int) -> int:
-    """The next position in `source.data` where an entry may begin; `NONE`, and all is dropped, at the end."""
+    """Return the next position in `source.data` where an entry may begin.
+
+    Return `NONE` at the end of the stream; all bytes are then removed from `source`.
+    """
     while True:
         found = MAGIC.search(source.data, position + MAGIC_AT)
         if found is None:
@@ -140,8 +152,8 @@ def _size(data: bytearray, position: int) -> int:
     return size
 
 
-def _sealed(data: bytearray, total: int) -> bool:
-    """Whether the CRC of the entry at the beginning of `data` holds: kafka.md §1.1, §2.1."""
+def _has_valid_crc(data: bytearray, total: int) -> bool:
+    """Return True if the CRC of the entry at the beginning of `data` is valid: kafka.md §1.1, §2.1."""
     batch = data[MAGIC_AT] == 2
     at, first = (17, 21) if batch else (12, 16)
     stored = int.from_bytes(data[at : at + 4], "big")

@@ -1,7 +1,7 @@
-"""The heads of a segment's batches: where each begins, its offsets and times, and whose transaction it is.
+"""The headers of the entries of a log segment: position, offsets, timestamp and transaction of each entry.
 
-kafka.md §1.1, §1.9 and §2.1. Nothing is unpacked and no checksum is looked at: what a segment's companions
-say can be held to the heads alone, and a segment may have a gigabyte. Control batches are read whole.
+kafka.md §1.1, §1.9 and §2.1. Index files are checked against these headers. A segment may be a gigabyte
+large, so nothing is decompressed and no checksum is computed; only control batches are decoded.
 """
 
 import struct
@@ -18,25 +18,29 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejected import Rejected
 
 MODERN: Final = struct.Struct(">qiibIhiqqqhi")
-"""The head of a batch up to baseSequence: §1.1."""
+"""The header of a batch up to baseSequence: §1.1."""
 
 LEGACY: Final = struct.Struct(">qiIbbq")
-"""The head of a v1 message up to its timestamp; a v0 message has none: §2.1."""
+"""The fields of a v1 message up to its timestamp, which v0 does not have: §2.1."""
 
 NO_TIMESTAMP: Final = -1
+"""The timestamp that means: none."""
 
 
 @frozen
 class Head:
-    """What the head of one entry of a segment says.
+    """The header of one entry of a segment.
 
     Attributes:
-        position: of its first byte in the file.
-        first, last: offsets; the first one of a v0 or v1 wrapper is packed, and `first` is the last there.
-        timestamp: the greatest of its records; -1 for none.
-        producer: id, -1 for none.
-        transactional: whether its records belong to a transaction.
-        marker: `ABORT` or `COMMIT` of a batch that ends one; None elsewhere.
+        position: position of its first byte in the file.
+        size: its size in bytes.
+        magic: 0, 1 or 2.
+        first, last: its first and last offset. The first offset of a v0 or v1 wrapper is compressed, and
+            `first` is then the same as `last`.
+        timestamp: the greatest timestamp of its records, or -1.
+        producer: the producer id, or -1.
+        transactional: True if its records belong to a transaction.
+        marker: `ABORT` or `COMMIT` for a batch that ends a transaction; None for others.
     """
 
     position: int
@@ -52,7 +56,14 @@ class Head:
 
 @frozen
 class Segment:
-    """The heads of a segment, in order; `end` is where the last whole entry ends, `why` what stands there."""
+    """The headers of a segment.
+
+    Attributes:
+        heads: the headers in the order of the file.
+        size: size of the file in bytes.
+        end: position after the last whole entry.
+        why: the reason why reading ended there; empty at the end of the file.
+    """
 
     heads: tuple[Head, ...]
     size: int
@@ -61,27 +72,27 @@ class Segment:
 
 
 def read(data: bytes) -> Segment:
-    """The heads of a segment's bytes, up to the first that cannot be followed; raises nothing."""
+    """Return the headers of a segment up to the first invalid entry; raise nothing."""
     reader = Reader(data)
     heads: list[Head] = []
     try:
         for head in _heads(reader):
-            heads.append(head)  # noqa: PERF402 - what came before a refusal is kept
+            heads.append(head)  # noqa: PERF402 - the headers before a rejection are kept
     except Rejected as rejected:
         return Segment(tuple(heads), len(data), reader.pos, f"{rejected.cls} at {rejected.at}")
-    torn = "" if reader.pos == len(data) else f"{len(data) - reader.pos} bytes of an entry that is not whole"
-    return Segment(tuple(heads), len(data), reader.pos, torn)
+    cut = "" if reader.pos == len(data) else f"{len(data) - reader.pos} bytes of an entry that is cut"
+    return Segment(tuple(heads), len(data), reader.pos, cut)
 
 
 def _heads(reader: Reader) -> Iterator[Head]:
     while (frame := measure(reader)) is not None:
-        head = (_modern if frame.magic > 1 else _legacy)(reader, frame.total)
+        head = (_batch_head if frame.magic > 1 else _message_head)(reader, frame.total)
         reader.pos += frame.total
         yield head
 
 
-def _modern(reader: Reader, size: int) -> Head:
-    """A batch: §1.1; its last offset is told by its head, whatever records were compacted away (§1.6)."""
+def _batch_head(reader: Reader, size: int) -> Head:
+    """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
     at = reader.pos
     base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = MODERN.unpack_from(reader.data, at)
     marker = _marker(reader, size) if flags & CONTROL else None
@@ -90,9 +101,9 @@ def _modern(reader: Reader, size: int) -> Head:
 
 
 def _marker(reader: Reader, size: int) -> int | None:
-    """The type of a control batch's first record: §1.9; None for one that ends no transaction."""
-    here = reader.data[reader.pos : reader.pos + size]
-    inner = Reader(bytes(here))
+    """Return the type of a control batch's first record: §1.9; None if it does not end a transaction."""
+    data = reader.data[reader.pos : reader.pos + size]
+    inner = Reader(bytes(data))
     frame = announced(inner)
     assert frame is not None
     records = batch.read(inner, frame).records
@@ -100,8 +111,8 @@ def _marker(reader: Reader, size: int) -> int | None:
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _legacy(reader: Reader, size: int) -> Head:
-    """A message or a wrapper; a wrapper has the offset of its last message: §2.2."""
+def _message_head(reader: Reader, size: int) -> Head:
+    """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
     at = reader.pos
     offset, _, _, magic, _, timestamp = LEGACY.unpack_from(reader.data, at)
     return Head(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)

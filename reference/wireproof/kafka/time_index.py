@@ -1,8 +1,9 @@
-"""`.timeindex`: from times to offsets. Apache Kafka's `TimeIndex`, `LogSegment` (storage/internals/log, 4.x).
+"""The time index, `.timeindex`: from timestamps to offsets.
 
 An entry is an int64 timestamp in milliseconds and an int32 offset, relative to the base offset of the
-segment: the greatest timestamp so far, and an offset of the first batch that has it. All that is later comes
-behind that offset. Timestamps rise; a segment that is closed ends with the greatest of its log.
+segment: the greatest timestamp so far, and an offset in the first batch that has it. All records with a later
+timestamp come after that offset. Timestamps increase, and the last entry of a closed segment has the greatest
+timestamp of its log. Source: Apache Kafka, `TimeIndex` and `LogSegment` (storage/internals/log, 4.x).
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,14 @@ ENTRY: Final = Struct(">qi")
 
 @frozen
 class TimeEntry:
-    """An entry; `at` is where it stands, `relative` the offset as it is stored."""
+    """An entry.
+
+    Attributes:
+        at: position of the entry in the index file.
+        timestamp: in milliseconds.
+        relative: the offset as stored.
+        offset: the absolute offset.
+    """
 
     at: int
     timestamp: int
@@ -30,75 +38,72 @@ class TimeEntry:
 
 @frozen
 class TimeIndex:
-    """The entries of an index."""
+    """The entries of a time index."""
 
     entries: tuple[TimeEntry, ...]
     raw: Rows
 
 
 def read(data: bytes, base: int) -> TimeIndex:
-    """The entries of an index whose segment has the base offset `base`; raises nothing."""
+    """Read the time index of a segment with the base offset `base`; raise nothing."""
     raw = rows(data, ENTRY.size)
-    found = []
+    entries = []
     for number, row in enumerate(raw.rows):
         timestamp, relative = ENTRY.unpack(row)
-        found.append(TimeEntry(number * ENTRY.size, timestamp, relative, base + relative))
-    return TimeIndex(tuple(found), raw)
+        entries.append(TimeEntry(number * ENTRY.size, timestamp, relative, base + relative))
+    return TimeIndex(tuple(entries), raw)
 
 
 def alone(index: TimeIndex) -> Iterator[Finding]:
-    """What is wrong with the entries by themselves: `maybeAppend` takes later times at offsets not below."""
+    """Check the entries without the log: Kafka's `maybeAppend` takes later timestamps, no lower offsets."""
     yield from odd(index.raw, ENTRY.size)
     before: TimeEntry | None = None
-    for one in index.entries:
-        if one.relative < 0:
-            yield Finding(
-                one.at + 8, f"relative offset {one.relative} is below the base offset of the segment"
-            )
-        if one.timestamp < 0:
-            yield Finding(one.at, f"timestamp {one.timestamp}: an entry without a time is not written")
-        if before is not None and one.timestamp <= before.timestamp:
-            yield Finding(
-                one.at, f"timestamp {one.timestamp} is not above {before.timestamp}, the one before it"
-            )
-        if before is not None and one.offset < before.offset:
-            yield Finding(one.at + 8, f"offset {one.offset} is below {before.offset}, the one before it")
-        before = one
+    for entry in index.entries:
+        at, timestamp = entry.at, entry.timestamp
+        if entry.relative < 0:
+            text = f"relative offset {entry.relative} is below the base offset of the segment"
+            yield Finding(at + 8, text)
+        if timestamp < 0:
+            yield Finding(at, f"timestamp {timestamp}: Kafka writes no entry without a timestamp")
+        if before is not None and timestamp <= before.timestamp:
+            yield Finding(at, f"timestamp {timestamp} is not above {before.timestamp}, the one before it")
+        if before is not None and entry.offset < before.offset:
+            yield Finding(at + 8, f"offset {entry.offset} is below {before.offset}, the one before it")
+        before = entry
 
 
 def against(index: TimeIndex, segment: Segment) -> Iterator[Finding]:
-    """What disagrees with the log: a search by time begins too late, and misses records."""
-    sofar = list(accumulate((head.timestamp for head in segment.heads), max, initial=NO_TIMESTAMP))
+    """Check the entries against the log; with a wrong entry a search by time misses records."""
+    latest = list(accumulate((head.timestamp for head in segment.heads), max, initial=NO_TIMESTAMP))
     numbers = {head.position: number for number, head in enumerate(segment.heads)}
-    for one in index.entries:
-        head = holding(segment, one.offset)
+    for entry in index.entries:
+        head = holding(segment, entry.offset)
         if head is not None:
-            yield from _time(one, head, sofar[numbers[head.position]])
-        elif out_of_sight(segment, one.offset):
-            text = f"offset {one.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield Finding(one.at + 8, text, "look at the log: wireproof explain", wrong=False)
+            yield from _timestamp(entry, head, latest[numbers[head.position]])
+        elif out_of_sight(segment, entry.offset):
+            text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
+            yield Finding(entry.at + 8, text, "look at the log: wireproof explain", wrong=False)
         else:
-            yield Finding(one.at + 8, f"no entry of the log holds offset {one.offset}")
-    yield from _last(index, sofar[-1], segment)
+            yield Finding(entry.at + 8, f"no entry of the log holds offset {entry.offset}")
+    yield from _last(index, latest[-1], segment)
 
 
-def _time(one: TimeEntry, head: Head, before: int) -> Iterator[Finding]:
-    """The timestamp is that of the batch, and none before it has a later one."""
-    if head.timestamp != one.timestamp:
-        text = f"timestamp {one.timestamp}, but the entry of the log that holds offset {one.offset} has"
-        yield Finding(one.at, f"{text} {head.timestamp}")
-    elif before > one.timestamp:
-        text = (
-            f"timestamp {one.timestamp} is not the greatest up to offset {one.offset}: {before} stands before"
-        )
-        yield Finding(one.at, text)
+def _timestamp(entry: TimeEntry, head: Head, before: int) -> Iterator[Finding]:
+    """Check the timestamp: it must be that of the batch, and no earlier batch may have a later one."""
+    text = f"timestamp {entry.timestamp}"
+    if head.timestamp != entry.timestamp:
+        text += f", but the entry of the log that holds offset {entry.offset} has {head.timestamp}"
+        yield Finding(entry.at, text)
+    elif before > entry.timestamp:
+        text += f" is not the greatest up to offset {entry.offset}: an earlier entry of the log has {before}"
+        yield Finding(entry.at, text)
 
 
-def _last(index: TimeIndex, most: int, segment: Segment) -> Iterator[Finding]:
-    """What is not allocated ahead any more was closed, and ends with the greatest timestamp of its log."""
+def _last(index: TimeIndex, latest: int, segment: Segment) -> Iterator[Finding]:
+    """Check the last entry of a closed segment, whose index has no allocated entries left."""
     last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
-    if not index.raw.tail and not segment.why and last < most:
+    if not index.raw.tail and not segment.why and last < latest:
         at = len(index.entries) * ENTRY.size
-        text = f"a closed segment ends with its greatest timestamp, {most}; the last one here is {last}"
-        then = f"retention by time goes by it: if the segment is closed, {REBUILD}"
+        text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
+        then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
         yield Finding(at, text, then, wrong=False)

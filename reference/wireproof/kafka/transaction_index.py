@@ -1,10 +1,11 @@
-"""`.txnindex`: the aborted transactions of a segment. Apache Kafka's `AbortedTxn` and `TransactionIndex`.
+"""The transaction index, `.txnindex`: the aborted transactions of a segment.
 
-An entry is an int16 version (0), and four int64: producer id, first offset, last offset (that of the ABORT
-marker, which stands in this segment) and the last stable offset at that time: the first offset of the oldest
-transaction that is open still, or the one behind the marker (`ProducerStateManager.lastStableOffset`). The
-file is not allocated ahead. A transaction may have begun in an earlier segment; one without any record ends
-without an entry. A read_committed reader leaves out what is listed here, and nothing else.
+An entry is an int16 version (0) and four int64: producer id, first offset, last offset and last stable
+offset. The last offset is that of the ABORT marker, which is in this segment. The last stable offset is the
+first offset of the oldest transaction that is still open, or the offset after the marker
+(`ProducerStateManager.lastStableOffset`). The file is not allocated in advance. A transaction may begin in an
+earlier segment. An aborted transaction without records has no entry. A read_committed reader skips the
+transactions that are listed here, and no others. Source: Apache Kafka, `AbortedTxn` and `TransactionIndex`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,16 @@ VERSION: Final = 0
 
 @frozen
 class AbortedTransaction:
-    """An entry; `at` is where it stands."""
+    """An entry.
+
+    Attributes:
+        at: position of the entry in the index file.
+        version: version of the entry.
+        producer: the producer id.
+        first: the first offset of the transaction.
+        last: the offset of its ABORT marker.
+        stable: the last stable offset.
+    """
 
     at: int
     version: int
@@ -36,7 +46,7 @@ class AbortedTransaction:
 
 @frozen
 class TransactionIndex:
-    """The entries of an index."""
+    """The entries of a transaction index, and the base offset of its segment."""
 
     entries: tuple[AbortedTransaction, ...]
     raw: Rows
@@ -45,10 +55,13 @@ class TransactionIndex:
 
 @frozen
 class Ended:
-    """A transaction whose marker stands in a log; `first` is None if it has no record in this segment.
+    """An aborted transaction whose marker is in a log.
 
     Attributes:
-        stable: the first offset of the oldest one that began in this segment and is open, or `last` + 1.
+        producer: the producer id.
+        first: the first offset of the transaction in this segment, or None if it has no record there.
+        last: the offset of the marker.
+        stable: the first offset of the oldest open transaction that began in this segment, or `last` + 1.
     """
 
     producer: int
@@ -58,18 +71,18 @@ class Ended:
 
 
 def read(data: bytes, base: int) -> TransactionIndex:
-    """The entries of an index whose segment has the base offset `base`; raises nothing."""
+    """Read the transaction index of a segment with the base offset `base`; raise nothing."""
     raw = rows(data, ENTRY.size, allocated=False)
-    found = (
+    entries = (
         AbortedTransaction(number * ENTRY.size, *ENTRY.unpack(row)) for number, row in enumerate(raw.rows)
     )
-    return TransactionIndex(tuple(found), raw, base)
+    return TransactionIndex(tuple(entries), raw, base)
 
 
 def aborted(segment: Segment) -> dict[int, Ended]:
-    """The aborted transactions of a log by the offset of their marker, as far as this segment tells."""
+    """Return the aborted transactions that this segment shows, by the offset of their marker."""
     begun: dict[int, int] = {}
-    found: dict[int, Ended] = {}
+    ended: dict[int, Ended] = {}
     for head in segment.heads:
         if head.marker is None:
             if head.transactional:
@@ -78,76 +91,77 @@ def aborted(segment: Segment) -> dict[int, Ended]:
         first = begun.pop(head.producer, None)
         if head.marker == ABORT:
             stable = min(begun.values(), default=head.last + 1)
-            found[head.last] = Ended(head.producer, first, head.last, stable)
-    return found
+            ended[head.last] = Ended(head.producer, first, head.last, stable)
+    return ended
 
 
 def alone(index: TransactionIndex) -> Iterator[Finding]:
-    """What is wrong with the entries by themselves."""
+    """Check the entries without the log."""
     yield from odd(index.raw, ENTRY.size)
     before: AbortedTransaction | None = None
-    for one in index.entries:
-        if one.version != VERSION:
-            then = "a broker refuses the whole index, and with it every read_committed fetch of this segment"
-            yield Finding(one.at, f"version {one.version}: Kafka knows {VERSION}", then)
-        if one.first > one.last:
-            yield Finding(one.at + 10, f"first offset {one.first} is above the last one, {one.last}")
-        if one.last < index.base:
-            text = f"last offset {one.last} is below the base offset of the segment, {index.base}"
-            yield Finding(one.at + 18, text)
-        if one.stable > one.last + 1:
-            yield Finding(one.at + 26, f"last stable offset {one.stable} is behind the marker at {one.last}")
-        if before is not None and one.last <= before.last:
-            yield Finding(
-                one.at + 18, f"last offset {one.last} is not above {before.last}, the one before it"
-            )
-        before = one
+    for entry in index.entries:
+        at, last = entry.at, entry.last
+        if entry.version != VERSION:
+            then = "a broker rejects the whole index, so every read_committed fetch of this segment fails"
+            yield Finding(at, f"version {entry.version}: Kafka knows only version {VERSION}", then)
+        if entry.first > last:
+            yield Finding(at + 10, f"first offset {entry.first} is above the last one, {last}")
+        if last < index.base:
+            text = f"last offset {last} is below the base offset of the segment, {index.base}"
+            yield Finding(at + 18, text)
+        if entry.stable > last + 1:
+            yield Finding(at + 26, f"last stable offset {entry.stable} is after the marker at {last}")
+        if before is not None and last <= before.last:
+            yield Finding(at + 18, f"last offset {last} is not above {before.last}, the one before it")
+        before = entry
 
 
 def against(index: TransactionIndex, segment: Segment) -> Iterator[Finding]:
-    """What disagrees with the log: aborted records are delivered, or good ones left out."""
+    """Check the entries against the log; wrong ones deliver aborted records or hide committed ones."""
     ended = aborted(segment)
-    for one in index.entries:
-        yield from _entry(one, index.base, ended, segment)
-    listed = {one.last for one in index.entries}
+    for entry in index.entries:
+        yield from _entry(entry, index.base, ended, segment)
+    listed = {entry.last for entry in index.entries}
     end = len(index.entries) * ENTRY.size
     for known in ended.values():
         if known.first is not None and known.last not in listed:
             text = f"offsets {known.first} to {known.last} of producer {known.producer} were aborted"
-            yield Finding(end, f"{text}, and are not listed: read_committed readers are given them")
+            yield Finding(end, f"{text}, and are not listed: read_committed readers receive them")
 
 
 def _entry(
-    one: AbortedTransaction, base: int, ended: Mapping[int, Ended], segment: Segment
+    entry: AbortedTransaction, base: int, ended: Mapping[int, Ended], segment: Segment
 ) -> Iterator[Finding]:
-    known = ended.get(one.last)
+    known = ended.get(entry.last)
     if known is None:
-        yield _no_marker(one, segment)
-    elif known.producer != one.producer:
-        yield Finding(
-            one.at + 2, f"producer {one.producer}, but the marker at {one.last} is of {known.producer}"
-        )
+        yield _no_marker(entry, segment)
+    elif known.producer != entry.producer:
+        text = f"producer {entry.producer}, but the marker at {entry.last} is of producer {known.producer}"
+        yield Finding(entry.at + 2, text)
     else:
-        yield from _offsets(one, base, known, segment)
+        yield from _offsets(entry, base, known, segment)
 
 
-def _no_marker(one: AbortedTransaction, segment: Segment) -> Finding:
-    """Whether the log has none there, or may have had one: compaction takes markers away in the end."""
-    if out_of_sight(segment, one.last):
-        text = f"the marker at {one.last} cannot be checked: the log ends at {segment.end}, {segment.why}"
-        return Finding(one.at + 18, text, "look at the log: wireproof explain", wrong=False)
-    gap = segment.heads and one.last < segment.heads[-1].last and holding(segment, one.last) is None
+def _no_marker(entry: AbortedTransaction, segment: Segment) -> Finding:
+    """Return the finding for a missing marker; compaction may have removed it."""
+    at, last = entry.at + 18, entry.last
+    if out_of_sight(segment, last):
+        text = f"the marker at {last} cannot be checked: the log ends at {segment.end}, {segment.why}"
+        return Finding(at, text, "look at the log: wireproof explain", wrong=False)
+    gap = segment.heads and last < segment.heads[-1].last and holding(segment, last) is None
     if gap:
-        text = f"no entry of the log holds offset {one.last}, where the marker of the entry was"
-        return Finding(one.at + 18, text, "nothing, if the log is compacted", wrong=False)
-    return Finding(one.at + 18, f"no ABORT marker stands at offset {one.last} of the log")
+        text = f"no entry of the log holds offset {last}, where the marker was"
+        return Finding(at, text, "nothing, if the log is compacted", wrong=False)
+    return Finding(at, f"the log has no ABORT marker at offset {last}")
 
 
-def _offsets(one: AbortedTransaction, base: int, known: Ended, segment: Segment) -> Iterator[Finding]:
-    """Both may lie in an earlier segment, of which this log says nothing, or where compaction left a gap."""
-    if one.first >= base and one.first != known.first and holding(segment, one.first) is not None:
-        began = "no record of it" if known.first is None else f"it begins at {known.first}"
-        yield Finding(one.at + 10, f"first offset {one.first}, but in the log there is {began}")
-    gone = one.stable <= one.last and holding(segment, one.stable) is None
-    if one.stable >= base and one.stable != known.stable and not gone:
-        yield Finding(one.at + 26, f"last stable offset {one.stable}, but by the log it was {known.stable}")
+def _offsets(entry: AbortedTransaction, base: int, known: Ended, segment: Segment) -> Iterator[Finding]:
+    """Check first and last stable offset, unless they are in an earlier segment or in a compaction gap."""
+    if entry.first >= base and entry.first != known.first and holding(segment, entry.first) is not None:
+        text = f"first offset {entry.first}, but in the log the transaction"
+        begin = "has no record" if known.first is None else f"begins at {known.first}"
+        yield Finding(entry.at + 10, f"{text} {begin}")
+    gone = entry.stable <= entry.last and holding(segment, entry.stable) is None
+    if entry.stable >= base and entry.stable != known.stable and not gone:
+        text = f"last stable offset {entry.stable}, but by the log it was {known.stable}"
+        yield Finding(entry.at + 26, text)

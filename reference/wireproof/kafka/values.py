@@ -1,7 +1,8 @@
-"""The values of the Kafka formats: design, section 3, "Values"; kafka.md §1.1, §1.3, §1.9, §2.1, §2.2.
+"""The value classes of the Kafka formats: kafka.md §1.1, §1.3, §1.9, §2.1, §2.2.
 
-Fields with a default are computed: they are there after decode, and encode does not look at them.
-Integers are as the fields are: attributes are signed, 16 bits in a batch and 8 elsewhere.
+`wire.values` converts them to and from JSON. Fields with a default are computed: decode sets them, encode
+ignores them. Integers have the sign and the width of their wire type: attributes are an int16 in a batch and
+an int8 elsewhere.
 """
 
 from attrs import frozen, resolve_types
@@ -9,13 +10,13 @@ from attrs import frozen, resolve_types
 from wireproof.wire.values import camel
 
 Header = tuple[bytes, bytes | None]
-"""Key and value of a record header. The key is the bytes as they stand, whether UTF-8 or not."""
+"""Key and value of a record header: kafka.md §1.3. The key is the raw bytes, also if they are not UTF-8."""
 
 
 @camel
 @frozen
 class Endpoint:
-    """Where a KRaft voter listens: kafka.md §1.9, type 6."""
+    """An address of a KRaft voter: kafka.md §1.9, type 6."""
 
     name: bytes
     host: bytes
@@ -25,7 +26,7 @@ class Endpoint:
 @camel
 @frozen
 class Voter:
-    """A KRaft voter: kafka.md §1.9, types 2 and 6; what the type or version lacks is None."""
+    """A KRaft voter: kafka.md §1.9, types 2 and 6. Fields that its type or version does not have are None."""
 
     id: int
     directory_id: bytes | None = None
@@ -37,15 +38,15 @@ class Voter:
 @camel
 @frozen
 class Control:
-    """A control record, typed: kafka.md §1.9. Fields that its type does not have are None.
+    """The content of a control record: kafka.md §1.9. Fields that its type does not have are None.
 
     Attributes:
-        type: of the key.
-        version: of the value; None for a type that §1.9 does not list, or a value that is not as it says.
-        coordinator_epoch: ABORT (0) and COMMIT (1).
-        leader_id, voters, granting_voters: LEADER_CHANGE (2); voters are KRAFT_VOTERS (6) too.
-        last_contained_log_timestamp: SNAPSHOT_HEADER (3), milliseconds.
-        kraft_version: KRAFT_VERSION (5).
+        type: type in the key.
+        version: version in the value; None for a type that §1.9 does not list, or an invalid value.
+        coordinator_epoch: of ABORT (0) and COMMIT (1).
+        leader_id, voters, granting_voters: of LEADER_CHANGE (2); `voters` also of KRAFT_VOTERS (6).
+        last_contained_log_timestamp: of SNAPSHOT_HEADER (3), in milliseconds.
+        kraft_version: of KRAFT_VERSION (5).
     """
 
     type: int
@@ -63,8 +64,11 @@ class Control:
 class Record:
     """A record of a batch: kafka.md §1.3.
 
-    `offset` and `timestamp` (milliseconds) are absolute, §1.10 and §1.8; `control` is the typed content
-    of a record of a control batch and None elsewhere.
+    Attributes:
+        attributes, timestamp_delta, offset_delta, key, value, headers: the fields of §1.3.
+        offset: absolute offset, computed: §1.10.
+        timestamp: absolute timestamp in milliseconds, computed: §1.8.
+        control: the content of a control record, computed; None for other records.
     """
 
     attributes: int
@@ -81,7 +85,7 @@ class Record:
 @camel
 @frozen
 class RecordBatch:
-    """A v2 batch: kafka.md §1.1. Length, CRC and count are not part of the value."""
+    """A v2 batch: kafka.md §1.1. Length, CRC and count are computed and not part of the value."""
 
     base_offset: int
     partition_leader_epoch: int
@@ -99,10 +103,10 @@ class RecordBatch:
 @camel
 @frozen
 class Message:
-    """A v0 or v1 message, or a wrapper around compressed ones: kafka.md §2.1, §2.2.
+    """A v0 or v1 message, or a wrapper around compressed messages: kafka.md §2.1, §2.2.
 
-    A wrapper has value None, and in `messages` the inner messages with absolute offsets and the
-    timestamps that a consumer sees; any other message has `messages` None. A v0 timestamp is -1.
+    The `value` of a wrapper is None, and `messages` are its inner messages, with absolute offsets and the
+    timestamps that a consumer gets. Other messages have `messages` None. The timestamp of a v0 message is -1.
     """
 
     offset: int
@@ -114,16 +118,16 @@ class Message:
     messages: tuple["Message", ...] | None
 
 
-resolve_types(Message)  # it names itself; the JSON form needs the class, not its name
+resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name
 
 
 Entry = RecordBatch | Message
-"""What a log is made of."""
+"""One entry of a log."""
 
 
 @camel
 @frozen
 class Log:
-    """Entries one after another, as a fetch response or a segment holds them: kafka.md §2.4."""
+    """Entries one after another, as in a fetch response or a segment file: kafka.md §2.4."""
 
     batches: tuple[Entry, ...]

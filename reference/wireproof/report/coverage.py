@@ -7,11 +7,8 @@ from attrs import frozen
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import Rule, lacks
+from wireproof.report.kills import Kills
 from wireproof.report.votes import Votes
-from wireproof.trial.killtable import GOLDEN, Table
-
-Kills = Mapping[str, Sequence[str]]
-"""Of a case's id, the mutants that it kills."""
 
 
 @frozen
@@ -67,12 +64,3 @@ def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> C
         tuple(sorted({name for case in cases for name in kills.get(case.id, ())})),
         dict(sorted(fails.items(), key=lambda row: -row[1])),
     )
-
-
-def kills_of(table: Table) -> Kills:
-    """What each golden case kills, by the table of `kill`."""
-    found: dict[str, list[str]] = {}
-    for name, row in table.rows.items():
-        for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
-            found.setdefault(case, []).append(name)
-    return found

@@ -15,10 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
-from wireproof.report.coverage import Covered, Kills, coverage
+from wireproof.report.coverage import Covered, coverage
 from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
 from wireproof.report.documents import Document, Library, documents
 from wireproof.report.fieldmap import Field, failing, fieldmap
+from wireproof.report.kills import Kills
 from wireproof.report.register import opens, remarked
 from wireproof.report.visible import visible
 from wireproof.report.votes import Votes

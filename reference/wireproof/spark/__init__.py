@@ -1,4 +1,5 @@
-"""Spark: archives as tables and as streams. Design, section 2, floor 8.
+"""Read archives with Spark, as tables and as streams; scan them, and run campaigns of generated cases.
 
-Everything but `session`, `source` and `following` works on files and Arrow batches and needs no Spark.
+Only `session`, `data_sources`, `command_support` and the running of jobs need Spark; all other modules work
+on files and Arrow batches.
 """

@@ -1,8 +1,8 @@
-"""An adapter over the items of a span: asked ahead in its own processes, judged when the answers are taken.
+"""Ask one adapter about the items of a span, ahead of time in its own processes, and judge the answers.
 
-Nearly every entry is clean and nearly every answer right. Of those the expectation is known by its digest
-alone, and where the answer's is the same the verdict is one that the judge gave before: it rules on every
-answer that is another, and is then given the whole expectation.
+Nearly every entry is clean and nearly every answer right. For a clean entry only the digest of the expected
+value is known. An answer with the same digest gets the verdict that the judge gave before; the judge decides
+on every other answer, with the whole expected value.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.columnar.spelling import Spelling, View
 from wireproof.formats import FORMATS
 from wireproof.spark.judging import Judged, Seen, sort_of
-from wireproof.trial.bench import Bench as Sitting
+from wireproof.trial.bench import Bench as JudgeContext
 from wireproof.trial.claims import observed
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge, wants_value
@@ -34,23 +34,23 @@ CLUSTER: Final = 16
 
 
 class Bench:
-    """One adapter over the items of a span; a context manager that holds its processes."""
+    """One adapter and the items of a span; a context manager that owns the adapter's processes."""
 
     def __init__(self, spec: str, number: int = 0) -> None:
-        """Start nothing yet.
+        """Store the arguments; nothing starts yet.
 
         Args:
             spec: of the adapter, as the registry reads it.
-            number: of its digest among those of an item.
+            number: the index of its digest among the digests of an item.
         """
         self.spec = spec
         self._number = number
         self._stack = ExitStack()
         self._digests: Engine | None = None
         self._values: Engine | None = None
-        self._put: deque[list[Seen | None]] = deque()
-        self._sorts: dict[tuple[str, tuple[str, ...]], Case | Unsupported] = {}
-        self._known: dict[str, Judged] = {}
+        self._pending: deque[list[Seen | None]] = deque()
+        self._kinds: dict[tuple[str, tuple[str, ...]], Case | Unsupported] = {}
+        self._verdict_by_format: dict[str, Judged] = {}
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
@@ -60,87 +60,98 @@ class Bench:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """End the adapter."""
         self._stack.__exit__(kind, error, trace)
 
     @property
-    def spelling(self) -> Spelling:
-        """What it shows of the entries of Kafka."""
+    def canonical_form(self) -> Spelling:
+        """The canonical form of Kafka entries as the adapter shows them."""
         return spelling(self._engine.hello)
 
     @property
     def _engine(self) -> Engine:
-        assert self._digests is not None, "entered"
+        assert self._digests is not None, "the context was entered"
         return self._digests
 
-    def put(self, items: Sequence[Seen]) -> None:
-        """Have the adapter asked about items; `take` gives what it does with each."""
-        self._put.append([one if one.case else None for one in items])
-        if cases := [self._planned(one, one.case) for one in items if one.case]:
+    def submit(self, items: Sequence[Seen]) -> None:
+        """Ask the adapter about items; `collect` returns the verdicts."""
+        self._pending.append([item if item.case else None for item in items])
+        if cases := [self._planned(item, item.case) for item in items if item.case]:
             self._engine.put(cases)
 
     def _planned(self, item: Seen, case: Case) -> Case:
-        """The case as it is asked; of entries that are told by digests it is planned once a sort."""
+        """Return the request for an item; for entries known by digest it is planned once for each kind."""
         if not item.digests:
             return case
-        sort = case.joined, case.needs
-        if sort not in self._sorts:
-            self._sorts[sort] = planned(case, self._engine.hello)
-        one = self._sorts[sort]
-        return case if isinstance(one, Unsupported) else evolve(one, input=case.input, options=case.options)
+        kind = case.joined, case.needs
+        if kind not in self._kinds:
+            self._kinds[kind] = planned(case, self._engine.hello)
+        known = self._kinds[kind]
+        if isinstance(known, Unsupported):
+            return case
+        return evolve(known, input=case.input, options=case.options)
 
-    def take(self) -> list[Judged | None]:
-        """What the adapter does with each item of the earliest `put`; None where there is nothing to ask."""
-        items = self._put.popleft()
-        asked = [one for one in items if one]
-        judged = iter(self._ruled(asked, self._engine.take() if asked else []))
-        return [next(judged) if one else None for one in items]
+    def collect(self) -> list[Judged | None]:
+        """Return the verdicts on the items of the earliest `submit`; None for an item without a case."""
+        items = self._pending.popleft()
+        with_case = [item for item in items if item]
+        judged = iter(self._verdicts(with_case, self._engine.take() if with_case else []))
+        return [next(judged) if item else None for item in items]
 
     def judge(self, cases: Sequence[Case]) -> list[Judged]:
-        """What the adapter does with each case."""
+        """Return the verdict on each case."""
         return self._by_judge(list(self._engine.run(cases)))
 
-    def _ruled(self, items: Sequence[Seen], ran: Sequence[Ran]) -> list[Judged]:
-        """The verdicts on answers; those that are not right the judge sees together."""
+    def _verdicts(self, items: Sequence[Seen], ran: Sequence[Ran]) -> list[Judged]:
+        """Return the verdicts on answers; the judge decides on those that are not right by digest."""
         pairs = list(zip(items, ran, strict=True))
-        odd = [at for at, (item, one) in enumerate(pairs) if not _alike(item, one, self._number)]
-        judged = dict(zip(odd, self._by_judge([self._told(*pairs[at]) for at in odd]), strict=True))
-        return [judged[at] if at in judged else self._right(*pair) for at, pair in enumerate(pairs)]
+        others = [
+            at
+            for at, (item, answered) in enumerate(pairs)
+            if not _matches_digest(item, answered, self._number)
+        ]
+        judged = dict(
+            zip(others, self._by_judge([self._with_full_case(*pairs[at]) for at in others]), strict=True)
+        )
+        return [judged[at] if at in judged else self._known_verdict(*pair) for at, pair in enumerate(pairs)]
 
-    def _right(self, item: Seen, one: Ran) -> Judged:
-        """The verdict on a right answer.
+    def _known_verdict(self, item: Seen, answered: Ran) -> Judged:
+        """Return the verdict on a right answer.
 
-        Of a case that nobody wrote it depends on the adapter and on what it observes, and on nothing else. So
-        the judge is asked once, about the first of them and with all that is expected.
+        For a case of the archive it depends only on the adapter and the fields that it observes. So the judge
+        is asked once, about the first such answer and with the whole expected value.
         """
-        name = one.case.joined
-        if name not in self._known:
-            (self._known[name],) = self._by_judge([self._told(item, one)])
-            assert self._known[name].cluster == "accepted", "what is spelled is the value"
-        return self._known[name]
+        name = answered.case.joined
+        if name not in self._verdict_by_format:
+            (self._verdict_by_format[name],) = self._by_judge([self._with_full_case(item, answered)])
+            cluster = self._verdict_by_format[name].cluster
+            assert cluster == "accepted", "the digest is that of the expected value"
+        return self._verdict_by_format[name]
 
-    def _told(self, item: Seen, one: Ran) -> Ran:
-        """An answer that is to be compared, beside all that is expected."""
-        if not (item.digests and isinstance(one.outcome, Accepted | Refused)):
-            return one
-        case = planned(item.told, self._engine.hello)
-        assert isinstance(case, Case), "it was asked"
-        return evolve(one, case=case)
+    def _with_full_case(self, item: Seen, answered: Ran) -> Ran:
+        """Return the answer with the whole expected value in its case."""
+        if not (item.digests and isinstance(answered.outcome, Accepted | Refused)):
+            return answered
+        case = planned(item.full_case, self._engine.hello)
+        assert isinstance(case, Case), "unsupported cases have no answer"
+        return evolve(answered, case=case)
 
     def _by_judge(self, ran: Sequence[Ran]) -> list[Judged]:
         hello = self._engine.hello
-        sat = [(one, Sitting(one.case, hello, answer)) for one in ran]
-        open_ones = [
-            at for at, (one, bench) in enumerate(sat) if wants_value(one.case, one.outcome, bench=bench)
+        contexts = [(answered, JudgeContext(answered.case, hello, answer)) for answered in ran]
+        undecided = [
+            at
+            for at, (answered, context) in enumerate(contexts)
+            if wants_value(answered.case, answered.outcome, bench=context)
         ]
-        full = dict(zip(open_ones, self._in_full([ran[at].case for at in open_ones]), strict=True))
+        full = dict(zip(undecided, self._in_full([ran[at].case for at in undecided]), strict=True))
         return [
-            _judged(self.spec, full.get(number, one.outcome), one.outcome, bench)
-            for number, (one, bench) in enumerate(sat)
+            _verdict(self.spec, full.get(number, answered.outcome), answered.outcome, context)
+            for number, (answered, context) in enumerate(contexts)
         ]
 
     def _in_full(self, cases: list[Case]) -> list[Outcome]:
-        """The answers with their values, where a digest does not settle it."""
+        """Return the answers with their values, for cases that a digest does not decide."""
         if not cases:
             return []
         if self._values is None:
@@ -148,42 +159,47 @@ class Bench:
         return [ran.outcome for ran in self._values.run(cases)]
 
 
-def _alike(item: Seen, one: Ran, number: int) -> bool:
-    """Whether an answer is right in all that the judge looks at, by the digest of adapter `number`."""
-    match one.outcome:
-        case Accepted(value=None, consumed=consumed, data=None, digest=str(told)) if item.digests:
-            return told == item.digests[number] and consumed in (None, len(item.data))
+def _matches_digest(item: Seen, answered: Ran, number: int) -> bool:
+    """Return whether an answer is right in everything that the judge compares, by digest `number`."""
+    match answered.outcome:
+        case Accepted(value=None, consumed=consumed, data=None, digest=str(found)) if item.digests:
+            return found == item.digests[number] and consumed in (None, len(item.data))
         case _:
             return False
 
 
 def spelling(hello: Hello) -> Spelling:
-    """How the entries of Kafka are spelled for an adapter: as it is asked of them, and what it observes."""
+    """Return the canonical form of Kafka entries as an adapter is asked for it and shows it."""
     views: dict[int, View] = {}
     for magic in range(3):
         case = sort_of(magic)
-        asked, row = planned(case, hello), FORMATS[case.joined]
-        if isinstance(asked, Case):
-            lifted = row.lifts_to is not None and asked.joined != case.joined
-            views[magic] = View(observed(hello, asked), row.lifts_to[2] if row.lifts_to and lifted else "")
+        planned_case, fmt = planned(case, hello), FORMATS[case.joined]
+        if isinstance(planned_case, Case):
+            wrapped = fmt.lifts_to is not None and planned_case.joined != case.joined
+            entries = fmt.lifts_to[2] if fmt.lifts_to and wrapped else ""
+            views[magic] = View(observed(hello, planned_case), entries)
     return Spelling.of(views)
 
 
-def _judged(spec: str, outcome: Outcome, first: Outcome, bench: Sitting) -> Judged:
-    verdict = judge(bench.case, outcome, hello=bench.hello, bench=bench)
+def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> Judged:
+    verdict = judge(context.case, outcome, hello=context.hello, bench=context)
     finding = not verdict.passing and verdict.name not in {"unsupported", "not-run"}
-    said = signature(spec, bench.case, verdict)
-    return Judged(spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first), said, finding)
+    group = signature(spec, context.case, verdict)
+    return Judged(spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first_outcome), group, finding)
 
 
-def _cluster(verdict: Verdict, outcome: Outcome, first: Outcome) -> str:
+def _cluster(verdict: Verdict, outcome: Outcome, first_outcome: Outcome) -> str:
     match outcome:
         case Refused():
             return "refused"
         case Accepted() if verdict.name == "pass":
             return "accepted"
         case Accepted():
-            told = first.digest if isinstance(first, Accepted) and first.digest else digest(outcome.value)
-            return told[:CLUSTER]
+            found = (
+                first_outcome.digest
+                if isinstance(first_outcome, Accepted) and first_outcome.digest
+                else digest(outcome.value)
+            )
+            return found[:CLUSTER]
         case _:
             return ""

@@ -1,7 +1,7 @@
-"""The tables of a scan or a campaign as the page that `check --html` writes, with charts above the matrix.
+"""Render the tables of a scan or a campaign as the page of `check --html`, with charts above the matrix.
 
-A row is a vector: items of which every implementation says the same; its bytes are those of the smallest
-sample of what is loudest in it.
+A row of the matrix stands for all items that have the same verdict from every implementation. Its bytes are
+the smallest sample of the answer that needs the most attention.
 """
 
 from collections import Counter
@@ -28,15 +28,15 @@ Table = list[dict[str, Any]]
 
 NAMES: Final = ("matrix", "positions", "samples", "signatures", "run")
 ACCOUNT: Final = "files"
-"""Of a scan alone."""
+"""A table of scans only."""
 
 
 @frozen
 class Kept:
-    """The tables of a job that ended.
+    """The tables of a completed job.
 
     Attributes:
-        folder: where they lie.
+        folder: of the tables.
         tables: by name; `run` has one row.
     """
 
@@ -45,80 +45,80 @@ class Kept:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was asked."""
+        """The arguments of the job."""
         return self.tables["run"][0]
 
     @property
-    def scanned(self) -> bool:
-        """Whether it is a scan, of which the reference is the first implementation; else a campaign."""
+    def is_scan(self) -> bool:
+        """True for a scan, in which the reference is the first implementation; false for a campaign."""
         return "source" in self.manifest
 
     @property
     def unit(self) -> str:
-        """What is counted."""
-        return "items" if self.scanned else "cases"
+        """The unit of the counts."""
+        return "items" if self.is_scan else "cases"
 
     @property
     def implementations(self) -> list[str]:
-        """Whose answers a row of the matrix has, in its order."""
-        return [*([REFERENCE] if self.scanned else []), *self.manifest["adapters"]]
+        """The implementations of an answer in the table `matrix`, in order."""
+        return [*([REFERENCE] if self.is_scan else []), *self.manifest["adapters"]]
 
     @cached_property
-    def smallest(self) -> dict[str, dict[str, Any]]:
+    def smallest_samples(self) -> dict[str, dict[str, Any]]:
         """The smallest sample of each finding, which is its first row."""
         return {row["finding"]: row for row in reversed(self.tables["samples"])}
 
     @property
-    def about(self) -> str:
-        """What was asked, in a line."""
-        one = self.manifest
-        version = f"wireproof {one['version']}"
-        if self.scanned:
-            asked = ", ".join(one["options"])
-            size = f"{one['objects']:,} objects, {one['bytes']:,} bytes, {one['spans']:,} spans"
-            return "; ".join(filter(None, [f"{version}, {one['source']}", asked, size]))
-        return f"{version}; {one['cases']:,} cases of seed {one['seed']}: {', '.join(one['formats'])}"
+    def description(self) -> str:
+        """The arguments of the job in one line."""
+        job = self.manifest
+        version = f"wireproof {job['version']}"
+        if self.is_scan:
+            options = ", ".join(job["options"])
+            size = f"{job['objects']:,} objects, {job['bytes']:,} bytes, {job['spans']:,} spans"
+            return "; ".join(filter(None, [f"{version}, {job['source']}", options, size]))
+        return f"{version}; {job['cases']:,} cases of seed {job['seed']}: {', '.join(job['formats'])}"
 
 
 def kept(folder: Path) -> Kept:
-    """The tables in a folder; raises `SourceError` where there are none."""
-    found = {name: folder / f"{name}.parquet" for name in NAMES}
-    missing = [file.name for file in found.values() if not file.exists()]
+    """Load the tables in a folder; raises `SourceError` if one is missing."""
+    files = {name: folder / f"{name}.parquet" for name in NAMES}
+    missing = [file.name for file in files.values() if not file.exists()]
     if missing:
         raise SourceError(
-            f"{folder}: {missing[0]} is missing: it is not the --out of a scan or a campaign that ended"
+            f"{folder}: {missing[0]} is missing; give the --out folder of a completed scan or campaign"
         )
     account = folder / f"{ACCOUNT}.parquet"
-    found |= {ACCOUNT: account} if account.exists() else {}
-    return Kept(folder, {name: pq.read_table(file).to_pylist() for name, file in found.items()})
+    files |= {ACCOUNT: account} if account.exists() else {}
+    return Kept(folder, {name: pq.read_table(file).to_pylist() for name, file in files.items()})
 
 
 def html(folder: Path) -> str:
-    """The page; raises `SourceError` where there are no tables."""
-    found = kept(folder)
-    rows = [_Line.of(found, number, row) for number, row in enumerate(found.tables["matrix"])]
-    cases = {event.seq: line.case for line in rows if line.case for event in line.events}
-    columns = [_column(found, number, rows) for number in range(len(found.implementations))]
-    topics = tuple(_topics(rows))
-    drawings = charts.drawn(found.folder, found.unit, found.tables["positions"])
-    board = Board(columns, topics, found.about, drawings, found.unit)
-    return drawn(board, Page(f"wireproof: {found.folder.name}", lambda event: cases.get(event.seq)))
+    """Render the page; raises `SourceError` if a table is missing."""
+    job = kept(folder)
+    lines = [_Line.of(job, number, row) for number, row in enumerate(job.tables["matrix"])]
+    cases = {event.seq: line.case for line in lines if line.case for event in line.events}
+    columns = [_column(job, number, lines) for number in range(len(job.implementations))]
+    topics = tuple(_topics(lines))
+    drawings = charts.drawn(job.folder, job.unit, job.tables["positions"])
+    board = Board(columns, topics, job.description, drawings, job.unit)
+    return drawn(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
 
 
-# --- rows ---
+# --- rows of the matrix ---
 
 
 @frozen
 class _Line:
-    """A row of the table `matrix`, and what it is shown by.
+    """A row of the matrix on the page.
 
     Attributes:
-        seq: of the first of its events.
-        topic: the format of what is asked.
-        loudest: which of its answers is the most worth looking at.
+        seq: the number of its first event.
+        topic: the format of the items.
+        loudest: the index of the answer that needs the most attention.
         events: one for each answer.
-        count: items.
-        case: the smallest sample of the loudest answer.
+        count: of items.
+        case: the smallest sample of that answer.
     """
 
     seq: int
@@ -129,23 +129,23 @@ class _Line:
     case: Case | None
 
     @classmethod
-    def of(cls, found: Kept, number: int, row: dict[str, Any]) -> "_Line":
+    def of(cls, job: Kept, number: int, row: dict[str, Any]) -> "_Line":
         answers = row["answers"]
         loudest = max(range(len(answers)), key=lambda n: (_name(answers[n]) not in QUIET, n))
-        sample = found.smallest.get(answers[loudest]["finding"])
-        case = case_of(sample, found.folder) if sample else None
-        seq = number * len(found.implementations)
-        title = _title(answers[0] if found.scanned else answers[loudest])
+        sample = job.smallest_samples.get(answers[loudest]["finding"])
+        case = case_of(sample, job.folder) if sample else None
+        seq = number * len(job.implementations)
+        title = _title(answers[0] if job.is_scan else answers[loudest])
         events = tuple(
-            _event(found, seq + n, title, row, one, case if n == loudest else None)
-            for n, one in enumerate(answers)
+            _event(job, seq + n, title, row, answer, case if n == loudest else None)
+            for n, answer in enumerate(answers)
         )
-        topic = answers[-1]["format"] if found.scanned else answers[0]["format"]
+        topic = answers[-1]["format"] if job.is_scan else answers[0]["format"]
         return cls(seq, topic, loudest, events, row["count"], case)
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to look at."""
+        """True if no answer needs attention."""
         return all(event.verdict in QUIET for event in self.events)
 
 
@@ -159,14 +159,14 @@ def _name(answer: dict[str, Any]) -> str:
 
 
 def _event(
-    found: Kept, seq: int, title: str, row: dict[str, Any], answer: dict[str, Any], case: Case | None
+    job: Kept, seq: int, title: str, row: dict[str, Any], answer: dict[str, Any], case: Case | None
 ) -> CaseEvent:
-    """An answer as the event that the page shows; its token, if it is short, replays the sample."""
+    """Return an answer as an event of the page; if its token is short, it replays the sample."""
     name, _, revision = answer["format"].partition("/")
     verdict, _, kind = answer["kind"].partition(":")
-    word = token.dump(case) if case else ""
-    place = f"{row['object']} at {row['position']:,}" if found.scanned else f"case {row['position']:,}"
-    promote = f"; wireproof promote '{found.folder}#{answer['finding']}'" if case else ""
+    case_token = token.dump(case) if case else ""
+    place = f"{row['object']} at {row['position']:,}" if job.is_scan else f"case {row['position']:,}"
+    promote = f"; wireproof promote '{job.folder}#{answer['finding']}'" if case else ""
     return CaseEvent(
         seq,
         f"{answer['format']}/{title}",
@@ -174,22 +174,22 @@ def _event(
         revision,
         cast("Op", answer["op"]),
         "must",
-        cast("Name", verdict),  # or what the reference says of an item: frame, garbage, tail
+        cast("Name", verdict),  # or the reference's kind of an item: frame, garbage, tail
         kind,
         answer["class"],
         answer["path"],
         text=f"first: {place}{promote}",
-        token="" if word.startswith("@") else word,
+        token="" if case_token.startswith("@") else case_token,
     )
 
 
 def _topics(lines: Sequence[_Line]) -> Iterator[Topic]:
-    """The rows by format, what is worth looking at first, then what there is most of."""
+    """Yield the rows by format: rows that need attention first, then by count."""
     width = max((len(line.events) for line in lines), default=0)
     for name in sorted({line.topic for line in lines}):
-        some = [line for line in lines if line.topic == name]
-        some.sort(key=lambda line: (line.quiet, -line.count, line.seq))
-        yield Topic(name, tuple(_row(line, width) for line in some))
+        lines_of_topic = [line for line in lines if line.topic == name]
+        lines_of_topic.sort(key=lambda line: (line.quiet, -line.count, line.seq))
+        yield Topic(name, tuple(_row(line, width) for line in lines_of_topic))
 
 
 def _row(line: _Line, width: int) -> Row:
@@ -198,13 +198,13 @@ def _row(line: _Line, width: int) -> Row:
     return Row((line.events[0].id,), tuple(cells), line.count)
 
 
-def _column(found: Kept, number: int, lines: Sequence[_Line]) -> Column:
+def _column(job: Kept, number: int, lines: Sequence[_Line]) -> Column:
     total: Counter[str] = Counter()
     for line in lines:
         if number < len(line.events):
             total[line.events[number].verdict] += line.count
     order = [*(name for name in total if name not in ROWS), *(name for name in ROWS if name in total)]
-    spec = found.implementations[number]
-    own = found.scanned and not number
-    run = Run(found.manifest["version"], "", spec, "reference, of the log" if own else spec)
+    spec = job.implementations[number]
+    is_reference = job.is_scan and not number
+    run = Run(job.manifest["version"], "", spec, "reference, of the log" if is_reference else spec)
     return Column(run, {name: total[name] for name in order}, by_id=False)

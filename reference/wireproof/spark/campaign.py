@@ -1,13 +1,13 @@
-"""A campaign: cases by number dealt out to tasks, adapters judged, findings merged by signature.
+"""Run a campaign: generated cases by number, adapters judged, findings grouped by signature.
 
-    OUT/plan.json            what was asked; written first
+    OUT/plan.json            the arguments; written first
     OUT/spans/<span>.json    the groups of a span of case numbers; commits it
-    OUT/tokens/*.wp1         the tokens that are too long for a word
+    OUT/tokens/*.wp1         the tokens that are too long for a command line
     OUT/{signatures,samples,matrix,positions,run}.parquet    at the end, from the spans alone
 
-Case n is a function of seed and n alone, and a span is one of numbers: neither the number of tasks nor what
-was done before a campaign was killed can be seen in the tables. Adapters start anew for each span: what
-one of them has become after a million cases must not be seen there either.
+Case n is a function of the seed and n, and a span is a range of numbers. So the tables do not depend on the
+number of tasks, or on work that was done before the campaign was interrupted. Adapters start anew for each
+span, because state that an adapter collects over a million cases must not influence the tables.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import spanwise, tables, vectors
+from wireproof.spark import job_files, spanwise, vectors
 from wireproof.spark.bench import Bench
 from wireproof.spark.errors import SourceError
 from wireproof.spark.merging import Gathered, Shown, gathered
@@ -38,19 +38,19 @@ from wireproof.trial.plan import blocks
 from wireproof.wire.values import canonical
 
 GRAIN: Final = 10_000
-"""Cases of a span: what is lost when a campaign is killed, for each core; adapters start once for it."""
+"""Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
 
 LEAST: Final = 500
 SPREAD: Final = 32
-"""A short campaign has so many spans, but none of fewer cases than `LEAST`."""
+"""A short campaign has that many spans, but none with fewer cases than `LEAST`."""
 
 ASKED: Final = 512
-"""Cases that are asked and judged together."""
+"""Cases that are sent and judged together."""
 
 SAMPLES: Final = 3
 
 SIGNATURES: Final = pa.schema([*vectors.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
-"""`first`: the number of the first case."""
+"""`first` is the number of the first case."""
 
 SAMPLE: Final = pa.schema(
     [
@@ -62,7 +62,10 @@ SAMPLE: Final = pa.schema(
         ("raw", pa.binary()),
     ]
 )
-"""The smallest cases of each signature that is a finding. `token` replays it; `@` is a file in the folder."""
+"""The smallest cases of each signature that is a finding.
+
+`token` replays the case; if it begins with `@` it names a file in the folder.
+"""
 
 RUN: Final = pa.schema(
     [
@@ -75,12 +78,12 @@ RUN: Final = pa.schema(
         ("spans", pa.int64()),
     ]
 )
-"""The manifest, in one row: nothing in it depends on when, how often or in how many tasks it was run."""
+"""The arguments, in one row; it does not depend on when, how often or in how many tasks the job was run."""
 
 
 @frozen
 class Plan:
-    """What is asked of whom; `grain` cases are a span, the last one may have fewer."""
+    """The plan of a campaign: `grain` cases are a span, of which the last may have fewer."""
 
     numbered: Numbered
     adapters: tuple[str, ...]
@@ -91,22 +94,24 @@ class Plan:
 
     @property
     def weights(self) -> list[int]:
-        """The cases of each span."""
+        """The number of cases of each span."""
         return [len(self.numbers(span)) for span in range(-(-self.cases // self.grain))]
 
     def numbers(self, span: int) -> range:
-        """The numbers of a span's cases."""
+        """Return the numbers of the cases of a span."""
         return range(span * self.grain, min(self.cases, (span + 1) * self.grain))
 
     def tasks(self, count: int) -> list[list[int]]:
-        """The spans that are left, dealt out to at most `count` tasks."""
-        left = spanwise.left(self)
-        return [left[start::count] for start in range(min(count, len(left)))]
+        """Distribute the remaining spans over at most `count` tasks."""
+        spans = spanwise.left(self)
+        return [spans[start::count] for start in range(min(count, len(spans)))]
 
-    def do(self, number: int) -> None:
+    def run_span(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
-        found, together = judged(self, self.numbers(number))
-        tables.save(spanwise.committed(self.out, number), {"groups": found.dump(), **together.dump()})
+        groups, combined = judged(self, self.numbers(number))
+        job_files.save_json(
+            spanwise.committed(self.out, number), {"groups": groups.dump(), **combined.dump()}
+        )
 
 
 # --- the plan ---
@@ -115,26 +120,26 @@ class Plan:
 def planned(
     numbered: Numbered, adapters: Sequence[str], cases: int, out: Path, most: int = SAMPLES, grain: int = 0
 ) -> Plan:
-    """The plan of a new campaign, or of the one in `out`.
+    """Return the plan of a new campaign, or of the one in `out`.
 
     Args:
-        numbered: where the cases come from.
+        numbered: makes the cases.
         adapters: as the registry reads them.
-        cases: how many.
-        out: the folder, which every worker can write to under this name.
-        most: samples of a signature.
-        grain: cases of a span; 0 chooses by the number of cases.
+        cases: the number of cases.
+        out: the folder, which every worker can write to at this path.
+        most: the number of samples of a signature.
+        grain: cases of a span; 0 derives it from the number of cases.
 
     Raises:
-        SourceError: `out` holds something else.
+        SourceError: `out` contains something else.
     """
     grain = grain or min(GRAIN, max(LEAST, -(-cases // SPREAD)))
-    asked = {
+    inputs = {
         "seed": numbered.seed, "cases": cases, "adapters": list(adapters), "formats": list(numbered.formats),
         "ops": list(numbered.ops), "samples": most, "grain": grain, "version": __version__,
         "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
-    spanwise.kept(out, "campaign", asked, dict)
+    spanwise.kept(out, "campaign", inputs, dict)
     return Plan(numbered, tuple(adapters), cases, most, grain, out)
 
 
@@ -142,31 +147,31 @@ def planned(
 
 
 def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
-    """The groups of the cases of a span, and what the adapters say together."""
-    found, together = Gathered(plan.most), Vectors(plan.grain)
+    """Return the groups of the cases of a span, and the combined verdicts of the adapters."""
+    groups, combined = Gathered(plan.most), Vectors(plan.grain)
     with ExitStack() as stack:
-        benches = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
-        for some in blocks(numbers, ASKED):
-            cases = [plan.numbered.case(number) for number in some]
-            shown = [_shown(case, number) for case, number in zip(cases, some, strict=True)]
-            answers = [bench.judge(cases) for bench in benches]
-            for one, *said in zip(shown, *answers, strict=True):
-                for judge in said:
-                    found.add(judge.signature, one, sample=judge.finding)
-                    together.put(one.number, judge.signature)
-                vector = tuple(judge.signature for judge in said)
-                together.add(vector, Sum(1, one.size, ("", one.number)))
-    return found, together
+        sessions = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
+        for chunk in blocks(numbers, ASKED):
+            cases = [plan.numbered.case(number) for number in chunk]
+            keys = [_sample_key(case, number) for case, number in zip(cases, chunk, strict=True)]
+            answers = [session.judge(cases) for session in sessions]
+            for key, *verdicts in zip(keys, *answers, strict=True):
+                for verdict in verdicts:
+                    groups.add(verdict.signature, key, sample=verdict.finding)
+                    combined.put(key.number, verdict.signature)
+                vector = tuple(verdict.signature for verdict in verdicts)
+                combined.add(vector, Sum(1, key.size, ("", key.number)))
+    return groups, combined
 
 
-def _shown(case: Case, number: int) -> Shown:
+def _sample_key(case: Case, number: int) -> Shown:
     data = raw(case)
     question = f"{case.joined} {case.op} {case.options!r} {pieces(case)} ".encode() + data
     return Shown(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
 
 
 def raw(case: Case) -> bytes:
-    """The bytes of an input; of a value, its canonical JSON."""
+    """Return the bytes of an input; for a value, its canonical JSON."""
     match case.input:
         case Data(data):
             return data
@@ -177,7 +182,7 @@ def raw(case: Case) -> bytes:
 
 
 def pieces(case: Case) -> list[int]:
-    """The lengths of the pieces in which bytes arrive; none where they come as one."""
+    """Return the lengths of the chunks of an input; none if it is one piece."""
     return list(map(len, case.input.chunks)) if isinstance(case.input, Chunks) else []
 
 
@@ -186,7 +191,7 @@ def pieces(case: Case) -> list[int]:
 
 @frozen
 class Summary:
-    """How a campaign went: the tables in memory, the seconds of this run and the cases that it judged."""
+    """The result of a campaign: tables in memory, the seconds of this run, and the cases that it judged."""
 
     signatures: list[dict[str, Any]]
     samples: list[dict[str, Any]]
@@ -195,50 +200,57 @@ class Summary:
 
 
 def run(
-    plan: Plan, where: Where | str | None, progress: spanwise.Progress, tasks: int | None = None
+    plan: Plan, cluster: Where | str | None, progress: spanwise.Progress, tasks: int | None = None
 ) -> Summary:
-    """Do what is left, then put the tables together; arguments and errors as `spanwise.on_spark` has them."""
-    began, left = time.monotonic(), spanwise.left(plan)
+    """Run the remaining spans and merge the tables; arguments and errors as for `run_on_spark`."""
+    start, spans = time.monotonic(), spanwise.left(plan)
     weights = plan.weights
-    if left:
-        spanwise.on_spark(plan, where, progress, tasks)
+    if spans:
+        spanwise.on_spark(plan, plan.run_span, cluster, progress, tasks)
     signatures, samples = merge(plan)
-    return Summary(signatures, samples, time.monotonic() - began, sum(weights[span] for span in left))
+    return Summary(signatures, samples, time.monotonic() - start, sum(weights[span] for span in spans))
 
 
 def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Write the tables from the spans, which are committed; gives `signatures` and `samples`."""
+    """Write the tables from the committed spans; return `signatures` and `samples`."""
     spanwise.tidy(plan.out)
-    whole = Gathered(plan.most)
-    parts = [tables.load(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
+    merged = Gathered(plan.most)
+    parts = [job_files.load_json(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
     for part in parts:
-        whole.merge(gathered(part["groups"], plan.most))
-    groups = sorted(whole.groups.items(), key=lambda pair: pair[0])
-    signatures = [{**vectors.named(key), "count": one.count, "first": one.first} for key, one in groups]
-    samples = [{**vectors.named(key), **row} for key, one in groups for row in _samples(plan, one.smallest)]
-    tables.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
-    tables.write_table(plan.out / "samples.parquet", samples, SAMPLE)
-    tables.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
+        merged.merge(gathered(part["groups"], plan.most))
+    groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
+    signatures = [
+        {**vectors.named(signature), "count": group.count, "first": group.first}
+        for signature, group in groups
+    ]
+    samples = [
+        {**vectors.named(signature), **row}
+        for signature, group in groups
+        for row in _samples(plan, group.smallest)
+    ]
+    job_files.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
+    job_files.write_table(plan.out / "samples.parquet", samples, SAMPLE)
+    job_files.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
     places = vectors.positions([("", part) for part in parts])
-    tables.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
-    tables.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
+    job_files.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
+    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
     return signatures, samples
 
 
-def _samples(plan: Plan, shown: Iterable[Shown]) -> Iterator[dict[str, Any]]:
-    """Cases are made again from their numbers: no span has to keep them."""
-    for one in shown:
-        case = plan.numbered.case(one.number)
-        assert _shown(case, one.number) == one, f"case {one.number} is not the one that was judged"
+def _samples(plan: Plan, keys: Iterable[Shown]) -> Iterator[dict[str, Any]]:
+    """Generate the cases again from their numbers, so that no span has to store them."""
+    for key in keys:
+        case = plan.numbered.case(key.number)
+        assert _sample_key(case, key.number) == key, f"case {key.number} differs from the judged case"
         yield {
-            "number": one.number, "length": one.size, "codec_format": case.joined,
+            "number": key.number, "length": key.size, "codec_format": case.joined,
             "token": _token(case, plan.out), "raw": raw(case),
         }  # fmt: skip
 
 
 def _token(case: Case, out: Path) -> str:
-    kept = token.keep(case, out / "tokens")
-    return f"@tokens/{Path(kept[1:]).name}" if kept.startswith("@") else kept
+    text = token.keep(case, out / "tokens")
+    return f"@tokens/{Path(text[1:]).name}" if text.startswith("@") else text
 
 
 def _manifest(plan: Plan) -> dict[str, Any]:
@@ -249,28 +261,30 @@ def _manifest(plan: Plan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- what there is to ask ---
+# --- formats and ops of the adapters ---
 
 OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
 
 
 def ops_of(hellos: Iterable[Hello]) -> tuple[Op, ...]:
-    """The ops that any of the adapters claims; all where one does not say."""
+    """Return the ops that an adapter claims; all of them if an adapter claims no particular ones."""
     claims = [claim for hello in hellos for claim in hello.revisions.values() or (Claim(),)]
     return tuple(op for op in OPS if any(claim.ops is None or op in claim.ops for claim in claims))
 
 
 def formats_of(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, ...]:
-    """Of the formats that are wanted, those that any of the adapters claims, if only as entries of a stream.
+    """Return the formats in `wanted` that an adapter claims, perhaps only as entries of a stream.
 
     Raises:
         SourceError: there is none.
     """
     claims = [hello.revisions for hello in hellos]
-    found = tuple(one for one in FORMATS if one in wanted and any(not c or _claimed(one, c) for c in claims))
-    if not found:
-        raise SourceError("no adapter claims any of these formats: look at `wireproof adapters probe`")
-    return found
+    formats = tuple(
+        fmt for fmt in FORMATS if fmt in wanted and any(not claim or _claimed(fmt, claim) for claim in claims)
+    )
+    if not formats:
+        raise SourceError("no adapter claims any of these formats: run `wireproof adapters probe`")
+    return formats
 
 
 def _claimed(joined: str, claims: Mapping[str, Claim]) -> bool:

@@ -1,4 +1,4 @@
-"""Charts of a job: how fast it went, and which verdicts stand where in the archive."""
+"""Charts of a job: its speed, and the places of verdicts in the archive."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,43 +8,43 @@ from typing import Any, Final
 
 from wireproof.report.chart import Chart, Lane, svg
 from wireproof.report.matrix import QUIET
-from wireproof.spark import spanwise, tables
+from wireproof.spark import job_files, spanwise
 
 Table = Sequence[dict[str, Any]]
 
 BARS: Final = 200
 LANES: Final = 24
 OBJECTS: Final = 8
-"""Objects that have a chart of their own: those in which most is worth looking at."""
+"""Objects that have a chart of their own: those with the most verdicts that need attention."""
 
 MIB: Final = 1 << 20
 
 
 def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
-    """The charts of a job as SVG.
+    """Draw the charts of a job as SVG.
 
     Args:
         folder: of the job.
-        unit: what is counted at the places.
+        unit: of the counts in `positions`.
         positions: the table.
     """
-    shown = sorted({row["object"] for row in positions})
+    names = sorted({row["object"] for row in positions})
     charts = [
         *speed(folder),
         *places(folder),
-        *([_over(f"{unit}, over all of it", shown, positions)] if positions else []),
+        *([_verdict_chart(f"{unit} over the whole job", names, positions)] if positions else []),
     ]
-    loud = _loudest(positions) if len(shown) > 1 else []
-    charts += [_over(f"{unit}, over {name}", [name], positions) for name in loud]
+    busiest = _busiest(positions) if len(names) > 1 else []
+    charts += [_verdict_chart(f"{unit} over {name}", [name], positions) for name in busiest]
     return [svg(chart) for chart in charts]
 
 
-# --- how fast it went ---
+# --- speed ---
 
 
 def weights(folder: Path) -> tuple[list[int], str]:
-    """What each span is, by the plan of the job, and the unit of it."""
-    page = tables.load(folder / "plan.json")
+    """Return the size of each span, from the plan of the job, and its unit."""
+    page = job_files.load_json(folder / "plan.json")
     if "spans" in page:
         return [end - start for *_, start, end in page["spans"]], "MiB"
     cases, grain = page["asked"]["cases"], page["asked"]["grain"]
@@ -52,30 +52,32 @@ def weights(folder: Path) -> tuple[list[int], str]:
 
 
 def speed(folder: Path) -> Iterator[Chart]:
-    """What was committed in each stretch of time since the plan: files that commit spans bear the time.
+    """Yield the chart of the work committed in each interval since the plan was made.
 
-    Nothing where the files bear none, as those of a folder that was copied do: all would be of one moment.
+    The time of a commit is that of its file. Nothing is drawn if all times are equal, as in a folder that was
+    copied.
     """
     sizes, unit = weights(folder)
     files = [spanwise.committed(folder, number) for number in range(len(sizes))]
-    began = (folder / "plan.json").stat().st_mtime
-    ends = [file.stat().st_mtime - began for file in files if file.exists()]
+    start = (folder / "plan.json").stat().st_mtime
+    ends = [file.stat().st_mtime - start for file in files if file.exists()]
     if len(ends) < len(sizes) or len(ends) < 2 or max(ends) - min(ends) < 0.1:
         return
-    count = min(BARS // 2, max(2, len(ends) // 2))
-    wide = max(ends) / count
-    bars = [0.0] * count
+    bar_count = min(BARS // 2, max(2, len(ends) // 2))
+    seconds_per_bar = max(ends) / bar_count
+    bars = [0.0] * bar_count
     for size, end in zip(sizes, ends, strict=True):
-        bars[min(count - 1, max(0, int(end / wide)))] += size / wide / (MIB if unit == "MiB" else 1)
+        bar = min(bar_count - 1, max(0, int(end / seconds_per_bar)))
+        bars[bar] += size / seconds_per_bar / (MIB if unit == "MiB" else 1)
     mean = sum(sizes) / max(ends) / (MIB if unit == "MiB" else 1)
-    lane = Lane(f"{unit}/s", bars, "", f"up to {max(bars):,.0f}, {mean:,.0f} on the whole")
+    lane = Lane(f"{unit}/s", bars, "", f"at most {max(bars):,.0f}, on average {mean:,.0f}")
     yield Chart("throughput, from the plan to the last span", [lane], "0 s", f"{max(ends):,.1f} s")
 
 
 def places(folder: Path) -> Iterator[Chart]:
-    """How fast each span of a scan was done, over the bytes of all objects; what is slow lies there.
+    """Yield the chart of the speed of each span of a scan, by the position of its bytes.
 
-    Spans are done side by side, so this is what one task did in a second, not what the scan did.
+    Spans run in parallel, so this is the speed of one task and not of the scan.
     """
     sizes, unit = weights(folder)
     seconds = [_seconds(folder, number) for number in range(len(sizes))]
@@ -88,27 +90,28 @@ def places(folder: Path) -> Iterator[Chart]:
         done[bar] += size / MIB
         spent[bar] += time
     bars = [size / time if time else 0.0 for size, time in zip(done, spent, strict=True)]
-    told = f"up to {max(bars):,.0f}, {sum(done) / sum(spent):,.0f} on the whole"
-    yield Chart("throughput of a task, over all of it", [Lane("MiB/s", bars, "", told)], "0", f"{total:,}")
+    text = f"at most {max(bars):,.0f}, on average {sum(done) / sum(spent):,.0f}"
+    yield Chart("throughput of a task over the whole job", [Lane("MiB/s", bars, "", text)], "0", f"{total:,}")
 
 
 def _seconds(folder: Path, number: int) -> float:
-    """From the beginning of a span to its commit; 0 where the files do not bear it."""
-    began, ended = spanwise.begun(folder, number), spanwise.committed(folder, number)
-    return ended.stat().st_mtime - began.stat().st_mtime if began.exists() and ended.exists() else 0.0
+    """Return the seconds from start to commit of a span; 0 if its files do not show them."""
+    start, end = spanwise.begun(folder, number), spanwise.committed(folder, number)
+    return end.stat().st_mtime - start.stat().st_mtime if start.exists() and end.exists() else 0.0
 
 
-# --- which verdicts stand where ---
+# --- the places of verdicts ---
 
 
-def _over(title: str, shown: Sequence[str], positions: Table) -> Chart:
-    """Verdicts over some objects, one behind the other in their order."""
-    wanted = set(shown)
+def _verdict_chart(title: str, names: Sequence[str], positions: Table) -> Chart:
+    """Return the chart of verdicts over some objects, one after another."""
+    wanted = set(names)
     rows = [row for row in positions if row["object"] in wanted]
-    sizes = dict.fromkeys(shown, 0)
+    sizes = dict.fromkeys(names, 0)
     for row in rows:
         sizes[row["object"]] = max(sizes[row["object"]], row["end"])
-    starts = dict(zip(shown, accumulate(sizes.values(), initial=0), strict=False))  # one more than objects
+    ends = accumulate(sizes.values(), initial=0)  # one element more than there are objects
+    starts = dict(zip(names, ends, strict=False))
     total = sum(sizes.values())
     count = min(BARS, max(1, total // min(row["end"] - row["start"] for row in rows)))
     lanes: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * count)
@@ -122,7 +125,7 @@ def _over(title: str, shown: Sequence[str], positions: Table) -> Chart:
 def _lane(implementation: str, verdict: str, bars: list[float]) -> Lane:
     colour = "pass" if _quiet(verdict) else "mild" if verdict == "tail" else "bad"
     return Lane(
-        f"{implementation}: {verdict}", bars, colour, f"{sum(bars):,.0f} in all, up to {max(bars):,.0f}"
+        f"{implementation}: {verdict}", bars, colour, f"{sum(bars):,.0f} in total, at most {max(bars):,.0f}"
     )
 
 
@@ -130,9 +133,9 @@ def _quiet(verdict: str) -> bool:
     return verdict.partition(":")[0] in QUIET
 
 
-def _loudest(positions: Table) -> list[str]:
-    found: dict[str, int] = defaultdict(int)
+def _busiest(positions: Table) -> list[str]:
+    counts: dict[str, int] = defaultdict(int)
     for row in positions:
         if not _quiet(row["verdict"]):
-            found[row["object"]] += row["count"]
-    return sorted(found, key=lambda name: (-found[name], name))[:OBJECTS]
+            counts[row["object"]] += row["count"]
+    return sorted(counts, key=lambda name: (-counts[name], name))[:OBJECTS]

@@ -1,7 +1,7 @@
-"""Rows of what was scanned, as Arrow columns: the parts that all formats share.
+"""Scanned items as Arrow columns: the parts that all formats share.
 
-A table is a list of columns; each says its name, its Arrow type and how it is read off a line. What is asked
-for is a schema of some of them, in any order.
+A table is a list of columns. A column has a name, an Arrow type and a function that reads it from a row. The
+caller requests a schema with some of the columns, in any order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,26 +16,26 @@ from wireproof.wire.items import Item
 
 ROWS_MOST: Final = 8192
 BYTES_MOST: Final = 4 * 1024 * 1024
-"""What one Arrow batch may hold: rows, and bytes; the row that reaches a limit is the last one."""
+"""The limits of one Arrow batch: rows and bytes. The row that reaches a limit is the last one."""
 
 RAW_MOST: Final = 256 * 1024 * 1024
-"""The column `raw` ends there: garbage has no bound, and an Arrow column holds less than 2 GiB."""
+"""The greatest length of a value in the column `raw`: an Arrow column holds less than 2 GiB."""
 
 HEAD: Final = 61
-"""Bytes of an item that its header columns are read from: a v2 batch has the longest, kafka.md §1.1."""
+"""Bytes of an item from which header columns are read: a v2 batch has the longest header, kafka.md §1.1."""
 
 TEXTS: Final = pa.list_(pa.string())
 
 
 @frozen
 class Line:
-    """What one row shows.
+    """The data of one row.
 
     Attributes:
-        stored, item: the object, and what was scanned there.
+        stored, item: the object, and the item that was found in it.
         head: the first bytes of the item, at most `HEAD`.
-        index, record: the number of the record in its frame, and it; None where a row stands for an item.
-        revision: of the format, if the object has only one.
+        revision: of the format, if the object has only one revision.
+        index, record: the number of the record in its frame, and the record; None if a row is an item.
     """
 
     stored: Stored
@@ -48,7 +48,7 @@ class Line:
 
 @frozen
 class Column:
-    """A column: `read` gives what `type` can hold, or None."""
+    """A column; `read` returns a value that `type` can hold, or None."""
 
     name: str
     type: pa.DataType
@@ -57,70 +57,72 @@ class Column:
 
 @frozen
 class Table:
-    """What a row stands for.
+    """A table of a source.
 
     Attributes:
-        columns: all there are.
-        lines: the lines of an item.
-        asked: names of the columns that are there only if they are asked for.
-        fast: what of `columnar` says all that a row shows. A mark, and not the table's identity: Spark's
-            workers have a copy of it.
+        columns: all columns.
+        rows: yields the rows of an item.
+        on_request: the names of the columns that are included only on request.
+        fast: the part of `columnar` that can make all columns. It is a mark and not the identity of the
+            table, because Spark's workers have copies of the table.
     """
 
     columns: tuple[Column, ...]
-    lines: Callable[[Line], Iterable[Line]]
-    asked: frozenset[str] = field(default=frozenset({"raw"}))
+    rows: Callable[[Line], Iterable[Line]]
+    on_request: frozenset[str] = field(default=frozenset({"raw"}))
     fast: Literal["heads", "records"] | None = None
 
     def schema(self, *, everything: bool = False) -> pa.Schema:
-        """All columns, without those that must be asked for unless `everything` is."""
-        shown = (one for one in self.columns if everything or one.name not in self.asked)
-        return pa.schema([(one.name, one.type) for one in shown])
+        """Return the schema of all columns, without those on request unless `everything` is true."""
+        columns = (column for column in self.columns if everything or column.name not in self.on_request)
+        return pa.schema([(column.name, column.type) for column in columns])
 
     def chosen(self, names: Iterable[str]) -> tuple[Column, ...]:
-        """The columns of these names; raises `SourceError` for one that there is not."""
-        known = {one.name: one for one in self.columns}
+        """Return the columns with these names; raises `SourceError` for an unknown one."""
+        known = {column.name: column for column in self.columns}
         if unknown := [name for name in names if name not in known]:
-            raise SourceError(f"no column {', '.join(unknown)}; there are {', '.join(known)}")
+            raise SourceError(f"unknown column {', '.join(unknown)}; the columns are {', '.join(known)}")
         return tuple(known[name] for name in names)
 
 
 def batches(
-    lines: Iterable[Line | pa.RecordBatch], columns: tuple[Column, ...], schema: pa.Schema
+    rows: Iterable[Line | pa.RecordBatch], columns: tuple[Column, ...], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Arrow batches of bounded size; `schema` names the same columns and may make its types nullable or not.
+    """Yield Arrow batches of limited size.
 
-    Only what the columns show is held: a small entry may unpack to very much more. Batches among the lines
-    are of this schema already, and go by in their place.
+    `schema` has the same columns, with types that may be nullable or not. Only the values of the columns are
+    kept in memory, because a small entry may decompress to very much. Record batches among the rows have this
+    schema already and are passed on in their place.
     """
-    held: list[list[Any]] = []
+    waiting: list[list[Any]] = []
     size = 0
-    for line in lines:
-        if not isinstance(line, Line):
-            if held:
-                yield _batch(held, schema)
-            yield line
-            held, size = [], 0
+    for row in rows:
+        if not isinstance(row, Line):
+            if waiting:
+                yield _batch(waiting, schema)
+            yield row
+            waiting, size = [], 0
             continue
-        row = [column.read(line) for column in columns]
-        held.append(row)
-        size += _weight(row)
-        if len(held) >= ROWS_MOST or size >= BYTES_MOST:
-            yield _batch(held, schema)
-            held, size = [], 0
-    if held:
-        yield _batch(held, schema)
+        values = [column.read(row) for column in columns]
+        waiting.append(values)
+        size += _weight(values)
+        if len(waiting) >= ROWS_MOST or size >= BYTES_MOST:
+            yield _batch(waiting, schema)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting, schema)
 
 
 def _batch(rows: list[list[Any]], schema: pa.Schema) -> pa.RecordBatch:
     arrays = [
-        pa.array(values, type=one.type) for values, one in zip(zip(*rows, strict=True), schema, strict=True)
+        pa.array(values, type=column.type)
+        for values, column in zip(zip(*rows, strict=True), schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _weight(value: object) -> int:
-    """About the bytes that a value takes in a column."""
+    """Return approximately the bytes that a value takes in a column."""
     match value:
         case bytes() | str():
             return len(value)
@@ -132,42 +134,42 @@ def _weight(value: object) -> int:
             return 8
 
 
-def itself(line: Line) -> tuple[Line]:
-    """The lines of an item, where a row stands for one."""
-    return (line,)
+def itself(row: Line) -> tuple[Line]:
+    """Return the rows of an item in a table of items: one."""
+    return (row,)
 
 
 def of_part(read: Callable[[Any], Any], of: Callable[[Line], object]) -> Callable[[Line], Any]:
-    """`read` of what `of` gives, or None where that is None."""
+    """Return a function that applies `read` to the result of `of`; None if that is None."""
 
-    def column(line: Line) -> Any:  # noqa: ANN401 - whatever the column holds
-        part = of(line)
+    def column(row: Line) -> Any:  # noqa: ANN401 - whatever the column holds
+        part = of(row)
         return None if part is None else read(part)
 
     return column
 
 
 def text(data: bytes | None) -> str | None:
-    r"""Text as a column can hold it: what is not UTF-8 is shown as `\\xff`."""
+    r"""Return text that a column can hold: bytes that are not UTF-8 become `\\xff`."""
     return None if data is None else data.decode(errors="backslashreplace")
 
 
 SHARED: Final = (
-    Column("path", pa.string(), lambda line: line.stored.shown),
-    Column("position", pa.int64(), lambda line: line.item.at),
-    Column("length", pa.int64(), lambda line: line.item.length),
-    Column("kind", pa.string(), lambda line: line.item.kind),
-    Column("fault", pa.string(), lambda line: line.item.cls),
-    Column("remarks", TEXTS, lambda line: [remark.cls for remark in line.item.remarks]),
+    Column("path", pa.string(), lambda row: row.stored.display_name),
+    Column("position", pa.int64(), lambda row: row.item.at),
+    Column("length", pa.int64(), lambda row: row.item.length),
+    Column("kind", pa.string(), lambda row: row.item.kind),
+    Column("fault", pa.string(), lambda row: row.item.cls),
+    Column("remarks", TEXTS, lambda row: [remark.cls for remark in row.item.remarks]),
 )
-"""The columns that every table begins with.
+"""The first columns of every table.
 
-* `position`, `length`: bytes, in the object as it was written, that is unpacked.
-* `kind`: `frame`, `garbage` or `tail`; `fault`: the class of what is wrong, null for a frame.
-* `remarks`: where the format leaves open what the frame means.
+* `position`, `length`: in bytes, in the decompressed object.
+* `kind`: `frame`, `garbage` or `tail`; `fault`: the class of the error, null for a frame.
+* `remarks`: the classes of remarks, where the format leaves the meaning of the frame open.
 """
 
 RAW: Final = Column(
-    "raw", pa.binary(), lambda line: line.stored.read(line.item.at, min(line.item.length, RAW_MOST))
+    "raw", pa.binary(), lambda row: row.stored.read(row.item.at, min(row.item.length, RAW_MOST))
 )
 """The bytes of the item, at most `RAW_MOST`."""

@@ -1,6 +1,6 @@
-"""The companions of the scanned logs: the table `companions`, a row of each finding.
+"""Check the index files of the scanned logs, for the table `companions`.
 
-Logs on the local file system alone have theirs looked at: an index has megabytes, and each is read whole.
+Only logs on the local file system are checked, because an index file has megabytes and is read whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from wireproof.spark import tables
+from wireproof.spark import job_files
 from wireproof.spark.places import Place
 from wireproof.trial.companions import Checked, companions, of_kafka
 
@@ -27,22 +27,22 @@ COMPANIONS: Final = pa.schema(
 
 
 def beside(places: Sequence[Place], out: Path) -> tuple[Checked, ...]:
-    """The companions of those logs that are Kafka's, checked, their findings written to `out`.
+    """Check the index files of the local logs of Kafka; write their findings to `out`.
 
     Raises:
-        CompanionError: a file is too large to be one.
+        CompanionError: a file is too large to be an index file.
     """
     local = (Path(place.path) for place in places if not place.store)
-    found = tuple(one for path in local if of_kafka(path) for one in companions(path))
-    tables.write_table(out / NAME, list(_rows(found)), COMPANIONS)
-    return found
+    results = tuple(checked for path in local if of_kafka(path) for checked in companions(path))
+    job_files.write_table(out / NAME, list(_rows(results)), COMPANIONS)
+    return results
 
 
-def _rows(found: Sequence[Checked]) -> Iterator[dict[str, Any]]:
-    for one in found:
-        for finding in one.findings:
+def _rows(results: Sequence[Checked]) -> Iterator[dict[str, Any]]:
+    for checked in results:
+        for finding in checked.findings:
             yield {
-                "object": str(one.name.path),
+                "object": str(checked.name.path),
                 "at": finding.at,
                 "wrong": finding.wrong,
                 "what": finding.what,

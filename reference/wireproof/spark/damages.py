@@ -1,7 +1,7 @@
-"""What of a scanned object is damaged, place by place: garbage, wrong checksums, order that is lost.
+"""The damaged places of a scanned object: garbage, wrong checksums, and entries out of order.
 
-No checksum covers the offsets and leader epochs of Kafka's batches; in a segment they rise. Of each span the
-first and the last ones are kept, so that the order between two spans of an object is looked at in the end.
+No checksum covers offsets and leader epochs of Kafka's batches, but in a segment they rise. The first and the
+last ones of each span are stored, so that the order between two spans of an object can be checked at the end.
 """
 
 import re
@@ -17,18 +17,18 @@ from wireproof.cases.survey import MISFITS
 from wireproof.wire.items import Item
 
 MOST: Final = 1000
-"""Places that are kept of a span; the others are counted."""
+"""Places that are listed for a span; the others are only counted."""
 
 ORDER: Final = "offsets-not-monotonic"
 EPOCHS: Final = "leader-epoch-order"
 
 SEGMENT: Final = re.compile(r"\d{20}\.log(\.gz|\.bz2|\.zst|\.lz4)?")
-"""The name of a segment, whose entries are of one partition; other objects may hold entries of any."""
+"""The name of a segment, whose entries belong to one partition; other objects may mix partitions."""
 
 DAMAGE: Final = pa.schema(
     [("path", pa.string()), ("position", pa.int64()), ("length", pa.int64()), ("class", pa.string())]
 )
-"""One row a place."""
+"""One row for each place."""
 
 
 @define
@@ -36,10 +36,10 @@ class Damages:
     """The damaged places of a span.
 
     Attributes:
-        places: position, length and class of the first ones.
-        count: of all of them.
-        begins, ends: of the span's batches: first offset, leader epoch, position and length of the
-            first one; offset and epoch of the last one. None before a batch was seen.
+        places: position, length and class of the first places.
+        count: of all places.
+        begins: first offset, leader epoch, position and length of the first batch; None if there is none.
+        ends: last offset and leader epoch of the last batch; None if there is none.
     """
 
     places: list[list[Any]] = field(factory=list)
@@ -53,30 +53,31 @@ class Damages:
         if len(self.places) < MOST:
             self.places.append([position, length, cls])
 
-    def item(self, item: Item) -> None:
-        """Add what is wrong with an item."""
+    def add_item(self, item: Item) -> None:
+        """Add the errors of an item."""
         if item.kind == "garbage":
             self.add(item.at, item.length, item.cls or "other")
         for cls in dict.fromkeys(remark.cls for remark in item.remarks if remark.cls in MISFITS):
             self.add(item.at, item.length, cls)
 
-    def batch(self, item: Item, data: bytes) -> None:
-        """Add what is out of order in a sound entry; `data` begins with the head of it."""
+    def add_batch(self, item: Item, data: bytes) -> None:
+        """Add a valid entry, if it is out of order; `data` begins with its header."""
         if len(data) < 27 or data[16] != 2:
             return
-        first, delta = (int.from_bytes(data[a:b], "big", signed=True) for a, b in ((0, 8), (23, 27)))
-        epoch = int.from_bytes(data[12:16], "big", signed=True)
-        one = [np.array([number], np.int64) for number in (first, first + delta, epoch, item.at, item.length)]
-        self.ordered(*one)
+        first, epoch, delta = (
+            int.from_bytes(data[at:end], "big", signed=True) for at, end in ((0, 8), (12, 16), (23, 27))
+        )
+        numbers = (first, first + delta, epoch, item.at, item.length)
+        self.add_batches(*(np.array([number], np.int64) for number in numbers))
 
-    def ordered(self, first: Any, last: Any, epoch: Any, position: Any, length: Any) -> None:  # noqa: ANN401 - arrays
-        """Add what is out of order in batches, which are rows of these arrays."""
+    def add_batches(self, first: Any, last: Any, epoch: Any, position: Any, length: Any) -> None:  # noqa: ANN401 - arrays
+        """Add the batches that are out of order; each array has one element for each batch."""
         if not first.size:
             return
         if self.begins is None:
             self.begins = [int(first[0]), int(epoch[0]), int(position[0]), int(length[0])]
             self.ends = [int(first[0]) - 1, int(epoch[0])]
-        assert self.ends is not None, "as the beginning"
+        assert self.ends is not None, "set together with `begins`"
         lasts = np.concatenate([[self.ends[0]], last])
         epochs = np.concatenate([[self.ends[1]], epoch])
         for cls, wrong in ((ORDER, first <= lasts[:-1]), (EPOCHS, (epoch < epochs[:-1]) | (epoch < -1))):
@@ -85,33 +86,33 @@ class Damages:
         self.ends = [int(lasts[-1]), int(epochs[-1])]
 
     def dump(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the JSON form."""
         return {"places": self.places, "count": self.count, "begins": self.begins, "ends": self.ends}
 
 
-def segment(shown: str) -> bool:
-    """Whether an object has the name of a segment."""
-    return SEGMENT.fullmatch(Path(shown).name) is not None
+def segment(name: str) -> bool:
+    """Return whether an object has the name of a segment."""
+    return SEGMENT.fullmatch(Path(name).name) is not None
 
 
 def across(spans: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
-    """The places of all spans, each with its object, and what is out of order between two spans of one."""
+    """Yield the places of all spans, with their objects, and the entries out of order between two spans."""
     before: dict[str, list[int]] = {}
-    for shown, found in spans:
-        begins, last = found["begins"], before.get(shown)
+    for name, damage in spans:
+        begins, last = damage["begins"], before.get(name)
         if begins and last:
             if begins[0] <= last[0]:
-                yield shown, [begins[2], begins[3], ORDER]
+                yield name, [begins[2], begins[3], ORDER]
             if begins[1] < last[1]:
-                yield shown, [begins[2], begins[3], EPOCHS]
-        yield from ((shown, place) for place in found["places"])
-        if found["ends"]:
-            before[shown] = found["ends"]
+                yield name, [begins[2], begins[3], EPOCHS]
+        yield from ((name, place) for place in damage["places"])
+        if damage["ends"]:
+            before[name] = damage["ends"]
 
 
 def rows(spans: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The table of damages."""
+    """Return the rows of the table of damage."""
     return [
-        {"path": shown, "position": at, "length": length, "class": cls}
-        for shown, (at, length, cls) in across(spans)
+        {"path": name, "position": at, "length": length, "class": cls}
+        for name, (at, length, cls) in across(spans)
     ]

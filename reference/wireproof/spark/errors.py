@@ -1,8 +1,8 @@
-"""What a user of the sources is told: one line that says what, where, and what next."""
+"""The errors that a user of sources and jobs sees; each is one line: what happened, where, and what next."""
 
 
 class SourceError(ValueError):
-    """An option, a path or a schema that cannot be, or an object that changed while it was read."""
+    """An invalid option, path or schema, or an object that changed while it was read."""
 
 
 class JavaEndedError(RuntimeError):

@@ -1,7 +1,7 @@
-"""Entries of Kafka logs as rows, a block of the file at a time: what `reading` does item by item, faster.
+"""Entries of Kafka logs as rows, made by `columnar` from chunks of the file; faster than item by item.
 
-`columnar` answers for whole entries and asks the reference about each that is not clean. Where bytes are no
-entry at all, how far that goes depends on everything behind them, and the reference looks at the file itself.
+`columnar` hands entries that are not clean to the reference. If bytes are not an entry at all, the end of the
+garbage depends on everything after it, so the reference reads on in the file itself.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.columnar import TAIL, Frames, heads
+from wireproof.columnar import TAIL, Frames, read_header_columns
 from wireproof.columnar import scan as fast_scan
 from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY, ITEM
@@ -25,80 +25,87 @@ from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
-ASKED_BLOCK: Final = 1024 * 1024
-"""Bytes whose values are made together: an object a record, where adapters are asked."""
+JSON_CHUNK: Final = 1024 * 1024
+"""Bytes that are read at a time if adapters are asked, because each record then becomes an object."""
 
-BLOCKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
-"""The first block and the longest; behind bytes that are no entry the first length is taken again."""
+CHUNKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
+"""Bytes of the first chunk and of the longest; after bytes that are not an entry, the size starts anew."""
 
-HELD: Final = 1 << 16
-"""Rows that are made together, where that needs no look at the bytes: a batch of few costs as much."""
+MAX_WAITING: Final = 1 << 16
+"""Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
 
-Rows: TypeAlias = "pa.RecordBatch | Item"
-"""Entries as rows of `columnar.HEADS`, at the positions of the object; or one item that is none."""
+Rows: TypeAlias = pa.RecordBatch | Item
+"""Entries as rows of `columnar.HEADER_COLUMNS`, at positions in the object; or one item that is no entry."""
 
 
 def rows(
     stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = EVERY
 ) -> Iterator[Rows]:
-    """What begins from `start` to `end`, both edges, in order and without gaps; `names`: columns wanted."""
-    at, size, again = start, BLOCKS[0], 0
-    told = _Told(names)
+    """Yield the items from `start` to `end`, both split points, in order and without gaps.
+
+    `names` are the wanted columns.
+    """
+    at, size, reread = start, CHUNKS[0], 0
+    collector = _RowCollector(names)
     while at < end:
-        if again > FREE + WORK * (at - start):
-            yield from told.rest()
+        if reread > FREE + WORK * (at - start):
+            yield from collector.rest()
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
-        block = stored.block(at, min(size, end - at))
-        whole, found, odd = _entries(block, options, last=at + len(block) >= end)
-        if whole:
-            yield from told.rows(block, at, found)
-        at += whole
-        again += len(block) - whole if odd else 0
-        if odd and at < end:
-            yield from told.rest()
-            item = _one(stored, at, options, end)
+        chunk = stored.chunk(at, min(size, end - at))
+        entry_bytes, frames, stopped = _entries(chunk, options, last=at + len(chunk) >= end)
+        if entry_bytes:
+            yield from collector.rows(chunk, at, frames)
+        at += entry_bytes
+        reread += len(chunk) - entry_bytes if stopped else 0
+        if stopped and at < end:
+            yield from collector.rest()
+            item = _reference_item(stored, at, options, end)
             at += item.length
-            size = BLOCKS[0]
+            size = CHUNKS[0]
             yield item
         else:
-            size = min(2 * max(size, len(block)), BLOCKS[1] if whole else stored.size)
-    yield from told.rest()
+            size = min(2 * max(size, len(chunk)), CHUNKS[1] if entry_bytes else stored.size)
+    yield from collector.rest()
 
 
 @define
-class _Told:
-    """The rows of blocks: of each by itself where columns are read from its bytes, else of many together."""
+class _RowCollector:
+    """Makes columns: of each chunk on its own if a column needs its bytes, else of many chunks together."""
 
     names: Sequence[str]
-    held: list[tuple[int, Frames]] = field(factory=list)
+    waiting: list[tuple[int, Frames]] = field(factory=list)
     count: int = 0
 
-    def rows(self, block: memoryview, at: int, found: Frames) -> Iterator[pa.RecordBatch]:
-        """The entries of a block that lies `at` this place of the object."""
+    def rows(self, chunk: memoryview, at: int, frames: Frames) -> Iterator[pa.RecordBatch]:
+        """Yield the entries of a chunk that begins at `at` in the object."""
         if not ITEM.issuperset(self.names):
-            yield _moved(heads(block, found, self.names), at)
+            yield _moved(read_header_columns(chunk, frames, self.names), at)
             return
-        self.held.append((at, found))
-        self.count += len(found)
-        if self.count >= HELD:
+        self.waiting.append((at, frames))
+        self.count += len(frames)
+        if self.count >= MAX_WAITING:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """What is held."""
-        if self.held:
-            yield heads(b"", Frames.joined(self.held), self.names)
-        self.held, self.count = [], 0
+        """Yield the rows that are waiting."""
+        if self.waiting:
+            yield read_header_columns(b"", Frames.joined(self.waiting), self.names)
+        self.waiting, self.count = [], 0
 
 
 def items(
-    stored: Stored, start: int, end: int, options: Options, told: Callable[[Run], Iterator[Item]] = trees
+    stored: Stored,
+    start: int,
+    end: int,
+    options: Options,
+    make_items: Callable[[Run], Iterator[Item]] = trees,
 ) -> Iterator[Item]:
-    """What `KAFKA.items` gives; the value of an entry that the kernels answer for is its JSON.
+    """Yield the same items as `KAFKA.items`, but the value of a clean entry is its JSON.
 
-    `told`: makes the items of a run, if another value is wanted.
+    `make_items` makes the items of a scan step, for other values.
     """
-    return parts(stored, start, end, options, Way("slots", ASKED_BLOCK, told))
+    return parts(stored, start, end, options, Way("slots", JSON_CHUNK, make_items))
 
 
 Part = TypeVar("Part")
@@ -106,67 +113,78 @@ Part = TypeVar("Part")
 
 @frozen
 class Way(Generic[Part]):
-    """What is wanted of whole entries.
+    """The way to read whole entries.
 
     Attributes:
-        keep: of their records, as `columnar.frames.runs` takes it.
-        block: bytes that are read at a time.
-        told: makes items, or the like, of a run: with `at` of the block, and `length`.
+        keep: the form in which records are kept, as for `columnar.kafka_scan.scan_steps`.
+        chunk: bytes that are read at a time.
+        make_parts: makes items, or something like them, of a scan step; each has `at` (in the chunk) and
+            `length`.
     """
 
     keep: Keep
-    block: int
-    told: Callable[[Run], Iterator[Part]]
+    chunk: int
+    make_parts: Callable[[Run], Iterator[Part]]
 
 
-def parts(stored: Stored, start: int, end: int, options: Options, way: Way[Any]) -> Iterator[Any]:
-    """What `way` tells of whole entries, at the positions of the object, and the items of all else."""
-    at, again, size = start, 0, BLOCKS[0]
+def parts(stored: Stored, start: int, end: int, options: Options, reading: Way[Any]) -> Iterator[Any]:
+    """Yield the parts that `reading` makes of whole entries, and the items of all other bytes.
+
+    Their positions are positions in the object.
+    """
+    at, reread, size = start, 0, CHUNKS[0]
     while at < end:
-        if again > FREE + WORK * (at - start):
+        if reread > FREE + WORK * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
-        block = stored.read(at, min(size, end - at))  # of its own: who takes a part reads its bytes
-        begun, base, odd = at, at, False
-        for run in runs(block, options, keep=way.keep):
-            if run.wave is None:
-                odd = run.answers[0].kind != "tail" or base + len(block) >= end
+        # `read` and not `chunk`, because the parts keep references to these bytes
+        chunk = stored.read(at, min(size, end - at))
+        chunk_start, base, stopped = at, at, False
+        for step in runs(chunk, options, keep=reading.keep):
+            if step.block is None:
+                stopped = step.answers[0].kind != "tail" or base + len(chunk) >= end
                 break
-            for part in way.told(run):
+            for part in reading.make_parts(step):
                 yield evolve(part, at=base + part.at)
                 at = base + part.at + part.length
-        again += base + len(block) - at if odd else 0
-        if odd and at < end:
-            item = _one(stored, at, options, end)
+        reread += base + len(chunk) - at if stopped else 0
+        if stopped and at < end:
+            item = _reference_item(stored, at, options, end)
             at += item.length
             yield item
-        size = way.block if at > begun else 4 * size
+        size = reading.chunk if at > chunk_start else 4 * size
 
 
-def _entries(block: memoryview, options: Options, *, last: bool) -> tuple[int, Frames, bool]:
-    """The bytes of the whole entries at the beginning of a block, their rows, and whether no entry follows.
+def _entries(chunk: memoryview, options: Options, *, last: bool) -> tuple[int, Frames, bool]:
+    """Find the whole entries at the start of a chunk.
 
-    `last`: nothing is read behind the block, so that what it cuts is no entry.
+    Args:
+        chunk: bytes of the object.
+        options: of the codec.
+        last: the object is not read past this chunk, so an entry that it cuts is not an entry.
+
+    Returns:
+        The bytes of the entries, their rows, and whether something else follows them in the chunk.
     """
-    found = fast_scan(block, options)
-    stop = _first_odd(found)
-    length = int(found.length[:stop].sum())
-    if stop == len(found):
-        return length, found, False
-    return length, found.until(stop), bool(found.kind[stop] != TAIL or last)
+    frames = fast_scan(chunk, options)
+    stop = _first_other(frames)
+    length = int(frames.length[:stop].sum())
+    if stop == len(frames):
+        return length, frames, False
+    return length, frames.until(stop), bool(frames.kind[stop] != TAIL or last)
 
 
-def _first_odd(found: Frames) -> int:
-    """The first row that is no whole entry."""
-    odd = np.flatnonzero(found.magic < 0)
-    return int(odd[0]) if odd.size else len(found)
+def _first_other(frames: Frames) -> int:
+    """Return the first row that is not a whole entry."""
+    others = np.flatnonzero(frames.magic < 0)
+    return int(others[0]) if others.size else len(frames)
 
 
-def _one(stored: Stored, at: int, options: Options, end: int) -> Item:
+def _reference_item(stored: Stored, at: int, options: Options, end: int) -> Item:
     pieces = stored.pieces(at)
-    item = next(iter(formats.scan(KAFKA.row, pieces, options)))
-    one = Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
-    return doubted(KAFKA.row, pieces, one, options, end)
+    item = next(iter(formats.scan(KAFKA.fmt, pieces, options)))
+    moved = Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
+    return doubted(KAFKA.fmt, pieces, moved, options, end)
 
 
 def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:
@@ -175,8 +193,8 @@ def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:
 
 # --- columns ---
 
-_HEADS_OF: Final = {"base_offset": "offset"}
-"""Where a column of `kafka_columns.FRAMES` is called otherwise there."""
+_OTHER_NAMES: Final = {"base_offset": "offset"}
+"""The columns of `kafka_columns.FRAMES` that have another name in `columnar.HEADER_COLUMNS`."""
 
 Derived = Callable[[pa.RecordBatch, Stored], Any]
 
@@ -200,7 +218,7 @@ def _records(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - as ab
 
 
 def _raw(entries: pa.RecordBatch, stored: Stored) -> Any:  # noqa: ANN401 - as above
-    """Entries lie one behind another: their bytes are one run, and the column only says where each begins."""
+    """Return the column `raw`: consecutive entries are one run of bytes, so only their ends are computed."""
     ends = np.zeros(entries.num_rows + 1, np.int32)
     np.cumsum(entries.column("length").to_numpy(), out=ends[1:])
     data = stored.read(entries.column("position")[0].as_py(), int(ends[-1]))
@@ -210,7 +228,7 @@ def _raw(entries: pa.RecordBatch, stored: Stored) -> Any:  # noqa: ANN401 - as a
 
 
 _DERIVED: Final[dict[str, Derived]] = {
-    "path": lambda entries, stored: pa.array([stored.shown]).take(
+    "path": lambda entries, stored: pa.array([stored.display_name]).take(
         pa.array(np.zeros(entries.num_rows, np.int8))
     ),
     "revision": _revision,
@@ -222,13 +240,13 @@ _DERIVED: Final[dict[str, Derived]] = {
 
 
 def shown(entries: pa.RecordBatch, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of `kafka_columns.FRAMES` that `schema` names, of rows of `columnar.HEADS`."""
+    """Convert rows of `columnar.HEADER_COLUMNS` to the columns of `kafka_columns.FRAMES` in `schema`."""
     arrays = [
-        _DERIVED[one.name](entries, stored)
-        if one.name in _DERIVED
-        else entries.column(_HEADS_OF.get(one.name, one.name))
-        for one in schema
+        _DERIVED[field.name](entries, stored)
+        if field.name in _DERIVED
+        else entries.column(_OTHER_NAMES.get(field.name, field.name))
+        for field in schema
     ]
     return pa.RecordBatch.from_arrays(
-        [array.cast(one.type) for array, one in zip(arrays, schema, strict=True)], schema=schema
+        [array.cast(field.type) for array, field in zip(arrays, schema, strict=True)], schema=schema
     )

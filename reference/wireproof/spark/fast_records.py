@@ -1,7 +1,7 @@
-"""Records of Kafka logs as rows: what `reading` makes of the reference's entries, from the kernels' columns.
+"""Records of Kafka logs as rows, made from the columns of the kernels.
 
-Entries that the kernels do not answer for stand between them as the reference's items, and `kafka_columns`
-makes their rows; so a row says the same whichever way it came.
+Between them are the items of the reference for entries that are not clean; `kafka_columns` makes their rows.
+Both kinds of rows are equal.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,115 +21,116 @@ from wireproof.spark.stored import Stored
 from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
-BLOCK: Final = 4 * 1024 * 1024
-"""Bytes of entries whose records are made together; what they unpack to is bounded by `columnar`."""
+CHUNK: Final = 4 * 1024 * 1024
+"""Bytes of entries whose records are made together; `columnar` limits their decompressed bytes."""
 
 Numbers: TypeAlias = Any
-"""An array of numpy, whose types mypy does not see here."""
+"""A numpy array; mypy does not know its type here."""
 
 
 @frozen
 class Records:
-    """The records of clean entries, one behind another.
+    """The records of consecutive clean entries.
 
     Attributes:
-        at, length: where the first entry begins, and the bytes of all of them.
-        first: the index of the first in the wave.
-        wave: the entries, of which these are some.
-        rows: the records, rows of `columnar.RECORDS`.
-        which: the entry of each record, as its index in the wave.
+        at, length: the position of the first entry, and the bytes of all of them.
+        first: the index of the first entry in the block.
+        block: the judged entries, of which these are a part.
+        rows: the records, rows of `columnar.RECORD_COLUMNS`.
+        entry_index: for each record, the index of its entry in the block.
     """
 
     at: int
     length: int
     first: int
-    wave: Wave
+    block: Wave
     rows: pa.RecordBatch
-    which: Numbers
+    entry_index: Numbers
 
     @property
     def position(self) -> Numbers:
-        """Of each record's entry, in the object."""
-        begins = self.wave.entries.position.astype(np.int64)
-        return begins[self.which] - begins[self.first] + self.at
+        """Position of each record's entry in the object."""
+        starts = self.block.entries.position.astype(np.int64)
+        return starts[self.entry_index] - starts[self.first] + self.at
 
     @property
     def index(self) -> Numbers:
         """The number of each record in its entry."""
-        numbers = np.arange(self.which.size)
-        begun = np.flatnonzero(np.diff(self.which, prepend=-1))
-        return numbers - np.repeat(begun, np.diff(begun, append=self.which.size))
+        numbers = np.arange(self.entry_index.size)
+        starts = np.flatnonzero(np.diff(self.entry_index, prepend=-1))
+        return numbers - np.repeat(starts, np.diff(starts, append=self.entry_index.size))
 
     @property
     def control(self) -> Numbers:
-        """Whether it is a record of a control batch: kafka.md §1.2."""
-        wave = self.wave
-        return ((wave.entries.magic == 2) & (wave.heads["attributes"] & CONTROL != 0))[self.which]
+        """For each record, true if its entry is a control batch: kafka.md §1.2."""
+        block = self.block
+        return ((block.entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0))[
+            self.entry_index
+        ]
 
 
 def parts(stored: Stored, start: int, end: int, options: Options) -> Iterator[Item | Records]:
-    """What begins from `start` to `end`, both edges, in order and without gaps."""
-    return fast.parts(stored, start, end, options, fast.Way("columns", BLOCK, _told))
+    """Yield the parts from `start` to `end`, both split points, in order and without gaps."""
+    return fast.parts(stored, start, end, options, fast.Way("columns", CHUNK, _parts_of))
 
 
-def _told(run: Run) -> Iterator[Item | Records]:
-    """The clean entries of a wave, and between them the items of the others."""
-    wave = run.wave
-    assert wave is not None, "of whole entries"
-    rows, which = clean_records(wave), np.repeat(np.arange(wave.records.size), wave.records)
+def _parts_of(step: Run) -> Iterator[Item | Records]:
+    """Yield the clean entries of a block and, between them, the items of the others."""
+    block = step.block
+    assert block is not None, "of whole entries"
+    rows, entry_index = clean_records(block), np.repeat(np.arange(block.records.size), block.records)
     first = 0
-    for stop in sorted({*run.answers, wave.records.size}):
+    for stop in sorted({*step.answers, block.records.size}):
         if stop > first:
-            yield _some(wave, rows, which, first, stop)
-        if stop in run.answers:
-            yield run.answers[stop]
+            yield _records_of(block, rows, entry_index, first, stop)
+        if stop in step.answers:
+            yield step.answers[stop]
         first = stop + 1
 
 
-def _some(wave: Wave, rows: pa.RecordBatch, which: Numbers, first: int, stop: int) -> Records:
-    low, high = map(int, np.searchsorted(which, (first, stop)))
-    at, length = int(wave.entries.position[first]), int(wave.entries.length[first:stop].sum())
-    return Records(at, length, first, wave, rows.slice(low, high - low), which[low:high])
+def _records_of(block: Wave, rows: pa.RecordBatch, entry_index: Numbers, first: int, stop: int) -> Records:
+    low, high = map(int, np.searchsorted(entry_index, (first, stop)))
+    at, length = int(block.entries.position[first]), int(block.entries.length[first:stop].sum())
+    return Records(at, length, first, block, rows.slice(low, high - low), entry_index[low:high])
 
 
 # --- columns ---
 
 
-def _always(text: str) -> Callable[[Records, Stored], Any]:
-    return lambda found, _: _repeated(text, found)
+def _constant(text: str) -> Callable[[Records, Stored], Any]:
+    return lambda records, _: _repeat(text, records)
 
 
-def _repeated(text: str, found: Records) -> pa.Array:
-    return pa.array([text]).take(pa.array(np.zeros(found.which.size, np.int8)))
+def _repeat(text: str, records: Records) -> pa.Array:
+    return pa.array([text]).take(pa.array(np.zeros(records.entry_index.size, np.int8)))
 
 
-def _revision(found: Records, _: Stored) -> pa.Array:
-    return pa.array(["v0", "v1", "v2"]).take(pa.array(found.wave.entries.magic[found.which]))
+def _revision(records: Records, _: Stored) -> pa.Array:
+    return pa.array(["v0", "v1", "v2"]).take(pa.array(records.block.entries.magic[records.entry_index]))
 
 
 _COLUMNS: Final[dict[str, Callable[[Records, Stored], Any]]] = {
-    "path": lambda found, stored: _repeated(stored.shown, found),
-    "position": lambda found, _: pa.array(found.position),
-    "length": lambda found, _: pa.array(found.wave.entries.length.astype(np.int64)[found.which]),
-    "kind": _always("frame"),
-    "fault": lambda found, _: pa.nulls(found.which.size, pa.string()),
-    "remarks": lambda found, _: pa.ListArray.from_arrays(
-        np.zeros(found.which.size + 1, np.int32), pa.array([], pa.string()), type=TEXTS
+    "path": lambda records, stored: _repeat(stored.display_name, records),
+    "position": lambda records, _: pa.array(records.position),
+    "length": lambda records, _: pa.array(records.block.entries.length.astype(np.int64)[records.entry_index]),
+    "kind": _constant("frame"),
+    "fault": lambda records, _: pa.nulls(records.entry_index.size, pa.string()),
+    "remarks": lambda records, _: pa.ListArray.from_arrays(
+        np.zeros(records.entry_index.size + 1, np.int32), pa.array([], pa.string()), type=TEXTS
     ),
     "revision": _revision,
-    "control": lambda found, _: pa.array(found.control),
-    "index": lambda found, _: pa.array(found.index.astype(np.int32)),
+    "control": lambda records, _: pa.array(records.control),
+    "index": lambda records, _: pa.array(records.index.astype(np.int32)),
 }
-"""Those of `kafka_columns.RECORDS` that do not stand in `columnar.RECORDS`; of clean entries nothing is
-remarked."""
+"""The columns of `kafka_columns.RECORDS` that are not in `columnar.RECORD_COLUMNS`, for clean entries."""
 
 
-def shown(found: Records, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of `kafka_columns.RECORDS` that `schema` names."""
+def shown(records: Records, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of `kafka_columns.RECORDS` that `schema` names."""
     arrays = (
-        _COLUMNS[one.name](found, stored) if one.name in _COLUMNS else found.rows.column(one.name)
-        for one in schema
+        _COLUMNS[field.name](records, stored) if field.name in _COLUMNS else records.rows.column(field.name)
+        for field in schema
     )
     return pa.RecordBatch.from_arrays(
-        [array.cast(one.type) for array, one in zip(arrays, schema, strict=True)], schema=schema
+        [array.cast(field.type) for array, field in zip(arrays, schema, strict=True)], schema=schema
     )

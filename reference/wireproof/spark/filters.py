@@ -1,6 +1,6 @@
-"""Filters that Spark leaves to a source: on whole objects, on spans, and on the rows that remain.
+"""Filters that Spark leaves to a source: applied to objects, to spans and to the remaining rows.
 
-A test answers like SQL: true, false, or null, which keeps no row, negated or not.
+As in SQL, a test gives true, false or null; null drops the row, also if the test is negated.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,9 +20,9 @@ class Test:
 
     Attributes:
         column: its name.
-        op: of `OPS`.
-        value: what it is compared with; a tuple for `In`, nothing for the tests of null.
-        negated: whether the opposite is wanted.
+        op: one of `OPS`.
+        value: the value to compare with; a tuple for `In`, None for the tests for null.
+        negated: whether the opposite is tested.
     """
 
     column: str
@@ -58,13 +58,13 @@ OPS: Final[dict[str, Callable[[pa.Array, Any], pa.Array]]] = {
     "StringEndsWith": _text(pc.ends_with),
     "StringContains": _text(pc.match_substring),
 }
-"""By the name that Spark gives them."""
+"""The tests, by the name that Spark gives them."""
 
 NULLARY: Final = frozenset({"IsNull", "IsNotNull"})
 
 
 def possible(test: Test, kind: pa.DataType) -> bool:
-    """Whether the test can be made on a column of this type; what cannot is left to Spark."""
+    """Return whether the test can be made on a column of this type; Spark makes the other tests."""
     if pa.types.is_nested(kind) or test.op not in OPS:
         return False
     if test.op in NULLARY:
@@ -77,7 +77,7 @@ def possible(test: Test, kind: pa.DataType) -> bool:
 
 
 def mask(test: Test, column: pa.Array) -> pa.Array:
-    """What the test says of each value."""
+    """Return the result of the test for each value."""
     value = test.value
     if not isinstance(value, tuple) and test.op not in NULLARY:
         value = pa.scalar(value, type=column.type)
@@ -86,20 +86,23 @@ def mask(test: Test, column: pa.Array) -> pa.Array:
 
 
 def kept(batch: pa.RecordBatch, tests: Iterable[Test]) -> pa.RecordBatch:
-    """The rows that pass all tests."""
+    """Return the rows that pass all tests."""
     for test in tests:
         batch = batch.filter(mask(test, batch.column(test.column)))
     return batch
 
 
-def keeps_path(shown: str, tests: Iterable[Test]) -> bool:
-    """Whether rows of this object can pass."""
-    column = pa.array([shown])
+def keeps_path(path: str, tests: Iterable[Test]) -> bool:
+    """Return whether rows of this object can pass."""
+    column = pa.array([path])
     return all(mask(test, column)[0].as_py() is True for test in tests if test.column == "path")
 
 
 def keeps_range(first: int, last: int, tests: Iterable[Test]) -> bool:
-    """Whether a position from `first` to `last` can pass: of an interval, one of its ends or all between."""
+    """Return whether a row with a position from `first` to `last` can pass.
+
+    A test of a range passes at one of the two ends, or nowhere between them.
+    """
     return all(_reaches(test, first, last) for test in tests if test.column == "position")
 
 
@@ -111,7 +114,7 @@ def _reaches(test: Test, first: int, last: int) -> bool:
             return any(first <= value <= last for value in values)
         case (("GreaterThan" | "GreaterThanOrEqual" | "LessThan" | "LessThanOrEqual"), _, _):
             ends = mask(test, pa.array([first, last]))
-            return any(one.as_py() for one in ends)
+            return any(end.as_py() for end in ends)
         case "IsNull", False, _:
             return False
         case _:

@@ -1,8 +1,8 @@
-"""Logs that grow: how far each of them may be read by now, so that every byte is read once.
+"""The offsets of a stream over growing logs: how far each log may be read now.
 
-What is committed of a log ends at an edge that is settled: bytes which come later cannot change what lies
-before it. A torn tail is left until it is whole; garbage is left until something stands behind it. What a log
-waits for is logged, once for each place.
+Each byte is read once. The offset of a log is a settled split point: bytes that arrive later cannot change
+the items before it. A torn tail is left until it is complete, and garbage until something valid follows it.
+If a log has to wait for more bytes, this is logged, once for each position.
 """
 
 import logging
@@ -23,12 +23,12 @@ from wireproof.spark.stored import Stored
 LOG: Final = logging.getLogger("wireproof.spark")
 
 Committed = Mapping[str, int]
-"""By `Place.shown`, the bytes of each log that were read; of a compressed object, all or none."""
+"""The bytes of each log that were read, by `ObjectPlace.display_name`; of a compressed object all or none."""
 
 
 @frozen
 class Limit:
-    """What one step may take: bytes, or objects; None is no limit. Of an object at least one item is."""
+    """The limit of one step: bytes, or objects; None is no limit. At least one item of an object is read."""
 
     bytes: int | None = None
     files: int | None = None
@@ -36,95 +36,101 @@ class Limit:
 
 @define
 class Follower:
-    """Finds out how far to read.
+    """Finds how far to read.
 
     Attributes:
-        asked: the settings; a path in them that names nothing yet is waited for.
-        stop: sizes beyond which nothing is read, by `Place.shown`; None: as far as there is something.
+        source: the settings; a path that names nothing yet is waited for.
+        stop: by `ObjectPlace.display_name`, the size up to which a log is read; None if there is no limit.
     """
 
-    asked: Settings
+    source: Settings
     stop: dict[str, int] | None = None
-    _looked: dict[str, tuple[int, int, int]] = field(factory=dict, init=False)
-    _waiting: set[tuple[str, int]] = field(factory=set, init=False)
+    _reached: dict[str, tuple[int, int, int]] = field(factory=dict, init=False)
+    _logged: set[tuple[str, int]] = field(factory=set, init=False)
 
     def freeze(self) -> None:
-        """Read no further than what is there now."""
-        self.stop = {place.shown: place.size for place in self._places()}
+        """Ignore bytes that are appended from now on."""
+        self.stop = {place.display_name: place.size for place in self._places()}
 
     def latest(self, start: Committed, limit: Limit) -> dict[str, int]:
-        """What may be committed after one step from `start`."""
-        news = [place for place in self._bounded() if _grown(place, start.get(place.shown, 0))]
-        news = news[: limit.files]
-        share = None if limit.bytes is None else limit.bytes // max(len(news), 1)
-        reached = {place.shown: self._reach(place, start.get(place.shown, 0), share) for place in news}
-        return {**start, **{shown: at for shown, at in reached.items() if at > start.get(shown, 0)}}
+        """Return the offset after one step from `start`."""
+        grown = [
+            place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
+        ]
+        grown = grown[: limit.files]
+        share = None if limit.bytes is None else limit.bytes // max(len(grown), 1)
+        reached = {
+            place.display_name: self._reach(place, start.get(place.display_name, 0), share) for place in grown
+        }
+        return {**start, **{name: at for name, at in reached.items() if at > start.get(name, 0)}}
 
     def ranges(self, start: Committed, end: Committed) -> list[Range]:
-        """What lies between two commitments; raises `SourceError` if some of it is gone."""
-        there = {place.shown: place for place in self._places()}
-        wanted = {shown: at for shown, at in end.items() if at > start.get(shown, 0)}
-        if lost := [shown for shown, at in wanted.items() if shown not in there or there[shown].size < at]:
+        """Return the ranges between two offsets; raises `SourceError` if some of these bytes are gone."""
+        places = {place.display_name: place for place in self._places()}
+        wanted = {name: at for name, at in end.items() if at > start.get(name, 0)}
+        if lost := [name for name, at in wanted.items() if name not in places or places[name].size < at]:
             raise SourceError(
-                f"{lost[0]}: bytes that were to be read are gone; begin with another checkpoint"
+                f"{lost[0]}: bytes that the checkpoint expects are gone; start with a new checkpoint"
             )
-        return [(there[shown], start.get(shown, 0), at) for shown, at in sorted(wanted.items())]
+        return [(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
 
     def _places(self) -> list[Place]:
         places: list[Place] = []
-        for path in self.asked.paths:
+        for path in self.source.paths:
             try:
-                places += expand([path], self.asked.kind.suffixes)
-            except SourceError:  # a log that is not there yet
+                places += expand([path], self.source.kind.suffixes)
+            except SourceError:  # a log that does not exist yet
                 continue
         return places
 
-    def _bounded(self) -> Iterable[Place]:
+    def _places_to_stop(self) -> Iterable[Place]:
         for place in self._places():
             if self.stop is None:
                 yield place
-            elif place.shown in self.stop:
-                yield evolve(place, size=min(place.size, self.stop[place.shown]))
+            elif place.display_name in self.stop:
+                yield evolve(place, size=min(place.size, self.stop[place.display_name]))
 
     def _reach(self, place: Place, start: int, share: int | None) -> int:
-        """The last settled edge within `share` bytes; the first one, if it lies behind them."""
+        """Return the last settled split point within `share` bytes, or the first one if it is further."""
         if place.compression:
             return place.size
-        if self._looked.get(place.shown, (0, 0, 0))[:2] == (start, place.size):
-            return self._looked[place.shown][2]
+        if self._reached.get(place.display_name, (0, 0, 0))[:2] == (start, place.size):
+            return self._reached[place.display_name][2]
         stored, reached = Stored.of(place), start
         try:
-            for edge in edges(self.asked.framing, stored, self.asked.options, start):
-                if not edge.settled:
-                    self._waits(place, stored, reached)
+            for point in edges(self.source.framing, stored, self.source.options, start):
+                if not point.settled:
+                    self._log_waiting(place, stored, reached)
                     break
-                if share is not None and reached > start and edge.at - start > share:
+                if share is not None and reached > start and point.at - start > share:
                     break
-                reached = edge.at
+                reached = point.at
         finally:
             stored.close()
         if share is None:
-            self._looked[place.shown] = (start, place.size, reached)
+            self._reached[place.display_name] = (start, place.size, reached)
         return reached
 
-    def _waits(self, place: Place, stored: Stored, at: int) -> None:
-        """Log what a log waits for."""
-        if (place.shown, at) in self._waiting:
+    def _log_waiting(self, place: Place, stored: Stored, at: int) -> None:
+        """Log that a log waits for more bytes."""
+        if (place.display_name, at) in self._logged:
             return
-        self._waiting.add((place.shown, at))
-        there = place.size - at
-        needs = wanted(self.asked.framing.row, stored.read(at, HEAD))
-        what = (
-            f"an entry of {needs} bytes begins there, and {there} are there"
-            if needs > there
-            else f"where the next entry begins cannot be seen in the {there} bytes that are there"
+        self._logged.add((place.display_name, at))
+        available = place.size - at
+        needs = wanted(self.source.framing.fmt, stored.read(at, HEAD))
+        reason = (
+            f"the entry there has {needs} bytes, of which {available} are available"
+            if needs > available
+            else f"no start of an entry was found in the {available} bytes available"
         )
-        LOG.warning("%s waits for more bytes at %d: %s", place.shown, at, what)
+        LOG.warning("%s waits for more bytes at %d: %s", place.display_name, at, reason)
 
 
-def _grown(place: Place, committed: int) -> bool:
-    """Whether there is something new; raises `SourceError` where there is less than was read."""
+def _has_grown(place: Place, committed: int) -> bool:
+    """Return whether there is something new; raises `SourceError` if the object got shorter."""
     changed = place.compression and committed and place.size != committed
     if changed or place.size < committed:
-        raise SourceError(f"{place.shown}: {committed} bytes were read and there are {place.size} now")
+        raise SourceError(
+            f"{place.display_name}: {committed} bytes were read before, and the object has {place.size} now"
+        )
     return place.size > committed

@@ -1,14 +1,15 @@
-"""Where a stream may be cut so that its parts, scanned each for itself, give what the whole gives.
+"""Find the split points of a stream: positions where it may be cut into parts that are scanned separately.
 
-The reference's scan defines the items. Where an entry's header is right its length follows from the header
-alone, whatever its checksum says, and the index pass steps over it without looking inside. Anywhere else the
-reference itself scans on, from that place, until headers can be followed again. No place is ever guessed.
+The items of the parts are the items of the whole. They are defined by the reference's scan. If the header of
+an entry is valid, the length follows from the header alone, whatever the checksum is, so the index pass steps
+over the entry without reading its contents. Anywhere else the reference itself scans from that position until
+headers can be followed again. No position is ever guessed.
 """
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from struct import Struct
-from typing import Final
+from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
@@ -27,120 +28,135 @@ from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 
 Stride = Callable[[Stored, int, Options], int]
-"""The bytes of the item that begins at a position, if headers alone tell that all of it is there; else 0."""
+"""Returns the bytes of the item at a position if its header proves that it is complete; else 0."""
 
 FREE: Final = 256 * 1024 * 1024
 WORK: Final = 4
-"""Bytes that the index pass may read again, in all, and for each byte it has passed: beyond that the
-reference goes on alone. Damage that looks like long entries at every few bytes costs no more."""
+"""The index pass may read `FREE` bytes again, and `WORK` for each byte passed.
+
+Beyond that the reference continues alone, so damage that looks like a long entry every few bytes costs no
+more.
+"""
 
 
 @frozen
 class Edge:
-    """A place where an item ends and a scan may begin.
+    """A position where an item ends and a scan may begin.
 
     Attributes:
-        at: its position.
-        settled: whether bytes that are appended later cannot change what lies before it.
+        at: the position.
+        settled: whether bytes that are appended later cannot change the items before it.
     """
 
     at: int
     settled: bool
 
 
+class ItemScan(Protocol):
+    """Yields the items of the scan that begin in a range."""
+
+    def __call__(
+        self, framing: "Framing", stored: Stored, start: int, end: int, options: Options, /
+    ) -> Iterator[Item]:
+        """Yield the items; the range begins at a split point."""
+
+
 @frozen
 class Framing:
-    """How a format is cut.
+    """The rules for splitting a stream of one format.
 
     Attributes:
-        row: of the table of formats; has a scan.
+        fmt: the format, which has a scan.
         stride: follows headers.
-        recover: the edges that the reference finds from a position on; the last is the end.
-        items: the items of the scan that begin in a range, which begins at an edge.
+        recover: yields the split points that the reference finds from a position on; the last is the end.
+        items: scans a range.
     """
 
-    row: Format
+    fmt: Format
     stride: Stride
     recover: Callable[[Format, Pieces, Options], Iterator[Edge]]
-    items: Callable[["Framing", Stored, int, int, Options], Iterator[Item]]
+    items: ItemScan
 
 
 def edges(
     framing: Framing, stored: Stored, options: Options, start: int = 0, step: int = 1
 ) -> Iterator[Edge]:
-    """The places behind `start`, itself an edge, where the object may be cut; the last is its end.
+    """Yield the split points after `start`, which is itself one; the last is the end of the object.
 
-    `step`: where headers can be followed, places that are no such step behind the last one are left out.
+    Where headers can be followed, split points less than `step` bytes after the last one are left out.
     """
-    at, settled, again, told = start, True, 0, start
+    at, settled, reread, counted = start, True, 0, start
     while at < stored.size:
-        passed = _passed(framing.stride, stored, at, told + step, options)
-        if passed > at:
-            at, told = passed, _counted(passed, told, step)
+        reached = _follow_headers(framing.stride, stored, at, counted + step, options)
+        if reached > at:
+            at, counted = reached, _count_from(reached, counted, step)
             yield Edge(at, settled)
             continue
         pieces = stored.pieces(at)
-        for edge in framing.recover(framing.row, pieces, options):
-            at, settled = edge.at, settled and edge.settled
-            told = _counted(at, told, step)
+        for point in framing.recover(framing.fmt, pieces, options):
+            at, settled = point.at, settled and point.settled
+            counted = _count_from(at, counted, step)
             yield Edge(at, settled)
-            if again + pieces.position - at <= FREE + WORK * (at - start):
-                again += pieces.position - at
+            if reread + pieces.position - at <= FREE + WORK * (at - start):
+                reread += pieces.position - at
                 break
 
 
-def _counted(at: int, told: int, step: int) -> int:
-    """The place from which the next step counts."""
-    return at if at - told >= step else told
+def _count_from(at: int, counted: int, step: int) -> int:
+    """Return the position from which the next step counts."""
+    return at if at - counted >= step else counted
 
 
-def _passed(stride: Stride, stored: Stored, at: int, goal: int, options: Options) -> int:
-    """Where `goal` is reached, or the last place that headers lead to."""
+def _follow_headers(stride: Stride, stored: Stored, at: int, goal: int, options: Options) -> int:
+    """Return the first position from `goal` on that headers lead to, or the last one that they lead to."""
     while at < goal and (size := stride(stored, at, options)):
         at += size
     return at
 
 
-# --- the reference, from a position on ---
+# --- the reference continues from a position ---
 
 
-def _by_item(row: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
-    """Nothing but the position is carried from one item to the next: kafka/scan.py, iggy/log.py."""
+def _recover_by_item(fmt: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
+    """Yield split points for scans that carry nothing but the position from one item to the next.
+
+    These are kafka/scan.py and iggy/log.py.
+    """
     start = pieces.position
-    for item in formats.scan(row, pieces, options):
-        one = doubted(row, pieces, evolve(item, at=start + item.at), options)
-        settled = not pieces.ended or one.kind != item.kind or _certain(row, pieces, one, options)
-        pieces.forget(one.at + one.length)
-        yield Edge(one.at + one.length, settled)
-        if one.kind != item.kind:
+    for item in formats.scan(fmt, pieces, options):
+        checked = doubted(fmt, pieces, evolve(item, at=start + item.at), options)
+        settled = not pieces.ended or checked.kind != item.kind or _is_certain(fmt, pieces, checked, options)
+        pieces.forget(checked.at + checked.length)
+        yield Edge(checked.at + checked.length, settled)
+        if checked.kind != item.kind:
             return
 
 
-def _certain(row: Format, pieces: Pieces, one: Item, options: Options) -> bool:
-    """Whether garbage ends where it does, although something in it looks like an entry that is cut."""
-    end = one.at + one.length
-    if row.name != "kafka.log" or one.kind != "garbage" or end >= pieces.stored.size:
+def _is_certain(fmt: Format, pieces: Pieces, garbage: Item, options: Options) -> bool:
+    """Return whether garbage certainly ends here, although bytes in it look like a cut entry."""
+    end = garbage.at + garbage.length
+    if fmt.name != "kafka.log" or garbage.kind != "garbage" or end >= pieces.stored.size:
         return False
     return kafka_resync.certain(pieces.read, end, options)
 
 
-def doubted(row: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
-    """A tail, or the damaged entry that it begins with, if sound entries follow in what it claims.
+def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
+    """Return the item, or garbage in its place if valid entries follow inside the bytes that it claims.
 
-    The size of an entry that seems to be cut may be what is damaged: `kafka.resync`, `iggy.resync`.
+    If an entry seems to be cut, its size may be damaged: see `kafka.resync` and `iggy.resync`.
 
     Args:
-        row: of the scan.
-        pieces: of the object, which the scan read.
-        item: of the scan, at its place in the object.
+        fmt: the format of the scan.
+        pieces: the bytes of the object, which the scan read.
+        item: from the scan, at its position in the object.
         options: of the codec.
-        end: an edge; what claims to reach over it has a damaged size.
+        end: a split point; an entry that claims bytes after it has a damaged size.
     """
-    over = row.name == "kafka.log" and end is not None and item.at + item.length > end
-    if item.kind == "frame" or not (over or item.kind == "tail") or row.name not in RESUMED:
+    over = fmt.name == "kafka.log" and end is not None and item.at + item.length > end
+    if item.kind == "frame" or not (over or item.kind == "tail") or fmt.name not in RESUMED:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = RESUMED[row.name](row, pieces.read(item.at, length), options) if length <= TAIL_MOST else 0
+    stop = RESUMED[fmt.name](fmt, pieces.read(item.at, length), options) if length <= TAIL_MOST else 0
     if not stop and (not over or end == pieces.stored.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")
@@ -150,8 +166,8 @@ def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
     return kafka_resync.resumed(data, len(data), options)
 
 
-def _iggy_resumed(row: Format, data: bytes, _: Options) -> int:
-    return iggy_resync.resumed(iggy_log.EDITIONS[row.revision], data, len(data), None)
+def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
+    return iggy_resync.resumed(iggy_log.EDITIONS[fmt.revision], data, len(data), None)
 
 
 RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
@@ -160,11 +176,14 @@ RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
 }
 
 TAIL_MOST: Final = ENTRY_MOST + OVERHEAD
-"""Bytes of a tail that is looked into."""
+"""The greatest tail that is searched for entries, in bytes."""
 
 
-def _by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
-    """Heka's scan carries more; it is clean behind most frames: heka/scan.py."""
+def _recover_by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
+    """Yield split points for Heka.
+
+    Its scan carries more than the position, but nothing more after most frames: heka/scan.py.
+    """
     scanner = Scanner(options)
     scanner.base = pieces.position
     for piece in pieces:
@@ -174,43 +193,51 @@ def _by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
     yield Edge(pieces.position, settled=False)
 
 
-def _scanned(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
-    """The scan reads on behind `end` as far as it must to judge what begins before it."""
-    at, again = start, 0
+def _scan_items(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
+    """Yield the items of a range.
+
+    The scan reads past `end` as far as it must to judge the items that begin before it.
+    """
+    at, reread = start, 0
     while at < end:
         pieces = stored.pieces(at)
-        for item in formats.scan(framing.row, pieces, options):
-            one = evolve(item, at=start + item.at)
-            if one.at >= end:
+        for item in formats.scan(framing.fmt, pieces, options):
+            moved = evolve(item, at=start + item.at)
+            if moved.at >= end:
                 return
-            if again <= FREE + WORK * (one.at - start):
-                one = doubted(framing.row, pieces, one, options, end)
-            at = one.at + one.length
+            if reread <= FREE + WORK * (moved.at - start):
+                moved = doubted(framing.fmt, pieces, moved, options, end)
+            at = moved.at + moved.length
             pieces.forget(at)
-            yield one
-            if one.length != item.length:
-                again += item.length
+            yield moved
+            if moved.length != item.length:
+                reread += item.length
                 break
         start = at
 
 
-def _strode(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
-    """Record by record: a length without bound is not waited for, as no byte of the tail is wanted."""
-    at, again = start, 0
+def _scan_record_by_record(
+    framing: Framing, stored: Stored, start: int, end: int, options: Options
+) -> Iterator[Item]:
+    """Yield the items of a range, record by record.
+
+    A record with an unlimited length is not read to its end, because the bytes of the tail are not needed.
+    """
+    at, reread = start, 0
     while at < end:
         size = framing.stride(stored, at, options)
         if not size:
             tail = Item("tail", at, stored.size - at)
-            one = (
-                doubted(framing.row, stored.pieces(at), tail, options)
-                if again <= FREE + WORK * (at - start)
+            rest = (
+                doubted(framing.fmt, stored.pieces(at), tail, options)
+                if reread <= FREE + WORK * (at - start)
                 else tail
             )
-            yield one
-            at, again = at + one.length, again + tail.length
+            yield rest
+            at, reread = at + rest.length, reread + tail.length
             continue
         yield from (
-            evolve(item, at=at) for item in formats.scan(framing.row, [stored.read(at, size)], options)
+            evolve(item, at=at) for item in formats.scan(framing.fmt, [stored.read(at, size)], options)
         )
         at += size
 
@@ -220,8 +247,8 @@ def _strode(framing: Framing, stored: Stored, start: int, end: int, options: Opt
 _SIZE_MAGIC: Final = Struct(">8xi4xB")
 
 
-def _kafka(stored: Stored, position: int, options: Options) -> int:
-    """kafka.md §1.4: size at 8, magic at 16; the limits of kafka/scan.py."""
+def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
+    """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
     data, at = stored.at(position, THROUGH_MAGIC)
     if len(data) - at < THROUGH_MAGIC:
         return 0
@@ -233,8 +260,8 @@ def _kafka(stored: Stored, position: int, options: Options) -> int:
     return total if position + total <= stored.size else 0
 
 
-def _iggy(edition: iggy_log.Edition) -> Stride:
-    """iggy.md §7: two lengths, the second behind the headers."""
+def _iggy_stride(edition: iggy_log.Edition) -> Stride:
+    """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
 
     def stride(stored: Stored, position: int, _: Options) -> int:
         size, known = 1, False
@@ -246,12 +273,12 @@ def _iggy(edition: iggy_log.Edition) -> Stride:
     return stride
 
 
-def _heka(stored: Stored, position: int, options: Options) -> int:
-    """heka.md §2.1: a right header, all of the message, and behind it another separator.
+def _heka_stride(stored: Stored, position: int, options: Options) -> int:
+    """Follow a frame: a valid header, all of the message, and a separator after it. heka.md §2.1.
 
-    What is refused inside such a frame does not move its end. Where something else follows, the scan may look
-    for frames inside it; where the bytes end, it must know what will follow.
-    In Go's framing a whole frame always stands, in C's a refused one never does.
+    An error inside such a frame does not move its end. If something else than a separator follows, the scan
+    may look for frames inside it; if the bytes end, the scan must know what will follow. With Go's framing a
+    complete frame always counts, with C's framing an invalid one never does.
     """
     data, at = stored.at(position, AROUND + 256)
     if len(data) - at < 2 or data[at] != RECORD_SEPARATOR:
@@ -259,7 +286,7 @@ def _heka(stored: Stored, position: int, options: Options) -> int:
     through = AROUND + data[at + 1]
     if len(data) - at < through:
         return 0
-    total = _frame(data[at : at + through], options.resync, options.max_message)
+    total = _heka_frame_size(data[at : at + through], options.resync, options.max_message)
     end = position + total
     if not total or end > stored.size:
         return 0
@@ -272,24 +299,26 @@ def _separator(stored: Stored, position: int) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _frame(head: bytes, resync: str, most: int | None) -> int:
-    """The bytes of the frame that `head` begins; 0 where no such frame stands whatever is in it.
+def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
+    """Return the bytes of the frame that begins with `header`; 0 if its contents decide that.
 
-    Unsigned headers hold a length and nothing else, so that few are seen twice for the first time.
+    Unsigned headers hold only a length, so few of them differ and the cache nearly always hits.
     """
     framing = FRAMINGS[resync]
-    found = framing.head(head, Options(max_message=most))
-    if framing.refused == "within" or not isinstance(found, Head):
+    found = framing.head(header, Options(max_message=most))
+    if framing.on_rejection == "within" or not isinstance(found, Head):
         return 0
-    return len(head) + found.header.message_length
+    return len(header) + found.header.message_length
 
 
-KAFKA: Final = Framing(formats.get("kafka.log", "mixed"), _kafka, _by_item, _scanned)
+KAFKA: Final = Framing(formats.get("kafka.log", "mixed"), _kafka_stride, _recover_by_item, _scan_items)
 
-HEKA: Final = Framing(formats.get("heka.stream", "0.10"), _heka, _by_scanner, _scanned)
+HEKA: Final = Framing(formats.get("heka.stream", "0.10"), _heka_stride, _recover_by_scanner, _scan_items)
 
 IGGY: Final = {
-    revision: Framing(formats.get("iggy.log", revision), _iggy(edition), _by_item, _strode)
+    revision: Framing(
+        formats.get("iggy.log", revision), _iggy_stride(edition), _recover_by_item, _scan_record_by_record
+    )
     for revision, edition in iggy_log.EDITIONS.items()
 }
-"""By revision."""
+"""The rules by revision."""

@@ -1,4 +1,4 @@
-"""Rows of Heka streams: the frames, or the messages in them. heka.md, sections 1 and 2."""
+"""The columns of Heka streams: tables of frames and of the messages in them. heka.md, sections 1 and 2."""
 
 from collections.abc import Callable, Iterable
 from struct import unpack
@@ -13,8 +13,8 @@ from wireproof.heka.message import Field, Message
 from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
 
 
-def _frame(line: Line) -> Frame | None:
-    frame: Frame | None = line.item.value
+def _frame(row: Line) -> Frame | None:
+    frame: Frame | None = row.item.value
     return frame
 
 
@@ -25,7 +25,7 @@ def _header(name: str, kind: pa.DataType, read: Callable[[Header], Any]) -> Colu
 FRAMES: Final = Table(
     (
         *SHARED,
-        Column("revision", pa.string(), lambda line: line.revision),
+        Column("revision", pa.string(), lambda row: row.revision),
         _header("message_length", pa.int64(), lambda header: header.message_length),
         _header("hmac_hash_function", pa.string(), lambda header: header.hmac_hash_function),
         _header("hmac_signer", pa.string(), lambda header: text(header.hmac_signer)),
@@ -35,17 +35,17 @@ FRAMES: Final = Table(
     ),
     itself,
 )
-"""One row a frame, or a run of bytes that is none; `signer`: who proved to have signed, if keys are given."""
+"""One row for each frame or run of bytes that is none; `signer` is the verified signer, if keys are given."""
 
 
-def _lines(line: Line) -> Iterable[Line]:
-    """A frame holds one message."""
-    frame = _frame(line)
-    return (line if frame is None else evolve(line, index=0, record=frame.message),)
+def _rows(row: Line) -> Iterable[Line]:
+    """Return the row of the one message that a frame holds."""
+    frame = _frame(row)
+    return (row if frame is None else evolve(row, index=0, record=frame.message),)
 
 
-def _message(line: Line) -> Message | None:
-    message: Message | None = line.record
+def _message(row: Line) -> Message | None:
+    message: Message | None = row.record
     return message
 
 
@@ -73,16 +73,16 @@ FIELDS: Final = pa.list_(
 )
 
 
-def _field(one: Field) -> dict[str, Any]:
+def _field(field: Field) -> dict[str, Any]:
     return {
-        "name": text(one.name),
-        "value_type": one.value_type or "STRING",
-        "representation": text(one.representation),
-        "value_string": [text(data) for data in one.value_string],
-        "value_bytes": list(one.value_bytes),
-        "value_integer": list(one.value_integer),
-        "value_double": [unpack(">d", data)[0] for data in one.value_double],
-        "value_bool": list(one.value_bool),
+        "name": text(field.name),
+        "value_type": field.value_type or "STRING",
+        "representation": text(field.representation),
+        "value_string": [text(data) for data in field.value_string],
+        "value_bytes": list(field.value_bytes),
+        "value_integer": list(field.value_integer),
+        "value_double": [unpack(">d", data)[0] for data in field.value_double],
+        "value_bool": list(field.value_bool),
     }
 
 
@@ -98,9 +98,11 @@ RECORDS: Final = Table(
         _text("env_version"),
         _of("pid", pa.int32()),
         _text("hostname"),
-        Column("fields", FIELDS, of_part(lambda message: [_field(f) for f in message.fields], _message)),
+        Column(
+            "fields", FIELDS, of_part(lambda message: [_field(field) for field in message.fields], _message)
+        ),
         Column("signer", pa.string(), of_part(lambda frame: text(frame.signer), _frame)),
     ),
-    _lines,
+    _rows,
 )
-"""One row a message; `timestamp` in nanoseconds; a field without type is STRING, as section 1 has it."""
+"""One row for each message; `timestamp` is in nanoseconds; a field without type is STRING: section 1."""

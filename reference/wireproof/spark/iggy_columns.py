@@ -1,4 +1,4 @@
-"""Rows of Iggy segments: a frame is a record of the file. iggy.md, sections 2.3, 3.3, 5, 6 and 7."""
+"""The columns of Iggy segments: tables of records and of messages. iggy.md, sections 2.3, 3.3, 5, 6 and 7."""
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -14,15 +14,15 @@ from wireproof.iggy.retained import Retained
 from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
 
 UNSIGNED: Final = pa.decimal128(20, 0)
-"""Offsets and timestamps have 64 bits without a sign, which no integer of Spark holds."""
+"""The type of unsigned 64-bit offsets and timestamps, which no integer type of Spark can hold."""
 
 
 Stored = Stored30 | Polled40 | Polled70 | Polled90 | Framed | Retained | Batch
-"""A record: a message, or a batch of some."""
+"""A record of a segment: a message, or a batch of messages."""
 
 
-def _stored(line: Line) -> Stored | None:
-    record: Stored | None = line.record if line.record is not None else line.item.value
+def _stored(row: Line) -> Stored | None:
+    record: Stored | None = row.record if row.record is not None else row.item.value
     return record
 
 
@@ -31,7 +31,7 @@ def _of(name: str, kind: pa.DataType, read: Callable[[Any], Any]) -> Column:
 
 
 def _number(*names: str) -> Callable[[Any], Decimal | None]:
-    """The first of these fields that a record has."""
+    """Return a function that reads the first of these fields that a record has."""
 
     def read(record: Any) -> Decimal | None:  # noqa: ANN401 - a record of any revision
         name = next((name for name in names if hasattr(record, name)), None)
@@ -41,14 +41,14 @@ def _number(*names: str) -> Callable[[Any], Decimal | None]:
 
 
 def messages_of(record: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as above
-    """The messages of a batch, or the one that a record is."""
-    found: tuple[Any, ...] = getattr(record, "messages", (record,))
-    return found
+    """Return the messages of a batch, or the record itself if it is a message."""
+    messages: tuple[Any, ...] = getattr(record, "messages", (record,))
+    return messages
 
 
 def _count(record: Any) -> int:  # noqa: ANN401 - as above
-    """The headers of all messages; a block that is no map has none."""
-    return sum(len(one.headers) for one in messages_of(record) if isinstance(one.headers, tuple))
+    """Return the number of headers of all messages; header bytes that are not a map count as none."""
+    return sum(len(message.headers) for message in messages_of(record) if isinstance(message.headers, tuple))
 
 
 _HEADER: Final = (
@@ -61,36 +61,38 @@ _HEADER: Final = (
 FRAMES: Final = Table(
     (
         *SHARED,
-        Column("revision", pa.string(), lambda line: line.revision),
+        Column("revision", pa.string(), lambda row: row.revision),
         *_HEADER,
         _of("checksum", UNSIGNED, _number("checksum", "batch_checksum")),
         _of("messages_count", pa.int32(), lambda record: len(messages_of(record))),
         _of("headers_count", pa.int32(), _count),
         _of(
-            "payload_length", pa.int64(), lambda record: sum(len(one.payload) for one in messages_of(record))
+            "payload_length",
+            pa.int64(),
+            lambda record: sum(len(message.payload) for message in messages_of(record)),
         ),
         RAW,
     ),
     itself,
 )
-"""One row a record, or a run of bytes that is none. `timestamp` in microseconds; `id` in decimal.
+"""One row for each record, or run of bytes that is none. `timestamp` is in microseconds, `id` is decimal.
 
-Of a batch, `offset` is its base offset, `timestamp` its base timestamp, or in 0.2.7 its largest.
+The `offset` of a batch is its base offset; its `timestamp` is its base timestamp, in 0.2.7 its largest one.
 """
 
 
-def _lines(line: Line) -> Iterable[Line]:
-    if line.item.value is None:
-        return (line,)
-    messages = messages_of(line.item.value)
-    return [evolve(line, index=index, record=one) for index, one in enumerate(messages)]
+def _rows(row: Line) -> Iterable[Line]:
+    if row.item.value is None:
+        return (row,)
+    messages = messages_of(row.item.value)
+    return [evolve(row, index=index, record=message) for index, message in enumerate(messages)]
 
 
 HEADERS: Final = pa.list_(pa.struct([("key", pa.string()), ("kind", pa.string()), ("value", pa.binary())]))
 
 
 def _headers(message: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401 - a message of any revision
-    """The map, or null where the block is none."""
+    """Return the header map, or None if the header bytes are not a map."""
     if isinstance(message.headers, bytes):
         return None
     return [
@@ -106,6 +108,6 @@ RECORDS: Final = Table(
         _of("headers", HEADERS, _headers),
         _of("payload", pa.binary(), lambda message: message.payload),
     ),
-    _lines,
+    _rows,
 )
-"""The same with contents; a header's value is its bytes as they stand, its kind says what they mean."""
+"""One row for each message, with its contents; `kind` says how to read the bytes of a header value."""

@@ -1,4 +1,4 @@
-"""What the verbs that run on Spark share: options, a look at the adapters first, errors in one line."""
+"""The parts that the verbs on Spark share: options, a check of the adapters, and errors in one line."""
 
 import json
 import logging
@@ -14,21 +14,21 @@ from wireproof.trial.engine import Engine
 
 
 def source_options(paths: Sequence[str], assignments: Sequence[str]) -> dict[str, str]:
-    """The options of a source; raises `SourceError` for an assignment that is none."""
+    """Return the options of a source; raises `SourceError` for an argument that is not NAME=VALUE."""
     options = {"paths": json.dumps(list(paths))}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not (name and equals):
-            raise SourceError(f"--set {assignment}: not NAME=VALUE")
+            raise SourceError(f"--set {assignment}: expected NAME=VALUE")
         options[name] = text
     return options
 
 
 def ready(adapters: Sequence[str]) -> list[Hello]:
-    """Start each adapter once: what cannot start is told before a job is. Gives what each says of itself.
+    """Start each adapter once, so that errors appear before the job starts; return their hellos.
 
     Raises:
-        UnknownAdapter, AdapterStartError: as `registry.open_adapter` says.
+        UnknownAdapter, AdapterStartError: as from `registry.open_adapter`.
     """
     hellos = []
     for spec in adapters:
@@ -39,26 +39,26 @@ def ready(adapters: Sequence[str]) -> list[Hello]:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Errors of a job, which bring the tracebacks of two languages, as the one line that is the user's.
+    """Turn the errors of a job, which carry tracebacks of two languages, into one line for the user.
 
     Raises:
         SourceError: the job failed.
         JavaEndedError: Spark's Java process ended.
     """
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it prints a traceback for each lost connection
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
         raise JavaEndedError(
-            "Spark's Java process ended before the job did: killed, or out of memory; "
-            "the same command goes on where it stopped"
+            "Spark's Java process ended before the job did: it was killed, or ran out of memory; "
+            "run the same command again to continue"
         ) from error
     except (PySparkException, Py4JError) as error:
         raise SourceError(own_line(str(error))) from error
 
 
 def own_line(text: str) -> str:
-    """Of what a task raised, the line that this package wrote, else the first."""
+    """Return the last line of an error of a task that this package wrote, else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith("wireproof.") and "Error: " in line]
-    return own[-1].split("Error: ", 1)[1] if own else (lines or ["Spark failed and does not say why"])[0]
+    return own[-1].split("Error: ", 1)[1] if own else (lines or ["Spark failed without a message"])[0]

@@ -1,8 +1,8 @@
-"""The items of a log judged: what the reference says of each, and what every adapter does with it.
+"""Make cases of the items of a log, and verdicts of the reference.
 
-One road with golden cases: an entry becomes a case whose expectation is the reference's answer, the engine
-asks the adapters in processes of their own, digests first, and the judge rules. A frame that kills, hangs or
-fattens an adapter costs that frame one verdict.
+They are judged like golden cases: an entry becomes a case whose expectation is the reference's answer, the
+engine asks the adapters in processes of their own, first for digests only, and the judge decides. If a frame
+kills, hangs or fattens an adapter, only the verdict of that frame is lost.
 """
 
 from functools import lru_cache
@@ -29,12 +29,12 @@ REFERENCE: Final = "reference"
 
 @frozen
 class Seen:
-    """An item and its bytes.
+    """An item, and the case in which adapters are asked about it.
 
     Attributes:
-        item, data: both.
-        case: what adapters are asked; None where the bytes are no entry.
-        digests: of what each adapter must understand, where that alone is known and `case` does not say.
+        item, data: the item and its bytes.
+        case: None if the bytes are not an entry.
+        digests: the expected digest for each adapter, if `case` has no expected value; else empty.
     """
 
     item: Item
@@ -43,9 +43,9 @@ class Seen:
     digests: tuple[str, ...] = ()
 
     @property
-    def told(self) -> Case:
-        """The case with all that is expected."""
-        assert self.case is not None, "it is asked"
+    def full_case(self) -> Case:
+        """The case with the expected value."""
+        assert self.case is not None, "only items with a case are asked"
         if not self.digests:
             return self.case
         return evolve(self.case, expect=Accept(tree(self.data, self.case.options), len(self.data)))
@@ -53,16 +53,16 @@ class Seen:
 
 @frozen
 class Judged:
-    """What one implementation makes of an item.
+    """The verdict on one implementation for an item.
 
     Attributes:
         adapter: its name.
-        verdict: the judge's label, or of the reference `frame`, `garbage` or `tail`.
+        verdict: the judge's label, or `frame`, `garbage` or `tail` for the reference.
         cls: the class that the verdict is about.
-        cluster: implementations of one cluster understand the bytes alike: `accepted` as the reference
-            does, `refused`, else the beginning of the digest of what was understood; empty without an answer.
-        signature: how it is grouped.
-        finding: whether it is worth a sample.
+        cluster: equal for implementations that read the same from the bytes: `accepted` if it is what the
+            reference reads, `refused`, or the beginning of the digest of the value; empty without an answer.
+        signature: the group of the verdict.
+        finding: whether it needs a sample.
     """
 
     adapter: str
@@ -77,14 +77,14 @@ class Judged:
 
 
 def seen(framing: Framing, item: Item, data: bytes, options: Options) -> Seen:
-    """The item as adapters are asked about it."""
+    """Make a case of an item."""
     if isinstance(item.value, Spelt):
-        return _spelt(item, item.value, data, options)
-    case = None if item.kind == "tail" else _CASES[framing.row.name](framing, item, data, options)
+        return _case_by_digest(item, item.value, data, options)
+    case = None if item.kind == "tail" else _CASES[framing.fmt.name](framing, item, data, options)
     return Seen(item, data, case)
 
 
-def _spelt(item: Item, value: Spelt, data: bytes, options: Options) -> Seen:
+def _case_by_digest(item: Item, value: Spelt, data: bytes, options: Options) -> Seen:
     needs = _needs(data[16], _attributes(data), headers=value.headers)
     case = evolve(sort_of(data[16], needs), input=Data(data), expect=Accept(None, len(data)), options=options)
     return Seen(item, data, case, value.digests)
@@ -92,12 +92,12 @@ def _spelt(item: Item, value: Spelt, data: bytes, options: Options) -> Seen:
 
 @lru_cache(maxsize=1024)
 def sort_of(magic: int, needs: tuple[str, ...] = ()) -> Case:
-    """What the cases of entries that need the same have in common."""
+    """Return the common part of the cases of entries with these needs."""
     return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT), needs=needs)
 
 
 def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
-    """A whole entry is asked as one of its magic; bytes that are none are no question."""
+    """Make a case of a whole entry, by its magic; other bytes are no case."""
     size = int.from_bytes(data[8:12], "big", signed=True) + 12
     if len(data) < 17 or data[16] > 2 or size != len(data):
         return None
@@ -107,12 +107,14 @@ def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None
         classes = tuple(dict.fromkeys(remark.cls for remark in item.remarks))
         expect = Accept(value, len(data), classes)
     case = _case("kafka.batch", f"v{data[16]}", data, expect, options)
-    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_with_headers(value)))
+    return evolve(case, needs=_needs(data[16], _attributes(data), headers=_has_headers(value)))
 
 
-def _with_headers(value: Json) -> bool:
+def _has_headers(value: Json) -> bool:
     records = value.get("records") if isinstance(value, dict) else None
-    return isinstance(records, list) and any(isinstance(one, dict) and one["headers"] for one in records)
+    return isinstance(records, list) and any(
+        isinstance(record, dict) and record["headers"] for record in records
+    )
 
 
 def _attributes(data: bytes) -> int:
@@ -121,18 +123,18 @@ def _attributes(data: bytes) -> int:
 
 @lru_cache(maxsize=1024)
 def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
-    """As `needs.needs_of`, from the attributes and the value: kafka.md §1.2, §2.1."""
-    found = {f"codec:{CODECS[attributes & 7]}"}
-    found |= {atom for bit, atom in FLAGS if magic == 2 and attributes & bit}
+    """Return the same as `needs.needs_of`, from attributes and value: kafka.md §1.2, §2.1."""
+    needs = {f"codec:{CODECS[attributes & 7]}"}
+    needs |= {atom for bit, atom in FLAGS if magic == 2 and attributes & bit}
     if magic < 2 and attributes & 7:
-        found.add("feature:wrapper")
+        needs.add("feature:wrapper")
     if headers:
-        found.add("feature:headers")
-    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").atoms if atom in found)
+        needs.add("feature:headers")
+    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").atoms if atom in needs)
 
 
 def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
-    """Peers read messages, not frames: what is asked is the message of a whole frame."""
+    """Make a case of the message of a whole frame, because peers read messages and not frames."""
     if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= AROUND + data[1]:
         return None
     if item.kind == "garbage" and item.cls in {"bad-separator", "truncated", None}:
@@ -142,14 +144,14 @@ def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
 
 
 def _iggy(framing: Framing, _: Item, data: bytes, options: Options) -> Case:
-    return _case(framing.row.name, framing.row.revision, data, None, options)
+    return _case(framing.fmt.name, framing.fmt.revision, data, None, options)
 
 
-_CASES: Final = {KAFKA.row.name: _kafka, HEKA.row.name: _heka, "iggy.log": _iggy}
+_CASES: Final = {KAFKA.fmt.name: _kafka, HEKA.fmt.name: _heka, "iggy.log": _iggy}
 
 
 def _case(name: str, revision: str, data: bytes, expect: Accept | Reject | None, options: Options) -> Case:
-    """Without an expectation, that of the reference."""
+    """Make a case; without an expectation, the reference decides."""
     bare = Case(
         f"{name}/{revision}/scan/entry",
         name,
@@ -165,9 +167,9 @@ def _case(name: str, revision: str, data: bytes, expect: Accept | Reject | None,
 # --- verdicts ---
 
 
-def by_reference(row: str, item: Item) -> Judged:
-    """What the reference says, as one more implementation; `row` is the format that the item is of."""
+def by_reference(fmt: str, item: Item) -> Judged:
+    """Return what the reference makes of an item as a verdict; `fmt` is the format of the item."""
     kind, cls = item.kind, item.cls or ""
     cluster = {"frame": "accepted", "garbage": "refused"}.get(kind, "")
-    said = Signature(REFERENCE, row, "scan", kind, cls, "")
-    return Judged(REFERENCE, kind, cls, cluster, said, kind == "garbage")
+    signature = Signature(REFERENCE, fmt, "scan", kind, cls, "")
+    return Judged(REFERENCE, kind, cls, cluster, signature, kind == "garbage")

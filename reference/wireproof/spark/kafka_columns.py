@@ -1,4 +1,4 @@
-"""Rows of Kafka logs: one for each entry, or one for each record. kafka.md §1.1, §1.3, §2.1, §2.2."""
+"""The columns of Kafka logs: tables of entries and of records. kafka.md §1.1, §1.3, §2.1, §2.2."""
 
 from collections.abc import Callable, Iterable
 from struct import Struct
@@ -21,7 +21,7 @@ _V1: Final = Struct(">qiIBbq")
 
 @frozen
 class Head:
-    """The header of an entry as it stands in the bytes, whether the entry is right or not."""
+    """The header of an entry as it is in the bytes, valid or not."""
 
     magic: int
     attributes: int
@@ -35,9 +35,9 @@ class Head:
     base_sequence: int | None = None
 
 
-def head(line: Line) -> Head | None:
-    """The header, if size and magic are right and the entry is not cut; else None."""
-    data, item = line.head, line.item
+def head(row: Line) -> Head | None:
+    """Return the header, if size and magic are valid and the entry is not cut; else None."""
+    data, item = row.head, row.item
     if item.kind == "tail" or len(data) < THROUGH_MAGIC or data[16] > 2:
         return None
     size = int.from_bytes(data[8:OVERHEAD], "big", signed=True)
@@ -47,51 +47,63 @@ def head(line: Line) -> Head | None:
 
 
 def _batch(data: bytes) -> Head:
-    base, _, epoch, magic, _, attributes, delta, first, most, producer, generation, sequence, _ = (
-        _BATCH.unpack_from(data)
-    )
+    (
+        base_offset,
+        _,
+        leader_epoch,
+        magic,
+        _,
+        attributes,
+        last_offset_delta,
+        base_timestamp,
+        max_timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        _,
+    ) = _BATCH.unpack_from(data)
     return Head(
         magic,
         attributes,
-        wrap64(base + delta),
-        base_offset=base,
-        leader_epoch=epoch,
-        base_timestamp=first,
-        max_timestamp=most,
-        producer_id=producer,
-        producer_epoch=generation,
-        base_sequence=sequence,
+        wrap64(base_offset + last_offset_delta),
+        base_offset=base_offset,
+        leader_epoch=leader_epoch,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
     )
 
 
 def _message(data: bytes) -> Head:
-    """One offset: its own, and that of the last message inside a wrapper."""
+    """Return the header of a message; a wrapper has the offset of its last inner message."""
     offset, _, _, magic, attributes = _V0.unpack_from(data)
-    stamp = _V1.unpack_from(data)[5] if magic else -1
-    return Head(magic, attributes, offset, base_offset=offset, max_timestamp=stamp)
+    timestamp = _V1.unpack_from(data)[5] if magic else -1
+    return Head(magic, attributes, offset, base_offset=offset, max_timestamp=timestamp)
 
 
-def _codec(found: Head) -> str:
-    return CODECS[found.attributes & 7]
+def _codec(header: Head) -> str:
+    return CODECS[header.attributes & 7]
 
 
-def _records(line: Line) -> int | None:
-    """Of a frame; what damage says of itself is no number of records."""
-    return count(line.item) if line.item.kind == "frame" else None
+def _records(row: Line) -> int | None:
+    """Return the number of records of a frame; None for other items, whose count cannot be trusted."""
+    return count(row.item) if row.item.kind == "frame" else None
 
 
 def _flag(bit: int) -> Callable[[Head], bool]:
-    return lambda found: found.magic == 2 and bool(found.attributes & bit)
+    return lambda header: header.magic == 2 and bool(header.attributes & bit)
 
 
 def _plain(name: str, kind: pa.DataType) -> Column:
-    return Column(name, kind, of_part(lambda found: getattr(found, name), head))
+    return Column(name, kind, of_part(lambda header: getattr(header, name), head))
 
 
 FRAMES: Final = Table(
     (
         *SHARED,
-        Column("revision", pa.string(), of_part(lambda found: f"v{found.magic}", head)),
+        Column("revision", pa.string(), of_part(lambda header: f"v{header.magic}", head)),
         _plain("base_offset", pa.int64()),
         _plain("last_offset", pa.int64()),
         _plain("leader_epoch", pa.int32()),
@@ -110,24 +122,24 @@ FRAMES: Final = Table(
     itself,
     fast="heads",
 )
-"""One row an entry, or a run of bytes that is none. Header columns show what stands there, right or not."""
+"""One row for each entry, or run of bytes that is none. Header columns show the bytes, valid or not."""
 
 
-def _lines(line: Line) -> Iterable[Line]:
-    match line.item.value:
-        case RecordBatch(records=records):
-            found: tuple[Record | Message, ...] = records
+def _rows(row: Line) -> Iterable[Line]:
+    match row.item.value:
+        case RecordBatch(records=inner):
+            records: tuple[Record | Message, ...] = inner
         case Message(messages=None) as alone:
-            found = (alone,)
+            records = (alone,)
         case Message(messages=messages):
-            found = messages or ()
+            records = messages or ()
         case _:
-            return (line,)
-    return (evolve(line, index=index, record=one) for index, one in enumerate(found))
+            return (row,)
+    return (evolve(row, index=index, record=record) for index, record in enumerate(records))
 
 
-def _record(line: Line) -> Record | Message | None:
-    record: Record | Message | None = line.record
+def _record(row: Line) -> Record | Message | None:
+    record: Record | Message | None = row.record
     return record
 
 
@@ -145,18 +157,22 @@ def _of_record(name: str, kind: pa.DataType, read: Callable[[Record | Message], 
 RECORDS: Final = Table(
     (
         *SHARED,
-        Column("revision", pa.string(), of_part(lambda found: f"v{found.magic}", head)),
+        Column("revision", pa.string(), of_part(lambda header: f"v{header.magic}", head)),
         Column("control", pa.bool_(), of_part(_flag(CONTROL), head)),
-        Column("index", pa.int32(), lambda line: line.index),
+        Column("index", pa.int32(), lambda row: row.index),
         _of_record("offset", pa.int64(), lambda record: record.offset),
         _of_record("timestamp", pa.int64(), lambda record: record.timestamp),
         _of_record("key", pa.binary(), lambda record: record.key),
         _of_record("value", pa.binary(), lambda record: record.value),
-        _of_record("headers", HEADERS, lambda record: [{"key": k, "value": v} for k, v in _headers(record)]),
+        _of_record(
+            "headers",
+            HEADERS,
+            lambda record: [{"key": key, "value": value} for key, value in _headers(record)],
+        ),
     ),
-    _lines,
+    _rows,
     fast="records",
 )
-"""One row a record, at the position of its entry; what is no frame has a row without record."""
+"""One row for each record, at the position of its entry; other items have a row without record."""
 
 assert _BATCH.size == HEAD, "the longest header"

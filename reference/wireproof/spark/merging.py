@@ -1,7 +1,7 @@
-"""What a campaign gathers: groups of cases by signature. Pure.
+"""Group the cases of a campaign by signature. No I/O happens here.
 
-To merge is associative and commutative, and a group of nothing changes nothing: so the groups of any
-spans, in any order and in any bunches, are the groups of the whole.
+Merging is associative and commutative, and an empty group changes nothing. So the groups of any spans, merged
+in any order, are the groups of the whole.
 """
 
 from collections.abc import Iterable
@@ -14,58 +14,58 @@ from wireproof.trial.signature import Signature
 
 @frozen(order=True)
 class Shown:
-    """A case that shows a signature; the smallest come first.
+    """A case that has a signature; the smallest come first.
 
     Attributes:
         size: bytes of its input.
-        seal: of its question, so that equal ones are kept once.
+        question: a digest of its question, so that equal questions are stored once.
         number: of the case.
     """
 
     size: int
-    seal: str
+    question: str
     number: int
 
 
 @frozen
 class Group:
-    """The cases of one signature: how many, the first one's number, the smallest."""
+    """The cases of one signature: how many, the number of the first, and the smallest."""
 
     count: int
     first: int
     smallest: tuple[Shown, ...]
 
     def merged(self, other: "Group", most: int) -> "Group":
-        """Both together, with at most `most` of the smallest; of equal questions the first one is kept."""
-        smallest = _least((*self.smallest, *other.smallest), most)
+        """Return both together, with at most `most` smallest cases; of equal questions the first is kept."""
+        smallest = _smallest((*self.smallest, *other.smallest), most)
         return Group(self.count + other.count, min(self.first, other.first), smallest)
 
 
-def _least(shown: Iterable[Shown], most: int) -> tuple[Shown, ...]:
+def _smallest(samples: Iterable[Shown], most: int) -> tuple[Shown, ...]:
     by_question: dict[tuple[int, str], Shown] = {}
-    for one in sorted(shown):
-        by_question.setdefault((one.size, one.seal), one)
+    for sample in sorted(samples):
+        by_question.setdefault((sample.size, sample.question), sample)
     return tuple(by_question.values())[:most]
 
 
 @define
 class Gathered:
-    """The groups of some cases.
+    """Groups of cases.
 
     Attributes:
-        most: of the smallest cases of a group that are kept.
+        most: the number of smallest cases that are stored for a group.
         groups: by signature.
     """
 
     most: int
     groups: dict[Signature, Group] = field(factory=dict)
 
-    def add(self, signature: Signature, shown: Shown, *, sample: bool) -> None:
-        """Count a case; `sample`: it is worth showing."""
-        self._merge(signature, Group(1, shown.number, (shown,) if sample and self.most else ()))
+    def add(self, signature: Signature, case: Shown, *, sample: bool) -> None:
+        """Count a case; `sample` means that it is stored if it is small."""
+        self._merge(signature, Group(1, case.number, (case,) if sample and self.most else ()))
 
     def merge(self, other: "Gathered") -> None:
-        """Take in what another one gathered."""
+        """Add the groups of another object."""
         for signature, group in other.groups.items():
             self._merge(signature, group)
 
@@ -74,10 +74,10 @@ class Gathered:
         self.groups[signature] = group if before is None else before.merged(group, self.most)
 
     def dump(self) -> list[list[Any]]:
-        """As JSON, in order."""
+        """Return the JSON form, sorted."""
         return [
             [*(getattr(signature, name) for name in PARTS), group.count, group.first,
-             [[one.size, one.seal, one.number] for one in group.smallest]]
+             [[case.size, case.question, case.number] for case in group.smallest]]
             for signature, group in sorted(self.groups.items(), key=lambda pair: pair[0])
         ]  # fmt: skip
 
@@ -86,9 +86,9 @@ PARTS: Final = ("implementation", "format", "op", "kind", "cls", "path")
 
 
 def gathered(rows: Iterable[list[Any]], most: int) -> Gathered:
-    """What `dump` gave."""
-    found = Gathered(most)
+    """Return the object that `dump` was called on."""
+    groups = Gathered(most)
     for *parts, count, first, smallest in rows:
-        shown = tuple(Shown(*one) for one in smallest)
-        found.groups[Signature(*parts)] = Group(count, first, shown)
-    return found
+        smallest_cases = tuple(Shown(*parts_of_case) for parts_of_case in smallest)
+        groups.groups[Signature(*parts)] = Group(count, first, smallest_cases)
+    return groups

@@ -1,6 +1,7 @@
-"""What a scan did not read, and what it found damaged, in lines for a person, and the exit code of that.
+"""Report what a scan did not read and what it found damaged, in lines for a person.
 
-Objects in which no entry stands are looked at again: they may be of another revision or system, or packed.
+Objects without a single valid entry are looked at again, because they may be of another revision or system,
+or compressed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,29 +19,29 @@ from wireproof.spark.stored import Stored
 from wireproof.trial.iggy_companions import HEAD, kafkas, row_of
 
 MOST: Final = 100
-"""Lines of one sort; the others are counted, and stand in the tables."""
+"""Lines of one kind; the others are counted, and are in the tables."""
 
 SHOWN: Final = 3
-"""Objects that are named of each reason to leave them out."""
+"""Objects that are named for each reason to skip them."""
 
 
 @frozen
 class Outcome:
-    """Lines, and whether they say that something is wrong."""
+    """The lines, and whether they report an error."""
 
     lines: tuple[str, ...]
     wrong: bool
 
 
 def outcome(
-    asked: Settings,
+    source: Settings,
     places: Sequence[Place],
     skipped: Sequence[Skipped],
     files: list[dict[str, Any]],
     out: Path,
 ) -> Outcome:
-    """Everything that is not sound, or was not read, in a scan whose tables are in `out`."""
-    unread = list(_unread(asked, places, files))
+    """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
+    unread = list(_unread(source, places, files))
     faults = [_fault(row) for row in files if row["fault"]]
     damaged = list(_damaged(out, sum(row["damaged"] for row in files)))
     large = list(_too_large(out))
@@ -50,7 +51,7 @@ def outcome(
         *damaged,
         *_capped(large),
         *_tails(files),
-        *_left_out(skipped),
+        *_skipped(skipped),
     ]
     return Outcome(tuple(lines), bool(unread or faults or damaged))
 
@@ -60,10 +61,11 @@ def _capped(lines: list[str]) -> list[str]:
 
 
 def _fault(row: dict[str, Any]) -> str:
-    why = (
-        "it is cut or damaged" if row["fault"] == "decompress-failed" else "it is too large, see max_unpacked"
-    )
-    return f"not read to its end: {row['path']}: {row['fault']}, {row['read']:,} bytes were unpacked; {why}"
+    reason = "it is too large, see the option max_unpacked"
+    if row["fault"] == "decompress-failed":
+        reason = "it is cut or damaged"
+    size = f"{row['read']:,} bytes were decompressed"
+    return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
 
 
 def _damaged(out: Path, count: int) -> Iterator[str]:
@@ -72,61 +74,64 @@ def _damaged(out: Path, count: int) -> Iterator[str]:
         end = row["position"] + row["length"]
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
     if (more := max(count, len(rows)) - MOST) > 0:
-        yield f"… {more:,} more: the table damage, or frames where kind is garbage"
+        yield f"… {more:,} more: see the table damage, or frames with kind = 'garbage'"
 
 
 def _too_large(out: Path) -> Iterator[str]:
-    """The entries that no adapter was asked about."""
+    """Yield a line for the entries that were too large for an adapter."""
     signatures = pq.read_table(out / "signatures.parquet", filters=[("class", "==", "too-large")]).to_pylist()
     for row in signatures:
-        what = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
-        yield f"not run: {row['implementation']} was not asked about {what}: too large for an adapter"
+        entries = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
+        yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
 
 
 def _tails(files: list[dict[str, Any]]) -> list[str]:
-    """Objects that end within an entry, as those do that are being written."""
-    torn = [row for row in files if row["tails"] and row["frames"]]
-    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in torn[:SHOWN])
-    more = ", …" if len(torn) > SHOWN else ""
-    return [f"{len(torn)} objects end within an entry: {named}{more}"] if torn else []
+    """Return a line for the objects that end within an entry, as objects do that are being written."""
+    cut = [row for row in files if row["tails"] and row["frames"]]
+    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:SHOWN])
+    more = ", …" if len(cut) > SHOWN else ""
+    return [f"{len(cut)} objects end within an entry: {named}{more}"] if cut else []
 
 
-def _left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
-    """One line of each reason."""
-    by_why: dict[str, list[Skipped]] = {}
-    for one in skipped:
-        by_why.setdefault(one.why.partition(",")[0] if "read, " in one.why else one.why, []).append(one)
-    for why, some in sorted(by_why.items()):
-        named = ", ".join(one.shown for one in some[:SHOWN]) + (", …" if len(some) > SHOWN else "")
-        yield f"not read: {len(some)} objects, {sum(one.size for one in some):,} bytes: {why}: {named}"
+def _skipped(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """Yield one line for each reason."""
+    by_reason: dict[str, list[Skipped]] = {}
+    for each in skipped:
+        reason = each.reason.partition(",")[0] if "read, " in each.reason else each.reason
+        by_reason.setdefault(reason, []).append(each)
+    for reason, objects in sorted(by_reason.items()):
+        names = ", ".join(each.display_name for each in objects[:SHOWN])
+        more = ", …" if len(objects) > SHOWN else ""
+        size = sum(each.size for each in objects)
+        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
 
 
-# --- objects in which no entry stands ---
+# --- objects without a valid entry ---
 
 
-def _unread(asked: Settings, places: Sequence[Place], files: list[dict[str, Any]]) -> Iterator[str]:
+def _unread(source: Settings, places: Sequence[Place], files: list[dict[str, Any]]) -> Iterator[str]:
     empty = {row["path"] for row in files if not row["frames"] and row["read"]}
     for place in places:
-        if place.shown in empty:
-            nothing = f"no entry of {asked.framing.row.joined} is whole in it"
-            yield f"not read: {place.shown}: {nothing}; {_other(place)}"
+        if place.display_name in empty:
+            reason = f"it contains no complete entry of {source.framing.fmt.joined}"
+            yield f"not read: {place.display_name}: {reason}; {_suggestion(place)}"
 
 
-def _other(place: Place) -> str:
-    """What it may be, and the command for that."""
+def _suggestion(place: Place) -> str:
+    """Return what the object may be instead, with the command to read it."""
     if place.compression:
-        return "look at the unpacked file with wireproof explain"
+        return "decompress it and run wireproof explain on the file"
     head = head_of(place)
-    if (row := row_of(head)) is not None:
-        return f"scan it with --source iggy_log --set revision={row.revision}"
+    if (fmt := row_of(head)) is not None:
+        return f"scan it with --source iggy_log --set revision={fmt.revision}"
     if kafkas(head):
         return "scan it with --source kafka_log"
-    like = looks_like(head)
-    return f"it looks like {like}" if like else "no format fits it"
+    guess = looks_like(head)
+    return f"it looks like {guess}" if guess else "no known format matches"
 
 
 def head_of(place: Place) -> bytes:
-    """The first bytes of an object."""
+    """Return the first bytes of an object."""
     stored = Stored.of(place)
     try:
         return stored.read(0, min(HEAD, place.size))
@@ -135,13 +140,13 @@ def head_of(place: Place) -> bytes:
 
 
 def revision_of(places: Sequence[Place]) -> str | None:
-    """The revision of the first Iggy segment among some objects that tells it; None if none does."""
+    """Return the revision of the first Iggy segment among some objects that shows one; None if none does."""
     for place in places:
         if place.size and not place.compression:
             try:
-                row = row_of(head_of(place))
-            except SourceError:  # it is gone, which the scan reports
+                fmt = row_of(head_of(place))
+            except SourceError:  # the object is gone; the scan reports that
                 continue
-            if row is not None:
-                return row.revision
+            if fmt is not None:
+                return fmt.revision
     return None

@@ -1,4 +1,4 @@
-"""Spans read into Arrow batches, with an account of every byte."""
+"""Read spans into Arrow batches, and check that the items cover every byte."""
 
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -23,24 +23,24 @@ from wireproof.wire.options import Options
 
 PIECE: Final = 1024 * 1024
 FAST_ROWS: Final = 65536
-"""Rows without bytes are small."""
+"""Rows of a batch whose columns hold no bytes."""
 
-Part: TypeAlias = "fast.Rows | Records"
-"""What comes next in a span: entries in columns, records in columns, or one item."""
+Part: TypeAlias = fast.Rows | Records
+"""A part of a span: entries as columns, records as columns, or one item."""
 
 
 class AccountError(SourceError):
-    """The items of a span do not cover it: a fault of this program, and not of the bytes."""
+    """The items of a span do not cover it: a bug of this program, not damage in the object."""
 
 
 @frozen
 class Wanted:
-    """What rows to make of the items.
+    """The rows to make.
 
     Attributes:
-        framing, options: how the bytes are read.
-        table, columns, schema: what a row stands for and shows; the columns are in the schema's order.
-        max_unpacked: bytes that a compressed object may unpack to.
+        framing, options: the way to read the bytes.
+        table, columns, schema: the rows and their columns, in the order of the schema.
+        max_unpacked: the greatest number of decompressed bytes of a compressed object.
     """
 
     framing: Framing
@@ -51,42 +51,42 @@ class Wanted:
     max_unpacked: int
 
 
-def read(spans: Iterable[Span], wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """The rows of all spans, in order.
+def read(spans: Iterable[Span], request: Wanted) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of all spans, in order.
 
     Raises:
-        SourceError: an object is gone, or shorter than it was when the spans were cut.
-        AccountError: the bytes of the items are not those of a span.
+        SourceError: an object is gone, or shorter than it was when the spans were made.
+        CoverageError: the items do not cover a span.
     """
-    return batches(_lines(spans, wanted), wanted.columns, wanted.schema)
+    return batches(_rows(spans, request), request.columns, request.schema)
 
 
-def _lines(spans: Iterable[Span], wanted: Wanted) -> Iterator[Line | pa.RecordBatch]:
-    row = wanted.framing.row
-    revision = None if row.revision == "mixed" else row.revision
+def _rows(spans: Iterable[Span], request: Wanted) -> Iterator[Line | pa.RecordBatch]:
+    fmt = request.framing.fmt
+    revision = None if fmt.revision == "mixed" else fmt.revision
     for span in spans:
-        with opened(span, wanted.max_unpacked) as (stored, start, end, fault):
-            for part in accounted(_parts(stored, start, end, wanted), stored, start, end):
+        with opened(span, request.max_unpacked) as (stored, start, end, fault):
+            for part in accounted(_parts(stored, start, end, request), stored, start, end):
                 match part:
                     case Item():
-                        yield from wanted.table.lines(Line(stored, part, _head(stored, part), revision))
+                        yield from request.table.rows(Line(stored, part, _head(stored, part), revision))
                     case Records():
-                        yield from _slices(fast_records.shown(part, stored, wanted.schema))
+                        yield from _slices(fast_records.shown(part, stored, request.schema))
                     case _:
-                        yield from _slices(fast.shown(part, stored, wanted.schema))
+                        yield from _slices(fast.shown(part, stored, request.schema))
             if fault is not None:
                 yield Line(stored, Item("garbage", end, 0, cls=fault), b"", revision)
 
 
-def _parts(stored: Stored, start: int, end: int, wanted: Wanted) -> Iterator[Part]:
-    """Kafka logs go the fast way, with or without their records."""
-    match wanted.table.fast:
+def _parts(stored: Stored, start: int, end: int, request: Wanted) -> Iterator[Part]:
+    """Yield the parts of a span; Kafka logs are read through `columnar`."""
+    match request.table.fast:
         case "heads":
-            return fast.rows(stored, start, end, wanted.options)
+            return fast.rows(stored, start, end, request.options)
         case "records":
-            return fast_records.parts(stored, start, end, wanted.options)
+            return fast_records.parts(stored, start, end, request.options)
         case None:
-            return wanted.framing.items(wanted.framing, stored, start, end, wanted.options)
+            return request.framing.items(request.framing, stored, start, end, request.options)
 
 
 def _head(stored: Stored, item: Item) -> bytes:
@@ -96,26 +96,28 @@ def _head(stored: Stored, item: Item) -> bytes:
 
 
 def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The batch in pieces of bounded size; they share its memory."""
+    """Yield slices of limited size, which share the memory of the batch."""
     step = max(1, min(FAST_ROWS, batch.num_rows * BYTES_MOST // max(batch.nbytes, 1)))
     return (batch.slice(at, step) for at in range(0, batch.num_rows, step))
 
 
 def accounted(parts: Iterable[Part], stored: Stored, start: int, end: int) -> Iterator[Part]:
-    """The parts of a span, held to cover it: each begins where the one before ended, the last at `end`."""
+    """Yield the parts of a span, checking that they cover it from `start` to `end` without gaps."""
     at = start
     for part in parts:
         first, last = _extent(part)
         if first != at or last <= first:
-            raise AccountError(f"{stored.shown}: what is read at {first} ends at {last}, wanted at {at}")
+            raise AccountError(
+                f"{stored.display_name}: expected the next item at {at}, got bytes {first} to {last}"
+            )
         at = last
         yield part
     if at != end:
-        raise AccountError(f"{stored.shown}: what is read of {start} to {end} ends at {at}")
+        raise AccountError(f"{stored.display_name}: the items of bytes {start} to {end} end at {at}")
 
 
 def _extent(part: Part) -> tuple[int, int]:
-    """The first byte, and the one behind the last; no last byte where rows leave a gap."""
+    """Return the first position and the end of a part; the end is -1 if its rows leave a gap."""
     if isinstance(part, Item | Records):
         return part.at, part.at + part.length
     position = part.column("position").to_numpy()
@@ -126,7 +128,10 @@ def _extent(part: Part) -> tuple[int, int]:
 
 @contextmanager
 def opened(span: Span, max_unpacked: int) -> Iterator[tuple[Stored, int, int, RejectClass | None]]:
-    """The bytes of the span, where it lies in them, and what became of the compression around them."""
+    """Open a span: give its bytes, its start and end in them, and the error of the decompression, if any.
+
+    A compressed object is decompressed to a temporary file first.
+    """
     if span.place.compression is None:
         stored = Stored.of(span.place)
         stored.window = FAR
@@ -135,44 +140,44 @@ def opened(span: Span, max_unpacked: int) -> Iterator[tuple[Stored, int, int, Re
         finally:
             stored.close()
         return
-    with tempfile.TemporaryFile() as room:
-        size, fault = _unpack(span.place, room, max_unpacked)
-        yield Stored(_Room(room), span.place.shown, size, FAR), 0, size, fault
+    with tempfile.TemporaryFile() as file:
+        size, fault = _unpack(span.place, file, max_unpacked)
+        yield Stored(_TemporaryFile(file), span.place.display_name, size, FAR), 0, size, fault
 
 
-def _unpack(place: Place, room: Any, most: int) -> tuple[int, RejectClass | None]:  # noqa: ANN401 - a file
-    """Unpack the object into `room`: as much as comes out of it, and why that is not all."""
+def _unpack(place: Place, file: Any, most: int) -> tuple[int, RejectClass | None]:  # noqa: ANN401 - a file
+    """Decompress the object into `file`: return the number of bytes and the error that ended it, if any."""
     size = 0
     stream = filesystem(place.store).open_input_stream(place.path, compression=place.compression)
     while True:
         try:
             piece = stream.read(PIECE)
-        except OSError:  # the compressed bytes are damaged or cut; what came before is read all the same
-            return size + _salvage(place, room, size, most), "decompress-failed"
+        except OSError:  # damaged or cut; the bytes before that are read all the same
+            return size + _salvage(place, file, size, most), "decompress-failed"
         if not piece:
             return size, None
-        room.write(piece)
+        file.write(piece)
         size += len(piece)
         if size > most:
             return size, "limit-exceeded"
 
 
-def _salvage(place: Place, room: Any, known: int, most: int) -> int:  # noqa: ANN401 - a file
-    """Add to `room` what comes out behind the `known` bytes; gives how many bytes that are."""
+def _salvage(place: Place, file: Any, known: int, most: int) -> int:  # noqa: ANN401 - a file
+    """Decompress the bytes after the first `known` ones into `file`; return their number."""
     assert place.compression is not None, "it was unpacked"
     size = 0
     with filesystem(place.store).open_input_stream(place.path, compression=None) as stream:
         for piece in salvaged(iter(lambda: stream.read(PIECE), b""), place.compression):
             size += len(piece)
-            room.write(piece[max(known - size, -len(piece)) :] if size > known else b"")
+            file.write(piece[max(known - size, -len(piece)) :] if size > known else b"")
             if size > most:
                 break
     return max(size - known, 0)
 
 
 @frozen
-class _Room:
-    """A temporary file, with the one method that `Stored` needs."""
+class _TemporaryFile:
+    """A temporary file, with the one method that `ObjectReader` needs."""
 
     file: Any
 

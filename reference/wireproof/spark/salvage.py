@@ -1,7 +1,7 @@
-"""What still comes out of a compressed object that is cut or damaged: all that its decompressor gave before.
+"""Decompress as much as possible of a compressed object that is cut or damaged.
 
-Arrow's streams give nothing of the last piece once they fail. These take the bytes in small pieces, so that
-nothing is lost of an object that is cut, and little in front of a damaged place.
+Arrow's streams lose the whole last piece if they fail. These functions decompress small pieces, so that
+nothing is lost of an object that is cut, and little before a damaged place.
 """
 
 import bz2
@@ -12,7 +12,7 @@ from typing import Any, Final
 import zstandard
 
 STEP: Final = 256
-"""Compressed bytes that are taken at a time: so many may be lost in front of a damaged place."""
+"""Compressed bytes that are taken at a time; up to that many may be lost before a damaged place."""
 
 DECOMPRESSORS: Final[dict[str, Callable[[], Any]]] = {
     "gzip": lambda: zlib.decompressobj(wbits=31),
@@ -24,17 +24,17 @@ FAILURES: Final = (zlib.error, zstandard.ZstdError, OSError, EOFError, RuntimeEr
 
 
 def salvaged(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
-    """What comes out of the compressed bytes, up to the first that no decompressor takes; nothing of lz4."""
+    """Yield the decompressed bytes up to the first place that cannot be decompressed; nothing for lz4."""
     if compression not in DECOMPRESSORS:
         return
-    one = DECOMPRESSORS[compression]()
+    decompressor = DECOMPRESSORS[compression]()
     try:
         for chunk in chunks:
             for at in range(0, len(chunk), STEP):
                 rest = chunk[at : at + STEP]
                 while rest:
-                    yield one.decompress(rest)
-                    rest = one.unused_data if one.eof else b""
-                    one = DECOMPRESSORS[compression]() if one.eof else one
+                    yield decompressor.decompress(rest)
+                    rest = decompressor.unused_data if decompressor.eof else b""
+                    decompressor = DECOMPRESSORS[compression]() if decompressor.eof else decompressor
     except FAILURES:
         return

@@ -1,4 +1,4 @@
-"""A Spark session as the sources and the jobs of this package want it."""
+"""Make a Spark session with the settings that the sources and jobs of this package need."""
 
 import os
 import sys
@@ -13,28 +13,30 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.shipping import PYTHON
 
 SETTINGS: Final = {
-    "spark.sql.python.filterPushdown.enabled": "true",  # sources may take filters: off by default
+    "spark.sql.python.filterPushdown.enabled": "true",  # lets sources take filters; off by default
     "spark.sql.session.timeZone": "UTC",
-    "spark.python.unix.domain.socket.enabled": "true",  # a third off the cost of a Python task
+    "spark.python.unix.domain.socket.enabled": "true",  # saves a third of the cost of a Python task
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
 
 LOCAL: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-"""Nothing of a local session listens on other addresses."""
+"""Settings with which a local session listens on no other address."""
 
 FAILURES: Final = 2
-"""Attempts of a task in local mode, where Spark would make one."""
+"""Attempts of a task in local mode, where Spark's default is one attempt."""
 
 
 def session(
-    master: str | None = None, name: str = "wireproof", given: Mapping[str, str] | None = None
+    master: str | None = None, name: str = "wireproof", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on `master`, by default on all cores of this machine; `given` are further settings.
+    """Return a session on `master`, by default on all cores of this machine.
+
+    `conf` are further settings.
 
     Raises:
-        SourceError: there is no Java.
+        SourceError: Java was not found.
     """
     if not (os.environ.get("JAVA_HOME") or which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
@@ -44,26 +46,27 @@ def session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config(map=dict(LOCAL))
         _share_path()
-    _choose_python(given or {})
-    return builder.config(map=dict(given or {})).getOrCreate()
+    _choose_python(conf or {})
+    return builder.config(map=dict(conf or {})).getOrCreate()
 
 
-def _choose_python(given: Mapping[str, str]) -> None:
-    """A worker is Python of the PATH unless told otherwise, and may know neither pyarrow nor this package.
+def _choose_python(conf: Mapping[str, str]) -> None:
+    """Make workers use the Python of this process.
 
-    The setting is read by `spark-submit` alone; a session that is built here goes by the variable.
+    By default a worker uses the Python in PATH, which may have neither pyarrow nor this package. Only
+    `spark-submit` reads the setting; a session that is built here uses the environment variable.
     """
-    if PYTHON in given:
-        os.environ["PYSPARK_PYTHON"] = given[PYTHON]
+    if PYTHON in conf:
+        os.environ["PYSPARK_PYTHON"] = conf[PYTHON]
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def _share_path() -> None:
-    """Workers find this package where this process found it, be it a checkout."""
+    """Let workers import this package from where this process did, be it a checkout."""
     spec = find_spec("wireproof")
-    assert spec is not None, "this module is in it"
-    assert spec.origin is not None, "it has a file"
-    home = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
-    there = os.environ.get("PYTHONPATH", "")
-    if home not in there.split(os.pathsep):
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [home, there]))
+    assert spec is not None, "this module is in the package"
+    assert spec.origin is not None, "the package has a file"
+    folder = os.path.dirname(os.path.dirname(spec.origin))  # noqa: PTH120 - an entry of a search path
+    path = os.environ.get("PYTHONPATH", "")
+    if folder not in path.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, path]))

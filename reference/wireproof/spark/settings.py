@@ -1,4 +1,4 @@
-"""The options of the sources, parsed and checked: one place for their names, types and defaults."""
+"""Parse and check the options of the sources: one place for their names, types and defaults."""
 
 import difflib
 import json
@@ -20,10 +20,10 @@ class Kind:
     """A source.
 
     Attributes:
-        name: as Spark knows it.
-        framings: by revision; the last is the default.
-        frames, records: the two tables.
-        suffixes: how the system names the objects that hold such logs; empty: anyhow.
+        name: its name in Spark.
+        framings: by revision; the last one is the default.
+        frames, records: its two tables.
+        suffixes: the endings of the names of such logs; empty if any name may be one.
     """
 
     name: str
@@ -34,22 +34,22 @@ class Kind:
 
 
 KINDS: Final = {
-    one.name: one
-    for one in (
+    kind.name: kind
+    for kind in (
         Kind(
             "wireproof.kafka_log",
-            {KAFKA.row.revision: KAFKA},
+            {KAFKA.fmt.revision: KAFKA},
             kafka_columns.FRAMES,
             kafka_columns.RECORDS,
             (".log",),
         ),
         Kind(
-            "wireproof.heka_stream", {HEKA.row.revision: HEKA}, heka_columns.FRAMES, heka_columns.RECORDS, ()
+            "wireproof.heka_stream", {HEKA.fmt.revision: HEKA}, heka_columns.FRAMES, heka_columns.RECORDS, ()
         ),
         Kind("wireproof.iggy_log", IGGY, iggy_columns.FRAMES, iggy_columns.RECORDS, (".log",)),
     )
 }
-"""By name."""
+"""The sources, by name."""
 
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
@@ -58,15 +58,15 @@ UNPACKED_MOST: Final = 16 * 1024 * 1024 * 1024
 
 @frozen
 class Settings:
-    """What was asked for.
+    """The parsed options of a source.
 
     Attributes:
-        kind, framing, table: the source, its revision, and what a row stands for.
-        paths: as they were given.
-        raw: whether the column `raw` is in the schema when none is given.
-        tasks: about how many to make of a batch.
-        max_unpacked: bytes that one compressed object may unpack to.
-        max_bytes, max_files: what one micro-batch of a stream takes; None: all there is.
+        kind, framing, table: the source, the rules of its revision, and the table.
+        paths: as given.
+        raw: whether the column `raw` is in the schema if none is given.
+        tasks: about how many tasks to make of a batch.
+        max_unpacked: the greatest number of decompressed bytes of one compressed object.
+        max_bytes, max_files: the limits of one micro-batch of a stream; None is no limit.
         options: of the codec.
     """
 
@@ -84,13 +84,13 @@ class Settings:
 
 def _number(name: str, text: str) -> int:
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise SourceError(f"option {name}: {text!r} is no positive number")
+        raise SourceError(f"option {name}: {text!r} is not a positive number")
     return int(text)
 
 
-def _truth(name: str, text: str) -> bool:
+def _boolean(name: str, text: str) -> bool:
     if text.lower() not in {"true", "false"}:
-        raise SourceError(f"option {name}: {text!r} is neither true nor false")
+        raise SourceError(f"option {name}: {text!r} is not true or false")
     return text.lower() == "true"
 
 
@@ -98,7 +98,7 @@ def _keys(name: str, text: str) -> dict[str, bytes]:
     try:
         return {signer: bytes.fromhex(key) for signer, key in json.loads(text).items()}
     except (AttributeError, TypeError, ValueError):
-        raise SourceError(f'option {name}: not as {{"signer_1": "<hex>"}}') from None
+        raise SourceError(f'option {name}: expected {{"signer_1": "<hex>"}}') from None
 
 
 def _paths(name: str, text: str) -> tuple[str, ...]:
@@ -108,10 +108,10 @@ def _paths(name: str, text: str) -> tuple[str, ...]:
         raise SourceError(f"option {name}: not a JSON list of paths") from None
 
 
-def _word(*words: str) -> Callable[[str, str], str]:
+def _one_of(*words: str) -> Callable[[str, str], str]:
     def parse(name: str, text: str) -> str:
         if text not in words:
-            raise SourceError(f"option {name}: {text!r} is none of {', '.join(words)}")
+            raise SourceError(f"option {name}: {text!r} is not one of {', '.join(words)}")
         return text
 
     return parse
@@ -120,63 +120,62 @@ def _word(*words: str) -> Callable[[str, str], str]:
 _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
     "path": lambda _, text: (text,),
     "paths": _paths,
-    "rows": _word("frames", "records"),
-    "raw": _truth,
+    "rows": _one_of("frames", "records"),
+    "raw": _boolean,
     "revision": lambda _, text: text,
     "tasks": _number,
     "max_unpacked": _number,
     "max_output": _number,
     "max_message": _number,
-    "resync": _word("strict", "go", "c"),
-    "compression": _word("none", "snappy"),
+    "resync": _one_of("strict", "go", "c"),
+    "compression": _one_of("none", "snappy"),
     "keys": _keys,
     "maxbytespertrigger": _number,
     "maxfilespertrigger": _number,
 }
-"""By name, in lower case, as Spark hands them over."""
+"""The parsers by option name, in lower case, as Spark passes them."""
 
 
 def parse(name: str, given: Mapping[str, str]) -> Settings:
-    """The settings of the source `name`; raises `SourceError` for an option that is unknown or cannot be."""
-    kind, got = KINDS[name], {}
+    """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
+    kind, parsed = KINDS[name], {}
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:
-            near = difflib.get_close_matches(lower, _OPTIONS, n=1, cutoff=0.5)
-            raise SourceError(f"no option {option}; {f'is it {near[0]}?' if near else ', '.join(_OPTIONS)}")
-        got[lower] = _OPTIONS[lower](option, text)
-    records = got.get("rows") == "records"
-    if records and got.get("raw"):
-        raise SourceError(
-            "option raw: the bytes of an entry stand in a row of an entry; leave rows=records away"
-        )
-    if "maxbytespertrigger" in got and "maxfilespertrigger" in got:
-        raise SourceError("options maxBytesPerTrigger and maxFilesPerTrigger: one of them")
+            similar = difflib.get_close_matches(lower, _OPTIONS, n=1, cutoff=0.5)
+            hint = f"did you mean {similar[0]}?" if similar else f"the options are {', '.join(_OPTIONS)}"
+            raise SourceError(f"unknown option {option}; {hint}")
+        parsed[lower] = _OPTIONS[lower](option, text)
+    records = parsed.get("rows") == "records"
+    if records and parsed.get("raw"):
+        raise SourceError("option raw: only rows=frames has the bytes of the entries; remove rows=records")
+    if "maxbytespertrigger" in parsed and "maxfilespertrigger" in parsed:
+        raise SourceError("options maxBytesPerTrigger and maxFilesPerTrigger: give only one of them")
     return Settings(
         kind=kind,
-        framing=_framing(kind, got.get("revision", list(kind.framings)[-1])),
+        framing=_framing(kind, parsed.get("revision", list(kind.framings)[-1])),
         table=kind.records if records else kind.frames,
-        paths=(*got.get("path", ()), *got.get("paths", ())),
-        raw=got.get("raw", False),
-        tasks=got.get("tasks", TASKS_PER_CORE * CORES),
-        max_unpacked=got.get("max_unpacked", UNPACKED_MOST),
-        max_bytes=got.get("maxbytespertrigger"),
-        max_files=got.get("maxfilespertrigger"),
-        options=_codec(got),
+        paths=(*parsed.get("path", ()), *parsed.get("paths", ())),
+        raw=parsed.get("raw", False),
+        tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
+        max_unpacked=parsed.get("max_unpacked", UNPACKED_MOST),
+        max_bytes=parsed.get("maxbytespertrigger"),
+        max_files=parsed.get("maxfilespertrigger"),
+        options=_codec(parsed),
     )
 
 
 def _framing(kind: Kind, revision: str) -> Framing:
     if revision not in kind.framings:
-        raise SourceError(f"option revision: {revision!r} is none of {', '.join(kind.framings)}")
+        raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
     return kind.framings[revision]
 
 
-def _codec(got: Mapping[str, Any]) -> Options:
+def _codec(parsed: Mapping[str, Any]) -> Options:
     return Options(
-        max_output=got.get("max_output", MAX_OUTPUT),
-        max_message=got.get("max_message"),
-        resync=got.get("resync", "strict"),
-        compression=got.get("compression", "none"),
-        keys=got.get("keys"),
+        max_output=parsed.get("max_output", MAX_OUTPUT),
+        max_message=parsed.get("max_message"),
+        resync=parsed.get("resync", "strict"),
+        compression=parsed.get("compression", "none"),
+        keys=parsed.get("keys"),
     )

@@ -1,6 +1,7 @@
-"""The data sources as Spark sees them: `spark.read.format("wireproof.kafka_log").load(path)`.
+"""The data sources for Spark: `spark.read.format("wireproof.kafka_log").load(path)`.
 
-Found by name through the modules `pyspark_wireproof_*` beside this package. Options are in `settings`.
+Spark finds them by name through the modules `pyspark_wireproof_*` beside this package. Their options are in
+`source_settings`.
 """
 
 import sys
@@ -36,32 +37,39 @@ from wireproof.spark.settings import Settings
 from wireproof.spark.spans import Span, plan, whole, within
 
 PUSHING: Final = "pyspark.sql.worker.data_source_pushdown_filters"
-"""The module of the worker that plans with filters. Where filters are not to be pushed, the default of
-`spark.sql.python.filterPushdown.enabled`, Spark refuses every reader that could take some."""
+"""The module of the worker that plans with filters.
+
+If filters are not to be pushed (the default of `spark.sql.python.filterPushdown.enabled`), Spark refuses
+every reader with a method `pushFilters`.
+"""
 
 COMMITTED: Final = "committed"
-"""The one key of a stream's offset, over a `following.Committed`."""
+"""The only key of a stream offset; its value is a `streaming_offsets.Committed`."""
 
 
 class Task(InputPartition):
     """The spans of one task."""
 
     def __init__(self, spans: tuple[Span, ...]) -> None:
-        """Keep them."""
+        """Store the spans."""
         super().__init__(None)
         self.spans = spans
 
 
-def wanted(asked: Settings, schema: StructType) -> Wanted:
-    """What to read for rows of `schema`, which may be narrower than the source's; raises `SourceError`."""
-    columns = asked.table.chosen(schema.fieldNames())
-    full = _spark_schema(asked.table.schema(everything=True))
-    for one in schema:
-        if full[one.name].dataType != one.dataType:
-            there = full[one.name].dataType.simpleString()
-            raise SourceError(f"column {one.name} is {there}, not {one.dataType.simpleString()}")
+def wanted(source: Settings, schema: StructType) -> Wanted:
+    """Return the request for rows of `schema`, which may have fewer columns than the source.
+
+    Raises:
+        SourceError: an unknown column, or a wrong type.
+    """
+    columns = source.table.chosen(schema.fieldNames())
+    known = _spark_schema(source.table.schema(everything=True))
+    for field in schema:
+        if known[field.name].dataType != field.dataType:
+            expected = known[field.name].dataType.simpleString()
+            raise SourceError(f"column {field.name} has type {expected}, not {field.dataType.simpleString()}")
     arrow = to_arrow_schema(schema, timezone="UTC")
-    return Wanted(asked.framing, asked.options, asked.table, columns, arrow, asked.max_unpacked)
+    return Wanted(source.framing, source.options, source.table, columns, arrow, source.max_unpacked)
 
 
 def _spark_schema(schema: pa.Schema) -> StructType:
@@ -69,50 +77,50 @@ def _spark_schema(schema: pa.Schema) -> StructType:
 
 
 class LogSource(DataSource):
-    """What the three sources share; a subclass says which it is."""
+    """The base class of the sources; a subclass sets `KIND`."""
 
     KIND = ""
 
     @classmethod
     def name(cls) -> str:
-        """As in `format(...)`."""
+        """Return the name for `format(...)`."""
         return cls.KIND
 
     def schema(self) -> StructType:
-        """All columns that need not be asked for."""
-        asked = settings.parse(self.KIND, self.options)
-        return _spark_schema(asked.table.schema(everything=asked.raw))
+        """Return the schema of all columns that are not only on request."""
+        source = settings.parse(self.KIND, self.options)
+        return _spark_schema(source.table.schema(everything=source.raw))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of a batch query."""
-        asked = settings.parse(self.KIND, self.options)
+        """Return the reader of a batch query."""
+        source = settings.parse(self.KIND, self.options)
         kind = PushingReader if PUSHING in sys.modules else Reader
-        return kind(asked, wanted(asked, schema))
+        return kind(source, wanted(source, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """The reader of a stream over logs that grow."""
-        asked = settings.parse(self.KIND, self.options)
-        return StreamReader(asked, wanted(asked, schema))
+        """Return the reader of a stream over growing logs."""
+        source = settings.parse(self.KIND, self.options)
+        return StreamReader(source, wanted(source, schema))
 
 
 class Reader(DataSourceReader):
-    """Rows of all the bytes that there were when the query was planned."""
+    """Reads the bytes that existed when the query was planned."""
 
-    def __init__(self, asked: Settings, rows: Wanted) -> None:
-        """Read `rows` of what `asked` says."""
-        if not asked.paths:
-            raise SourceError(f'{asked.kind.name}: no path; say .load("…")')
-        self.asked, self.rows, self.tests = asked, rows, list[Test]()
+    def __init__(self, source: Settings, rows: Wanted) -> None:
+        """Read `rows` of the objects of `source`; raises `SourceError` if it names none."""
+        if not source.paths:
+            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
+        self.source, self.rows, self.tests = source, rows, list[Test]()
 
     def partitions(self) -> list[Task]:
-        """The tasks; objects and spans whose rows the pushed filters would all drop are left out."""
-        asked = self.asked
+        """Return the tasks, without objects and spans whose rows the pushed filters would all drop."""
+        source = self.source
         places = [
             place
-            for place in expand(asked.paths, asked.kind.suffixes)
-            if filters.keeps_path(place.shown, self.tests)
+            for place in expand(source.paths, source.kind.suffixes)
+            if filters.keeps_path(place.display_name, self.tests)
         ]
-        tasks = plan(asked.framing, asked.options, whole(places), asked.tasks)
+        tasks = plan(source.framing, source.options, whole(places), source.tasks)
         kept = (tuple(within(task, self._reaches)) for task in tasks)
         return [Task(spans) for spans in kept if spans]
 
@@ -120,31 +128,31 @@ class Reader(DataSourceReader):
         return filters.keeps_range(first, last, self.tests)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of a task, as Arrow batches."""
+        """Yield the rows of a task as Arrow batches."""
         for batch in _read(partition, self.rows):
             yield filters.kept(batch, self.tests)
 
 
 def _read(partition: InputPartition, rows: Wanted) -> Iterator[pa.RecordBatch]:
-    """Where nothing is to be read, Spark makes a partition of its own."""
+    """Yield the rows of a task; if there is nothing to read, Spark passes a partition of its own."""
     return read(partition.spans, rows) if isinstance(partition, Task) else iter(())
 
 
 class PushingReader(Reader):
-    """The same where Spark may push filters."""
+    """A reader that also takes filters from Spark."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Take the filters that can be tested on Arrow columns; gives back the others."""
-        for one in filters:
-            test = self._test(one)
+        """Take the filters that can be tested on Arrow columns; yield the others back."""
+        for spark_filter in filters:
+            test = self._test(spark_filter)
             if test is None:
-                yield one
+                yield spark_filter
             else:
                 self.tests.append(test)
 
-    def _test(self, one: Filter) -> Test | None:
-        negated = isinstance(one, Not)
-        inner: Any = one.child if isinstance(one, Not) else one
+    def _test(self, spark_filter: Filter) -> Test | None:
+        negated = isinstance(spark_filter, Not)
+        inner: Any = spark_filter.child if isinstance(spark_filter, Not) else spark_filter
         path = inner.attribute
         if len(path) != 1 or path[0] not in self.rows.schema.names:
             return None
@@ -153,30 +161,30 @@ class PushingReader(Reader):
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Rows of logs that grow: each once, when later bytes cannot change it. `following` says how far."""
+    """Reads growing logs: each row once, as soon as later bytes cannot change it."""
 
-    def __init__(self, asked: Settings, rows: Wanted) -> None:
-        """Follow what `asked` says."""
-        if not asked.paths:
-            raise SourceError(f'{asked.kind.name}: no path; say .load("…")')
-        self.asked, self.rows, self.follower = asked, rows, Follower(asked)
+    def __init__(self, source: Settings, rows: Wanted) -> None:
+        """Follow the objects of `source`; raises `SourceError` if it names none."""
+        if not source.paths:
+            raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
+        self.source, self.rows, self.follower = source, rows, Follower(source)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names, here and below
-        """Nothing is read."""
+        """Return the offset at which nothing is read."""
         return {COMMITTED: {}}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """As the options say."""
-        if self.asked.max_bytes:
-            return ReadMaxBytes(self.asked.max_bytes)
-        return ReadMaxFiles(self.asked.max_files) if self.asked.max_files else ReadAllAvailable()
+        """Return the limit from the options."""
+        if self.source.max_bytes:
+            return ReadMaxBytes(self.source.max_bytes)
+        return ReadMaxFiles(self.source.max_files) if self.source.max_files else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """What comes from now on is not of this run."""
+        """Leave bytes that arrive from now on to the next run."""
         self.follower.freeze()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        """How far one step goes."""
+        """Return the offset after one step."""
         match limit:
             case ReadMaxBytes(max_bytes=most):
                 step = Limit(bytes=most)
@@ -187,18 +195,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {COMMITTED: self.follower.latest(start[COMMITTED], step)}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Task]:
-        """The tasks of one step, the same if it is taken again."""
+        """Return the tasks of one step, the same ones if it is repeated."""
         ranges = self.follower.ranges(start[COMMITTED], end[COMMITTED])
-        tasks = plan(self.asked.framing, self.asked.options, ranges, self.asked.tasks)
+        tasks = plan(self.source.framing, self.source.options, ranges, self.source.tasks)
         return [Task(spans) for spans in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of a task, as Arrow batches."""
+        """Yield the rows of a task as Arrow batches."""
         return _read(partition, self.rows)
 
 
 class KafkaLog(LogSource):
-    """`wireproof.kafka_log`: segments, or any entries one after another."""
+    """`wireproof.kafka_log`: log segments, or any consecutive entries."""
 
     KIND = "wireproof.kafka_log"
 
@@ -210,6 +218,6 @@ class HekaStream(LogSource):
 
 
 class IggyLog(LogSource):
-    """`wireproof.iggy_log`: segments of the revision that the option `revision` names."""
+    """`wireproof.iggy_log`: segments of the revision in the option `revision`."""
 
     KIND = "wireproof.iggy_log"

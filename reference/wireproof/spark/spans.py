@@ -1,4 +1,4 @@
-"""Objects cut at edges into spans, and spans packed into tasks of about the same bytes."""
+"""Cut objects into spans at split points, and group the spans into tasks of about equal size."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,25 +13,25 @@ from wireproof.spark.stored import Stored
 from wireproof.wire.options import Options
 
 GRAIN_LEAST: Final = 1024 * 1024
-"""A span below a mebibyte costs more to hand out than to read."""
+"""The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
 
 LITTLE: Final = 8
-"""The part of a grain by which a span or a task may be larger: so little is not worth one of its own."""
+"""A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
 
 PACKED: Final = 3
-"""What a compressed byte weighs, as it is unpacked, read and cannot be shared."""
+"""The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
 
 INDEXERS: Final = 8
-"""Objects on stores behind a network that are indexed at a time: nearly all of it is waiting."""
+"""Objects on a store behind a network that are indexed at a time: most of that is waiting."""
 
 
 @frozen
 class Span:
-    """Bytes of an object that are read by one task.
+    """The bytes of an object that one task reads.
 
     Attributes:
-        place: the object; its size is the one that was seen when the spans were cut.
-        start, end: edges. A compressed object has one span, 0 to its stored size.
+        place: the object, with the size that it had when the spans were made.
+        start, end: split points. A compressed object has one span, from 0 to its stored size.
     """
 
     place: Place
@@ -40,7 +40,7 @@ class Span:
 
     @property
     def weight(self) -> int:
-        """What it costs, in bytes read."""
+        """The cost, in bytes to read."""
         return (self.end - self.start) * (PACKED if self.place.compression else 1)
 
 
@@ -48,77 +48,85 @@ Range = tuple[Place, int, int]
 
 
 def whole(places: Iterable[Place]) -> list[Range]:
-    """Everything."""
+    """Return the whole objects as ranges."""
     return [(place, 0, place.size) for place in places]
 
 
 def plan(framing: Framing, options: Options, ranges: Iterable[Range], tasks: int) -> list[tuple[Span, ...]]:
-    """The ranges, each beginning and ending at an edge, as about `tasks` tasks; none is empty."""
-    cut = [(place, start, end) for place, start, end in ranges if end > start]
-    total = sum(end - start for _, start, end in cut)
+    """Group the ranges into about `tasks` tasks; none is empty.
+
+    Each range begins and ends at a split point.
+    """
+    nonempty = [(place, start, end) for place, start, end in ranges if end > start]
+    total = sum(end - start for _, start, end in nonempty)
     grain = max(GRAIN_LEAST, -(-total // tasks))
-    far = any(place.store for place, _, _ in cut)
-    with ThreadPoolExecutor(INDEXERS if far else 1) as pool:
+    is_remote = any(place.store for place, _, _ in nonempty)
+    with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
         spans = [
-            span for part in pool.map(lambda one: split(framing, options, one, grain), cut) for span in part
+            span
+            for parts in pool.map(lambda part: split(framing, options, part, grain), nonempty)
+            for span in parts
         ]
     return list(packed(spans, grain))
 
 
-def split(framing: Framing, options: Options, one: Range, grain: int) -> list[Span]:
-    """The range cut at the first edge behind each `grain` bytes; a little more than that is left whole."""
-    place, start, end = one
+def split(framing: Framing, options: Options, part: Range, grain: int) -> list[Span]:
+    """Cut a range at the first split point after each `grain` bytes.
+
+    A range that is only a little longer than `grain` stays whole.
+    """
+    place, start, end = part
     if place.compression or end - start <= grain + grain // LITTLE:
         return [Span(place, start, end)]
     stored = Stored.of(place)
     try:
-        places = [start, *cuts(framing, stored, options, start, end, grain), end]
+        points = [start, *cuts(framing, stored, options, start, end, grain), end]
     finally:
         stored.close()
-    return [Span(place, a, b) for a, b in pairwise(places)]
+    return [Span(place, first, last) for first, last in pairwise(points)]
 
 
 def cuts(
     framing: Framing, stored: Stored, options: Options, start: int, end: int, grain: int
 ) -> Iterator[int]:
-    """Edges within a range, at least `grain` bytes apart and from its beginning.
+    """Yield split points in a range, at least `grain` bytes apart.
 
-    The pass ends where what is left is one span: of a short object it looks at the beginning only.
+    The search ends once the rest is one span, so it looks only at the start of a short object.
     """
     last = start
-    for edge in edges(framing, stored, options, start, grain):
-        if edge.at >= end:
+    for point in edges(framing, stored, options, start, grain):
+        if point.at >= end:
             return
-        if edge.at - last >= grain:
-            last = edge.at
+        if point.at - last >= grain:
+            last = point.at
             yield last
             if end - last <= grain + grain // LITTLE:
                 return
 
 
 def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
-    """Spans as tasks: in order, so that a task reads on where it stands; a task is full at `grain`."""
-    held: list[Span] = []
+    """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes."""
+    task: list[Span] = []
     weight = 0
     for span in spans:
         alone = span.place.compression is not None
-        if held and (alone or weight + span.weight > grain + grain // LITTLE):
-            yield tuple(held)
-            held, weight = [], 0
-        held.append(span)
+        if task and (alone or weight + span.weight > grain + grain // LITTLE):
+            yield tuple(task)
+            task, weight = [], 0
+        task.append(span)
         weight += span.weight
         if alone:
-            yield tuple(held)
-            held, weight = [], 0
-    if held:
-        yield tuple(held)
+            yield tuple(task)
+            task, weight = [], 0
+    if task:
+        yield tuple(task)
 
 
 def within(spans: Iterable[Span], keeps: Callable[[int, int], bool]) -> Iterator[Span]:
-    """The spans whose first and last byte `keeps` wants."""
+    """Return the spans whose range of positions passes `keeps`; compressed objects are not tested."""
     return (span for span in spans if span.place.compression or keeps(span.start, span.end - 1))
 
 
 def resized(place: Place, size: int) -> Place:
-    """The object at another moment."""
+    """Return the object with another size."""
     return evolve(place, size=size)

@@ -1,7 +1,7 @@
-"""The bytes of an object: at any position by ranged reads, or from one on in pieces.
+"""The bytes of an object: by ranged reads at any position, or in pieces from a position on.
 
-Not mapped into memory: a log may be cut short by its owner while it is read, and a mapped page that is gone
-kills the process, where a read that falls short says so.
+Objects are not mapped into memory. Their owner may truncate a log while it is read: a missing mapped page
+kills the process, but a short read can be reported.
 """
 
 import os
@@ -14,61 +14,61 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.places import Place, filesystem
 
 NEAR: Final = 512
-"""Bytes read at once where headers are looked at, on a local disk: what is read for nothing costs too."""
+"""Bytes read at once to look at headers on a local disk, where reading unneeded bytes also costs."""
 
 FAR: Final = 1024 * 1024
 """The same on a store behind a network, where a request costs more than a mebibyte."""
 
 PIECES: Final = (64 * 1024, 4 * 1024 * 1024)
-"""The first piece and the longest: they double, so that a short look costs little."""
+"""Bytes of the first piece and of the longest: sizes double, so that a short look costs little."""
 
 
 ROOMS: Final = 2
-"""Blocks' memory that is kept for the next object: new pages cost as much as what is read into them."""
+"""Chunk buffers that are kept for the next object: new pages cost as much as reading into them."""
 
-_rooms: list[bytearray] = []
+_free_memory: list[bytearray] = []
 
 
 @define
 class Local:
-    """A file of this machine."""
+    """A file on this machine."""
 
     descriptor: int
 
     def read_into(self, room: memoryview, position: int) -> memoryview:
-        """The part of `room` that was filled; all of it, unless the file ends before."""
-        done = 0
-        while done < len(room) and (got := os.preadv(self.descriptor, [room[done:]], position + done)):
-            done += got
-        return room[:done]
+        """Return the part of `room` that was filled: all of it, unless the file ends before."""
+        filled = 0
+        while filled < len(room) and (got := os.preadv(self.descriptor, [room[filled:]], position + filled)):
+            filled += got
+        return room[:filled]
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the file."""
         os.close(self.descriptor)
 
 
 @define
 class Stored:
-    """The first `size` bytes of an object.
+    """Reads the first `size` bytes of an object.
 
     Attributes:
-        file: `Local`, or one of pyarrow, which knows `read_at`.
-        shown: its name in messages.
-        size: what counts as its end, whatever has been appended since.
-        window: bytes read at once by `at`.
+        file: a `LocalFile`, or a file of pyarrow; both have `read_at` or `read_into`.
+        display_name: the name of the object in messages.
+        size: the end of the object, even if bytes were appended since.
+        window: bytes that `at` reads at once.
     """
 
     file: Any
-    shown: str
+    display_name: str
     size: int
     window: int = NEAR
     _held: bytes = field(default=b"", init=False)
-    _from: int = field(default=0, init=False)
-    _room: bytearray = field(factory=bytearray, init=False)
+    _held_at: int = field(default=0, init=False)
+    _memory: bytearray = field(factory=bytearray, init=False)
 
     @classmethod
     def of(cls, place: Place) -> "Stored":
-        """Open the object."""
+        """Open the object; raises `SourceError` if that fails."""
         try:
             file = (
                 filesystem(place.store).open_input_file(place.path)
@@ -76,70 +76,80 @@ class Stored:
                 else Local(os.open(place.path, os.O_RDONLY))
             )
         except OSError as error:
-            raise SourceError(f"{place.shown}: {str(error).splitlines()[0]}") from None
-        return cls(file, place.shown, place.size, FAR if place.store else NEAR)
+            raise SourceError(f"{place.display_name}: {str(error).splitlines()[0]}") from None
+        return cls(file, place.display_name, place.size, FAR if place.store else NEAR)
 
     def read(self, position: int, length: int) -> bytes:
-        """As many of these bytes as lie before the end; raises `SourceError` if the object got shorter."""
+        """Read these bytes, as far as they are before the end.
+
+        Raises:
+            SourceError: the object got shorter.
+        """
         wanted = min(length, self.size - position)
         if isinstance(self.file, Local) and wanted > 0:  # most reads are short, and there are many
             data = os.pread(self.file.descriptor, wanted, position)
             if len(data) == wanted:
                 return data
-        return bytes(self.block(position, length))
+        return bytes(self.chunk(position, length))
 
-    def block(self, position: int, length: int) -> memoryview:
-        """The same in memory that the next block takes again: new pages cost more to have than to fill."""
+    def chunk(self, position: int, length: int) -> memoryview:
+        """Read these bytes into memory that the next chunk overwrites.
+
+        New memory costs more than reading into it.
+        """
         wanted = min(length, self.size - position)
         if wanted <= 0:
             return memoryview(b"")
         if isinstance(self.file, Local):
-            if len(self._room) < wanted:
-                self._room = _roomy(wanted)
-            return self._whole(
-                self.file.read_into(memoryview(self._room)[:wanted], position), position, wanted
+            if len(self._memory) < wanted:
+                self._memory = _chunk_memory(wanted)
+            return self._check_length(
+                self.file.read_into(memoryview(self._memory)[:wanted], position), position, wanted
             )
-        return self._whole(memoryview(self.file.read_at(wanted, position)), position, wanted)
+        return self._check_length(memoryview(self.file.read_at(wanted, position)), position, wanted)
 
-    def _whole(self, data: memoryview, position: int, wanted: int) -> memoryview:
+    def _check_length(self, data: memoryview, position: int, wanted: int) -> memoryview:
         if len(data) < wanted:
             raise SourceError(
-                f"{self.shown} had {self.size} bytes and ends at {position + len(data)}: read it again"
+                f"{self.display_name} had {self.size} bytes and ends at {position + len(data)}: read it again"
             )
         return data
 
     def at(self, position: int, length: int) -> tuple[bytes, int]:
-        """Bytes, and the index in them where `position` is; `length` of them follow, less at the end."""
-        inside = position - self._from
+        """Return some bytes, and the index in them of `position`.
+
+        At least `length` bytes follow that index, fewer at the end of the object.
+        """
+        inside = position - self._held_at
         if inside < 0 or inside + length > len(self._held):
-            self._held, self._from, inside = self.read(position, max(length, self.window)), position, 0
+            self._held, self._held_at, inside = self.read(position, max(length, self.window)), position, 0
         return self._held, inside
 
     def pieces(self, position: int) -> "Pieces":
-        """Everything from `position` on."""
+        """Return all bytes from `position` on, in pieces."""
         return Pieces(self, position)
 
     def close(self) -> None:
-        """Let the object go, and the memory of its blocks to the next one."""
+        """Close the object and keep the memory of its chunks for the next one."""
         self.file.close()
-        if self._room and len(_rooms) < ROOMS:
-            _rooms.append(self._room)
-        self._room = bytearray()
+        if self._memory and len(_free_memory) < ROOMS:
+            _free_memory.append(self._memory)
+        self._memory = bytearray()
 
 
-def _roomy(wanted: int) -> bytearray:
-    """Memory for a block: what another object left, if it is enough."""
-    left = _rooms.pop() if _rooms else bytearray()
-    return left if len(left) >= wanted else bytearray(wanted)
+def _chunk_memory(wanted: int) -> bytearray:
+    """Return memory for a chunk: that of another object, if it is large enough."""
+    memory = _free_memory.pop() if _free_memory else bytearray()
+    return memory if len(memory) >= wanted else bytearray(wanted)
 
 
 @define
 class Pieces(Iterator[bytes]):
-    """The bytes of an object from a position on; those given last are kept, and need not be read again.
+    """The bytes of an object from a position on; the last ones are kept and can be read again.
 
     Attributes:
-        position: the first byte that has not been given yet.
-        ended: whether somebody asked for more than there is.
+        position: the first byte that was not returned yet.
+        ended: whether more bytes were requested than there are.
     """
 
     stored: Stored
@@ -149,7 +159,7 @@ class Pieces(Iterator[bytes]):
     _length: int = field(default=PIECES[0], init=False)
 
     def __next__(self) -> bytes:
-        """The next piece."""
+        """Return the next piece."""
         piece = self.stored.read(self.position, self._length)
         if not piece:
             self.ended = True
@@ -160,7 +170,7 @@ class Pieces(Iterator[bytes]):
         return piece
 
     def read(self, position: int, length: int) -> bytes:
-        """As `Stored.read`, from the bytes that are kept if they are those."""
+        """Read as `ObjectReader.read`, from the kept bytes if possible."""
         inside = position - (self.position - len(self._kept))
         end = min(position + length, self.stored.size)
         if inside < 0 or end > self.position:
@@ -168,5 +178,5 @@ class Pieces(Iterator[bytes]):
         return bytes(self._kept[inside : inside + end - position])
 
     def forget(self, position: int) -> None:
-        """Keep nothing before a position."""
+        """Drop the kept bytes before a position."""
         del self._kept[: max(position - (self.position - len(self._kept)), 0)]

@@ -1,26 +1,23 @@
-"""The tables of a scan: their schemas, the part of each span, and how the parts are put together.
+"""The tables of a scan: their schemas, the result of each span, and how the results are merged.
 
-    OUT/plan.json            what was asked, and the spans; written first
-    OUT/frames/<span>.parquet    one row an item, with what every implementation makes of it
-    OUT/spans/<span>.json    what the other tables need of a span; written last, so that it commits the span
+    OUT/plan.json            the arguments and the spans; written first
+    OUT/frames/<span>.parquet    one row for each item, with the verdict of every implementation
+    OUT/spans/<span>.json    the span's part of the other tables; written last, so it commits the span
     OUT/{signatures,samples,matrix,positions,damage,files,run}.parquet    at the end, from the spans alone
-    OUT/skipped.parquet    the objects that are not read, and why
+    OUT/skipped.parquet    the objects that are not read, and the reasons
 
-Every file is written under another name and then renamed: it is there whole or not at all, and a span that is
-read again writes the same bytes.
+Every file is written under another name and then renamed, so it is complete or absent; a span that is scanned
+again writes the same bytes.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import asdict, astuple, define, field, frozen
 
-from wireproof.files import replace, replace_text
 from wireproof.spark.damages import Damages
 from wireproof.spark.judging import Judged, Seen
 from wireproof.spark.vectors import SIGNATURE, Vectors, named
@@ -45,7 +42,7 @@ FRAMES: Final = pa.schema(
         ("verdicts", VERDICTS),
     ]
 )
-"""One row an item. `kind`, `fault`, `remarks` are the reference's verdict; `verdicts` are the adapters'."""
+"""One row for each item. `kind`, `fault` and `remarks` are of the reference, `verdicts` of the adapters."""
 
 SIGNATURES: Final = pa.schema([*SIGNATURE, ("count", pa.int64()), ("bytes", pa.int64())])
 
@@ -59,7 +56,10 @@ SAMPLES: Final = pa.schema(
         ("raw", pa.binary()),
     ]
 )
-"""The smallest items of each signature that is a finding. `codec_format`: what `raw` was asked as."""
+"""The smallest items of each signature that is a finding.
+
+`codec_format` is the format as which adapters were asked about `raw`.
+"""
 
 FILES: Final = pa.schema(
     [
@@ -74,10 +74,14 @@ FILES: Final = pa.schema(
         ("fault", pa.string()),
     ]
 )
-"""The account: frame, garbage and tail bytes are `read`, which of what is not packed is `size`."""
+"""The bytes of each object.
+
+The bytes of frames, garbage and tails add up to `read`, which equals `size` for an object that is not
+compressed.
+"""
 
 SKIPPED: Final = pa.schema([("path", pa.string()), ("size", pa.int64()), ("why", pa.string())])
-"""The objects that are not read."""
+"""The objects that are not read, and the reasons."""
 
 RUN: Final = pa.schema(
     [
@@ -90,23 +94,15 @@ RUN: Final = pa.schema(
         ("bytes", pa.int64()),
     ]
 )
-"""The manifest, in one row: nothing in it depends on when or how often the scan was run."""
+"""The arguments, in one row; it does not depend on when or how often the scan was run."""
 
 SAMPLE_MOST: Final = 1024 * 1024
-"""Bytes of a sample; what is longer is counted and not kept."""
-
-COMPRESSION: Final = "zstd"
-
-
-def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
-    """A small table."""
-    table = pa.Table.from_pylist(rows, schema=schema)
-    replace(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
+"""The greatest sample, in bytes; longer items are counted but not stored."""
 
 
 @frozen
 class Sample:
-    """An item that shows a signature."""
+    """An item that has a signature."""
 
     signature: Signature
     object: str
@@ -117,22 +113,22 @@ class Sample:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The smallest first, and always the same ones."""
+        """The sort key: the smallest first, and always the same ones."""
         return self.length, self.raw, self.object, self.position
 
 
 @define
 class Part:
-    """What is gathered of one span.
+    """The results of one span.
 
     Attributes:
-        most: samples of a signature that are kept.
+        most: the number of samples that are stored for a signature.
         counts, weights: items and bytes by signature.
         kinds: items and bytes by kind.
         samples: by signature.
-        vectors: what the implementations say together, and where.
-        damages: what is not sound, place by place.
-        fault: what became of the compression around the object.
+        vectors: the combined verdicts, and their places.
+        damages: the damaged places.
+        fault: the error of the decompression of the object, if any.
     """
 
     most: int
@@ -147,31 +143,35 @@ class Part:
     fault: str | None = None
 
     def count(self, judged: Judged, item: Item, number: int = 1, weight: int | None = None) -> None:
-        """Count an item, or several alike, under a signature."""
+        """Count an item, or several equal ones, for a signature."""
         self.counts[judged.signature] += number
         self.weights[judged.signature] += item.length if weight is None else weight
 
     def account(self, kind: str, number: int, weight: int) -> None:
-        """Count bytes."""
+        """Count items and bytes of a kind."""
         self.kinds[kind][0] += number
         self.kinds[kind][1] += weight
 
-    def sample(self, judged: Judged, one: Seen, shown: str) -> None:
-        """Keep the item if it is among the smallest of a finding."""
-        if not judged.finding or len(one.data) > SAMPLE_MOST or len(one.data) != one.item.length:
+    def sample(self, judged: Judged, item_case: Seen, name: str) -> None:
+        """Store the item if it is among the smallest of a finding."""
+        item, data, case = item_case.item, item_case.data, item_case.case
+        if not judged.finding or len(data) > SAMPLE_MOST or len(data) != item.length:
             return
-        asked = one.case.joined if one.case else ""
+        codec_format = case.joined if case else ""
         held = self.samples.setdefault(judged.signature, [])
-        held.append(Sample(judged.signature, shown, one.item.at, one.item.length, asked, one.data.hex()))
+        held.append(Sample(judged.signature, name, item.at, item.length, codec_format, data.hex()))
         held.sort(key=lambda sample: sample.order)
         del held[self.most :]
 
     def dump(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the JSON form."""
         return {
-            "signatures": [[*astuple(s), self.counts[s], self.weights[s]] for s in sorted(self.counts)],
+            "signatures": [
+                [*astuple(signature), self.counts[signature], self.weights[signature]]
+                for signature in sorted(self.counts)
+            ],
             "kinds": self.kinds,
-            "samples": [asdict(one) for key in sorted(self.samples) for one in self.samples[key]],
+            "samples": [asdict(sample) for key in sorted(self.samples) for sample in self.samples[key]],
             "fault": self.fault,
             "damages": self.damages.dump(),
             **self.vectors.dump(),
@@ -182,7 +182,7 @@ class Part:
 
 
 def signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The histogram over all spans."""
+    """Return the counts by signature over all spans."""
     total: Counter[tuple[str, ...]] = Counter()
     weight: Counter[tuple[str, ...]] = Counter()
     for part in parts:
@@ -193,39 +193,39 @@ def signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """The smallest of each signature over all spans."""
+    """Return the smallest samples of each signature over all spans."""
     held: dict[Signature, list[Sample]] = {}
     for part in parts:
         for row in part["samples"]:
-            one = Sample(**{**row, "signature": Signature(**row["signature"])})
-            held.setdefault(one.signature, []).append(one)
-    chosen = (one for key in sorted(held) for one in sorted(held[key], key=lambda s: s.order)[:most])
+            sample = Sample(**{**row, "signature": Signature(**row["signature"])})
+            held.setdefault(sample.signature, []).append(sample)
+    chosen = (sample for key in sorted(held) for sample in sorted(held[key], key=attrgetter("order"))[:most])
     return [
         {
-            **named(one.signature),
-            "object": one.object,
-            "position": one.position,
-            "length": one.length,
-            "codec_format": one.codec_format,
-            "raw": bytes.fromhex(one.raw),
+            **named(sample.signature),
+            "object": sample.object,
+            "position": sample.position,
+            "length": sample.length,
+            "codec_format": sample.codec_format,
+            "raw": bytes.fromhex(sample.raw),
         }
-        for one in chosen
+        for sample in chosen
     ]
 
 
 def files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-    """The account of each object, of (path, size, packed, part) by span.
+    """Yield the row of each object, from (path, size, compressed, part) by span.
 
     Raises:
-        AssertionError: the bytes of an object that is not packed are not its size.
+        AssertionError: the bytes of an object that is not compressed do not add up to its size.
     """
     rows: dict[str, dict[str, Any]] = {}
-    packed: dict[str, bool] = {}
-    for path, size, inside, part in spans:
+    is_compressed: dict[str, bool] = {}
+    for path, size, compressed, part in spans:
         row = rows.setdefault(
             path, dict.fromkeys(FILES.names, 0) | {"path": path, "size": size, "fault": None}
         )
-        packed[path] = inside
+        is_compressed[path] = compressed
         for kind, (number, weight) in part["kinds"].items():
             row[f"{kind}s" if kind != "garbage" else kind] += number
             row[f"{kind}_bytes"] += weight
@@ -233,17 +233,6 @@ def files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[di
         row["damaged"] += part["damages"]["count"]
         row["fault"] = row["fault"] or part["fault"]
     for path, row in sorted(rows.items()):
-        assert packed[path] or row["read"] == row["size"], f"{path}: {row['read']} of {row['size']} bytes"
+        complete = is_compressed[path] or row["read"] == row["size"]
+        assert complete, f"{path}: {row['read']} of {row['size']} bytes"
         yield row
-
-
-def load(path: Path) -> dict[str, Any]:
-    """A JSON file that `save` wrote."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
-def save(path: Path, page: dict[str, Any]) -> None:
-    """A JSON file, whole or not at all."""
-    text = json.dumps(page, indent=None, sort_keys=True) + "\n"
-    replace_text(path, text, durable=False)

@@ -1,7 +1,7 @@
-"""What all implementations together say of items: the rows of a matrix, and where in the archive they lie.
+"""Count the combined verdicts of all implementations: the rows of the matrix and their places.
 
-Pure. To merge is associative and commutative, so that the spans of a job, in whatever order and number they
-are done, give the same tables.
+No I/O happens here. Merging is associative and commutative, so the tables do not depend on the order and
+number of the spans.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from wireproof.fuzz.findings import name_of
 from wireproof.trial.signature import Signature
 
 PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
-"""Of a signature, in its order."""
+"""The parts of a signature, in its order."""
 
 SIGNATURE: Final = [(name, pa.string()) for name in (*PARTS, "finding")]
-"""A signature, and the name under which `promote` and the findings of fuzzers know it."""
+"""A signature, and the name that `promote` and the findings of fuzzers use for it."""
 
 MATRIX: Final = pa.schema(
     [
@@ -28,9 +28,10 @@ MATRIX: Final = pa.schema(
         ("position", pa.int64()),
     ]
 )
-"""One row for items of which every implementation says the same; `object` and `position` are of the first.
+"""One row for all items that have the same verdict from every implementation.
 
-Of a campaign an item is a case, its position is its number, and `object` is empty.
+`object` and `position` are those of the first item. In a campaign an item is a case, its position is its
+number, and `object` is empty.
 """
 
 POSITIONS: Final = pa.schema(
@@ -43,65 +44,65 @@ POSITIONS: Final = pa.schema(
         ("count", pa.int64()),
     ]
 )
-"""Verdicts by the place where an item begins: `start` to `end` is a stretch of an object."""
+"""Verdicts by the place where an item begins; `start` to `end` is a stretch of an object."""
 
 STRETCHES: Final = 128
-"""An object is shown in about so many stretches, of a power of two of bytes each."""
+"""An object is shown in about that many stretches; the bytes of a stretch are a power of two."""
 
 STRETCH_LEAST: Final = 64 * 1024
 
 Vector = tuple[Signature, ...]
-"""What each implementation says, the reference first where it is one of them."""
+"""The verdicts of the implementations; the reference is first if it is one of them."""
 
 
 def stretch(size: int) -> int:
-    """The bytes of a stretch of an object of `size` bytes."""
+    """Return the bytes of a stretch of an object of `size` bytes."""
     return max(STRETCH_LEAST, 1 << max(0, -(-size // STRETCHES) - 1).bit_length())
 
 
 @frozen
 class Sum:
-    """Items of one vector: how many, their bytes, and (object, position) of the first."""
+    """Items with one vector: their number, their bytes, and (object, position) of the first."""
 
     count: int
     weight: int
     first: tuple[str, int]
 
     def plus(self, other: "Sum") -> "Sum":
-        """Both together."""
+        """Return the sum of both."""
         return Sum(self.count + other.count, self.weight + other.weight, min(self.first, other.first))
 
 
 @define
 class Vectors:
-    """Sums by vector, and counts by place.
+    """The totals by vector, and the counts by place.
 
     Attributes:
-        width: of a stretch.
+        width: bytes of a stretch.
         sums: by vector.
-        places: items by (start of the stretch, implementation, verdict).
+        places: numbers of items by (start of the stretch, implementation, verdict).
     """
 
     width: int = STRETCH_LEAST
     sums: dict[Vector, Sum] = field(factory=dict)
     places: dict[tuple[int, str, str], int] = field(factory=dict)
 
-    def add(self, vector: Vector, one: Sum) -> None:
-        """Take items in, without their place."""
+    def add(self, vector: Vector, total: Sum) -> None:
+        """Add items to the total of a vector."""
         before = self.sums.get(vector)
-        self.sums[vector] = one if before is None else before.plus(one)
+        self.sums[vector] = total if before is None else before.plus(total)
 
-    def put(self, position: int, one: Signature, count: int = 1) -> None:
+    def put(self, position: int, signature: Signature, count: int = 1) -> None:
         """Count items at the place of one of them."""
-        key = (position - position % self.width, one.implementation, one.kind)
+        key = (position - position % self.width, signature.implementation, signature.kind)
         self.places[key] = self.places.get(key, 0) + count
 
     def dump(self) -> dict[str, Any]:
-        """As JSON, in order."""
+        """Return the JSON form, sorted."""
         return {
             "vectors": [
-                [list(map(astuple, vector)), one.count, one.weight, list(one.first)]
-                for vector, one in sorted(self.sums.items(), key=lambda pair: pair[0])
+                [list(map(astuple, vector)), total.count, total.weight, list(total.first)]
+                for vector, total in sorted(self.sums.items(), key=lambda pair: pair[0])
             ],
             "places": [[*key, self.places[key]] for key in sorted(self.places)],
             "width": self.width,
@@ -112,7 +113,7 @@ class Vectors:
 
 
 def matrix(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of `MATRIX` over all spans."""
+    """Return the rows of `MATRIX` over all spans."""
     whole = Vectors()
     for part in parts:
         for vector, count, weight, first in part["vectors"]:
@@ -126,16 +127,16 @@ def matrix(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def named(one: Signature) -> dict[str, str]:
-    """The columns of `SIGNATURE`."""
-    return {**dict(zip(PARTS, astuple(one), strict=True)), "finding": name_of(one)}
+def named(signature: Signature) -> dict[str, str]:
+    """Return the columns of `SIGNATURE`."""
+    return {**dict(zip(PARTS, astuple(signature), strict=True)), "finding": name_of(signature)}
 
 
 def positions(parts: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The rows of `POSITIONS` over all spans, of (object, part)."""
+    """Return the rows of `POSITIONS` over all spans, from pairs (object, part)."""
     total: dict[tuple[str, int, int, str, str], int] = {}
-    for shown, part in parts:
+    for name, part in parts:
         for start, implementation, verdict, count in part["places"]:
-            key = (shown, start, start + part["width"], implementation, verdict)
+            key = (name, start, start + part["width"], implementation, verdict)
             total[key] = total.get(key, 0) + count
     return [dict(zip(POSITIONS.names, (*key, total[key]), strict=True)) for key in sorted(total)]

@@ -20,11 +20,10 @@ from wireproof.cases.outcome import Accepted, Unsupported
 from wireproof.formats import FORMATS, Format
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge
-from wireproof.trial.kill import Killed
 from wireproof.trial.plan import planned
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import Verdict, gates
+from wireproof.trial.verdicts import Verdict
 
 FAMILY: Final = "property"
 """The family of the cases, and the topic in their ids."""
@@ -287,39 +286,3 @@ def _read_back(hello: Hello, rans: Iterable[Ran]) -> Iterator[Case]:
                     parent=None,
                 )
                 yield evolve(case, expect=expectation(case))
-
-
-# --- mutants ---
-
-
-def killed_by_property(
-    name: str, count: int, seed: int = 0, *, in_process: bool = True, timeout_scale: float = 1.0
-) -> Killed:
-    """The first property that an adapter fails, of `count` examples of each row and op that it claims.
-
-    The targets take turns, a block each, and the run ends at the first verdict that gates: `count` is 1 then.
-
-    Raises:
-        AdapterError: it cannot be started.
-        PropertyError: Hypothesis is missing.
-    """
-    passed = 0
-    with Engine(name, in_process=in_process, timeout_scale=timeout_scale) as engine:
-        ask = Ask(count, seed)
-        for judged in _in_turn([sampled(engine, one, ask, Tally()) for one in targets(engine.hello)]):
-            if gates(judged.verdict.name, judged.case.level):
-                return Killed(judged.case.id, judged.verdict.label, 1, passed)
-            passed += judged.verdict.passing
-    return Killed("", "", 0, passed)
-
-
-def _in_turn(runs: list[Iterator[Judged]]) -> Iterator[Judged]:
-    """A block of each, then the next of each."""
-    while runs:
-        left = []
-        for run in runs:
-            block = 0
-            for block, judged in enumerate(islice(run, BLOCK), 1):  # noqa: B007 - how many there were
-                yield judged
-            left += [run] * (block == BLOCK)
-        runs = left

@@ -1,5 +1,5 @@
-"""Floor 0: bytes with names.
+"""Building blocks that all formats share: the lowest layer (architecture.md#layers).
 
-Readers and writers that know the path of the field they stand on; checksums, the frames around compressed
-blocks, protobuf wire fields, refusals and remarks, values in JSON.
+Readers and writers that know the path of the current field, checksums, the framing of compressed data,
+protobuf wire fields, rejections and remarks, and the JSON form of values.
 """

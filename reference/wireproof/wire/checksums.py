@@ -1,4 +1,4 @@
-"""The checksums of the formats, each a function from bytes to an unsigned integer."""
+"""The checksums of all formats. Each is a function from bytes to an unsigned integer."""
 
 import zlib
 from typing import Final
@@ -8,45 +8,54 @@ import xxhash
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C (Castagnoli) of a record batch: kafka.md, section 1.1."""
+    """Return the CRC-32C (Castagnoli) of a record batch: kafka.md, section 1.1."""
     value: int = google_crc32c.value(data)
     return value
 
 
 def crc32(data: bytes | memoryview, start: int = 0) -> int:
-    """CRC-32 (ISO-HDLC) of a legacy message (kafka.md, section 2.1) and of gzip; `start`: the CRC so far."""
+    """Return the CRC-32 (ISO-HDLC) of a v0 or v1 message (kafka.md, section 2.1) or of gzip data.
+
+    `start` is the CRC of the bytes before `data`.
+    """
     return zlib.crc32(data, start)
 
 
 def xxh32(data: bytes | memoryview) -> int:
-    """XXH32 with seed 0, of LZ4 blocks and contents: kafka.md, section 3."""
+    """Return XXH32 with seed 0, the checksum of LZ4 blocks and content: kafka.md, section 3."""
     return xxhash.xxh32_intdigest(data)
 
 
 def lz4_header_byte(descriptor: bytes) -> int:
-    """The second byte of XXH32 over an LZ4 frame descriptor: kafka.md, sections 2.3 and 3."""
+    """Return the header checksum (HC) of an LZ4 frame: the second byte of XXH32 over its descriptor.
+
+    kafka.md, sections 2.3 and 3.
+    """
     return xxh32(descriptor) >> 8 & 0xFF
 
 
 def xxh3_64(data: bytes) -> int:
-    """XXH3, 64 bits, with seed 0, of Iggy's batches: iggy.md."""
+    """Return XXH3 of 64 bits with seed 0, the checksum of Iggy's messages and batches: iggy.md, section 6."""
     return xxhash.xxh3_64_intdigest(data)
 
 
 BATCH_HEAD: Final = 256
+"""Size of the header of an Iggy batch, in bytes: iggy.md, section 6."""
+
 FRAME_HEAD: Final = 48
-"""Bytes of the headers of an Iggy batch and of a frame in it: iggy.md, section 6."""
+"""Size of the header of a message frame in such a batch, in bytes: iggy.md, section 6."""
 
 
 def iggy_batch(data: bytes) -> int:
-    """XXH3-64 of a batch from its first byte to its last: its fields and the checksums of its frames.
+    """Return the checksum of a whole Iggy batch: XXH3-64 of header fields and of its messages' checksums.
 
-    iggy.md, section 6: partition_id to batch_length, message_count, then the first eight bytes of each frame.
+    The fields are partition_id to batch_length and message_count; then follow the first eight bytes of each
+    message frame, which are its checksum: iggy.md, section 6.
     """
-    parts = [data[:40], data[48:52]]
+    covered = [data[:40], data[48:52]]
     at = BATCH_HEAD
     while at + FRAME_HEAD <= len(data):
-        parts.append(data[at : at + 8])
-        sizes = (int.from_bytes(data[at + place : at + place + 4], "little") for place in (32, 36))
+        covered.append(data[at : at + 8])
+        sizes = (int.from_bytes(data[field : field + 4], "little") for field in (at + 32, at + 36))
         at += FRAME_HEAD + sum(sizes)
-    return xxh3_64(b"".join(parts))
+    return xxh3_64(b"".join(covered))

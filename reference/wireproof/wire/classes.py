@@ -1,7 +1,7 @@
-"""The closed list of classes that a refusal may bear: design, section 3, "Classes".
+"""The closed list of reject classes: the reasons for which a codec may reject bytes or a value.
 
-One row a class. The rule books' own names travel beside a refusal as its `detail`; `DETAILS` maps
-each of them to its class, so that a codec names the rule book's word and the class follows.
+Adapters use these names too (adapter-contract.md). The name that a specification gives to a condition
+is the `detail` of a rejection, beside its class.
 """
 
 from typing import Final, Literal, get_args
@@ -40,4 +40,4 @@ RejectClass = Literal[
 ]
 
 CLASSES: Final[tuple[RejectClass, ...]] = get_args(RejectClass)
-"""Every class, in the order of the design."""
+"""Every reject class, in the order above."""

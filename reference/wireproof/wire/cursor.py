@@ -1,7 +1,7 @@
-"""What a reader and a writer share: they know the path of the field that they stand on.
+"""The base class of readers and writers: a position, and the path of the field at that position.
 
-A scope is a linked tuple `(outer, name, index)`; it costs one tuple to enter and nothing to leave,
-and is turned into text only for a refusal, a remark or a trace.
+A scope is a linked tuple `(outer, name, index)`. To enter a field costs one tuple, to leave it costs
+nothing. A scope becomes text only for a rejection, a remark or a trace.
 """
 
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ NO_INDEX: Final = -1
 
 
 def path_of(scope: Scope, name: str) -> str:
-    """The dotted path of `name` inside `scope`, as `records[0].headers[1].key`."""
+    """Return the dotted path of `name` inside `scope`, such as `records[0].headers[1].key`."""
     parts = [name] if name else []
     while scope is not None:
         scope, outer, index = scope
@@ -24,35 +24,46 @@ def path_of(scope: Scope, name: str) -> str:
 
 
 class Cursor:
-    """A position in a space of bytes, and the scope of the field there."""
+    """A position in a space of bytes, and the scope of the field at that position.
+
+    A space is the wire (`""`) or the bytes that a compressed region contains (`61>`).
+    """
 
     __slots__ = ("pos", "scope", "space")
 
     def __init__(self, pos: int, space: str, scope: Scope) -> None:
-        """Stand at byte `pos` of `space`, inside `scope`."""
+        """Start at byte `pos` of `space`, inside `scope`."""
         self.pos = pos
         self.space = space
         self.scope = scope
 
     def enter(self, name: str, index: int = NO_INDEX) -> None:
-        """Step into the field `name`, or into its element `index`."""
+        """Enter the field `name`, or its element `index`."""
         self.scope = (self.scope, name, index)
 
     def leave(self) -> None:
-        """Step out of the field entered last."""
+        """Leave the field that was entered last."""
         if self.scope is not None:
             self.scope = self.scope[0]
 
     def path(self, name: str) -> str:
-        """The full path of the field `name` here."""
+        """Return the full path of the field `name` in the current scope."""
         return path_of(self.scope, name)
 
     def at(self, pos: int) -> At:
-        """The position `pos` of this space, as refusals and remarks write it."""
+        """Return the position `pos` of this space in the notation of rejections and remarks."""
         return f"{self.space}{pos}" if self.space else pos
 
     def reject(
         self, cls: RejectClass, name: str, text: str = "", *, at: int | None = None, detail: str = ""
     ) -> Rejected:
-        """A refusal of the field `name`, to be raised; `at` defaults to where the cursor stands."""
+        """Return a rejection of the field `name`, for the caller to raise.
+
+        Args:
+            cls: the reject class.
+            name: the field, in the current scope.
+            text: one line for people.
+            at: position of the first wrong byte in this space; None means the current position.
+            detail: the name of the condition in the format's specification.
+        """
         return Rejected(cls, self.at(self.pos if at is None else at), self.path(name), text, detail=detail)

@@ -1,6 +1,6 @@
-"""gzip members, as Kafka's consumer reads them: kafka.md, section 3, column gzip; layout of RFC 1952.
+"""gzip members, read as Kafka's consumer reads them: kafka.md, section 3, column gzip; layout of RFC 1952.
 
-Only DEFLATE itself is zlib's. Each member stands under `gzip[n]`.
+zlib only inflates; headers and trailers are read here. The path of each member is `gzip[n]`.
 """
 
 import zlib
@@ -23,18 +23,18 @@ RESERVED: Final = 0xE0
 
 TRAILER: Final = 8
 LEAST_MORE: Final = 18
-"""Bytes behind a trailer up to which Java does not even look for a next header (10 + 8): garbage."""
+"""Size of a header and a trailer. If no more bytes than these are left, Java does not look for a header."""
 
 INPUT: Final = 8 * 1024
 OUTPUT: Final = 16 * 1024
-"""Kafka's buffers. What one inflate call of this size gave before a defect in it is lost, there as here."""
+"""Sizes of Kafka's buffers. The output of an inflate call that meets a defect is lost, in Kafka and here."""
 
 
 def unpack(reader: Reader, out: Unpacking) -> None:
-    """Unpack every member of the window, several being one stream (N14).
+    """Decompress all members of the window; several members are one stream (N14).
 
     Raises:
-        Rejected: `decompress-failed`, `limit-exceeded`; what was unpacked before stays in `out`.
+        Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
     index = 0
     while True:
@@ -43,15 +43,15 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         _member(reader, out)
         reader.leave()
         index += 1
-        if not _another(reader):
+        if not _next_member_follows(reader):
             break
-    if reader.left:  # N13: Java 17 ignores what is no member
+    if reader.left:  # N13: Java 17 ignores bytes that are not a member
         reader.remark("gzip-trailing-garbage", "trailing")
         reader.region("trailing", "garbage", reader.pos, reader.end)
 
 
-def _another(reader: Reader) -> bool:
-    """Whether a next member begins here. A header that does not hold is garbage, not an error (N13)."""
+def _next_member_follows(reader: Reader) -> bool:
+    """Return True if another member begins here. An invalid header is garbage, not an error (N13)."""
     if reader.left <= LEAST_MORE:
         return False
     probe = Reader(reader.data, pos=reader.pos, end=reader.end)
@@ -63,10 +63,10 @@ def _another(reader: Reader) -> bool:
 
 
 def _header(reader: Reader) -> None:
-    """RFC 1952, section 2.3. Z63, Z64, Z65, Z66, X07, X08, X09."""
+    """Read the header of a member: RFC 1952, section 2.3. Z63, Z64, Z65, Z66, X07, X08, X09."""
     start = reader.pos
     if reader.uint16le("magic") != MAGIC:
-        raise failed(reader, "magic", "no gzip member", start)
+        raise failed(reader, "magic", "not a gzip member", start)
     if (method := reader.uint8("method")) != DEFLATE:
         raise failed(reader, "method", f"method {method}", reader.pos - 1)
     flags = reader.uint8("flags")
@@ -79,36 +79,36 @@ def _header(reader: Reader) -> None:
         length = reader.uint16le("extraLength")
         reader.take("extra", length)
     if flags & FNAME:
-        _text(reader, "fileName")
+        _read_text(reader, "fileName")
     if flags & FCOMMENT:
-        _text(reader, "comment")
+        _read_text(reader, "comment")
     if flags & FHCRC:
-        want = crc32(memoryview(reader.data)[start : reader.pos]) & 0xFFFF
-        if reader.uint16le("headerCrc") != want:
-            raise failed(reader, "headerCrc", f"want {want:#06x}", reader.pos - 2)
+        computed = crc32(memoryview(reader.data)[start : reader.pos]) & 0xFFFF
+        if reader.uint16le("headerCrc") != computed:
+            raise failed(reader, "headerCrc", f"expected {computed:#06x}", reader.pos - 2)
 
 
-def _text(reader: Reader, name: str) -> None:
-    """A text up to its zero byte; without one it runs past the window."""
+def _read_text(reader: Reader, name: str) -> None:
+    """Read a text with its zero byte; a text without one is rejected at the end of the window."""
     stop = reader.data.find(b"\0", reader.pos, reader.end)
     reader.take(name, (stop if stop >= 0 else reader.end) + 1 - reader.pos)
 
 
 def _member(reader: Reader, out: Unpacking) -> None:
-    """The deflated data and its trailer, which is looked at only behind the data (Z60, Z61, Z62)."""
+    """Read the deflated data, and the trailer, which is checked only after the data (Z60, Z61, Z62)."""
     start, before = reader.pos, out.size
     crc = _inflate(reader, out)
     at = reader.pos
     if reader.uint32le("crc") != crc:
-        raise failed(reader, "crc", f"want {crc:#010x}", at)
+        raise failed(reader, "crc", f"expected {crc:#010x}", at)
     size = out.size - before & 0xFFFF_FFFF
     if reader.uint32le("isize") != size:
-        raise failed(reader, "isize", f"want {size}", at + 4)
+        raise failed(reader, "isize", f"expected {size}", at + 4)
     reader.cover("isize", "isize", start, at)
 
 
 def _inflate(reader: Reader, out: Unpacking) -> int:
-    """Inflate to the end of the deflated data, piece by piece; the CRC-32 of what came out."""
+    """Inflate to the end of the deflated data, piece by piece, and return the CRC-32 of the output."""
     engine, crc = zlib.decompressobj(-zlib.MAX_WBITS), 0
     start = pos = reader.pos
     view = memoryview(reader.data)
@@ -124,14 +124,14 @@ def _inflate(reader: Reader, out: Unpacking) -> int:
         out.add("data", piece, start)
         crc = crc32(piece, crc)
         if not (piece or chunk or engine.eof):
-            raise failed(reader, "data", "ends inside the deflated data", pos)
+            raise failed(reader, "data", "the deflated data is cut", pos)
     reader.pos = pos - len(engine.unused_data)
     reader.region("data", "deflate", start, reader.pos)
     return crc
 
 
 def pack(data: bytes) -> bytes:
-    """One member as Kafka's writer makes it: default level, no name, time 0, operating system unknown."""
+    """Write one member as Kafka's writer does: default level, no name, time 0, unknown operating system."""
     engine = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     head = bytes.fromhex("1f8b08000000000000ff")
     return (

@@ -1,7 +1,4 @@
-"""What a scan gives: every byte of a stream belongs to a frame, to garbage or to the tail.
-
-Design, section 3, "decode and scan".
-"""
+"""The result of a scan: items that divide a stream into frames, garbage and a tail without gaps."""
 
 from typing import Any, Literal
 
@@ -13,15 +10,15 @@ from wireproof.wire.rejected import Remark
 
 @frozen
 class Item:
-    """A run of bytes.
+    """A range of bytes in a stream.
 
     Attributes:
-        kind: a whole frame, bytes that are none, or the torn tail at the end.
-        at: its first byte, counted from the start of the stream.
-        length: its bytes.
-        value: what a frame decodes to; None otherwise.
-        cls: why a run of garbage is no frame, where one began there.
-        remarks: those of the frame.
+        kind: a whole frame, bytes that belong to no frame, or the incomplete frame at the end.
+        at: position of its first byte in the stream.
+        length: its size in bytes.
+        value: the decoded value of a frame; None for garbage and tail.
+        cls: reject class of garbage that looked like the start of a frame; None elsewhere.
+        remarks: the remarks of the frame.
     """
 
     kind: Literal["frame", "garbage", "tail"]

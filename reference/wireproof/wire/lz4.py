@@ -1,6 +1,6 @@
-"""The LZ4 frame as Kafka's consumer reads it: kafka.md, sections 2.3 and 3, column lz4.
+"""The LZ4 frame, read as Kafka's consumer reads it: kafka.md, sections 2.3 and 3, column lz4.
 
-Only the blocks are cramjam's. The frame stands under `lz4`, its blocks under `lz4.blocks[n]`.
+cramjam only decompresses blocks. The path of the frame is `lz4`, that of its blocks `lz4.blocks[n]`.
 """
 
 from struct import pack as pack_struct
@@ -25,28 +25,28 @@ BLOCK_CHECKSUM: Final = 0x10
 CONTENT_SIZE: Final = 0x08
 CONTENT_CHECKSUM: Final = 0x04
 FLG_RESERVED: Final = 0x03
-"""Bit 1 is reserved and bit 0 says "dictionary id", which Kafka's reader counts as reserved (Z30, Z31)."""
+"""Bit 1 is reserved; bit 0 means "dictionary id", and Kafka's reader treats it as reserved (Z30, Z31)."""
 
 # BD
 BD_RESERVED: Final = 0x8F
 LEAST_SIZE_CODE: Final = 4
 
 MOST_RATIO: Final = 255
-"""A block grows by at most 255 bytes for one."""
+"""The highest compression ratio of a block: 255 bytes for one byte."""
 SLACK: Final = 64
-"""Room behind a block's output, so that liblz4's rules for the end of its buffer do not decide."""
+"""Extra room for the output, so that liblz4's rules for the end of a buffer do not change the result."""
 
 END_MARK: Final = bytes(4)
 
 
 def _head(descriptor: bytes, *, kip57: bool = False) -> bytes:
-    """Magic, descriptor and HC; `kip57` as in v0, where HC covers the magic too."""
+    """Return a frame header: magic, `descriptor` and HC; with `kip57` HC covers the magic too, as in v0."""
     magic = MAGIC.to_bytes(4, "little")
     return magic + descriptor + bytes((lz4_header_byte(magic + descriptor if kip57 else descriptor),))
 
 
 def _most(code: int) -> int:
-    """The block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
+    """Return the block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
     return 1 << 8 + 2 * code
 
 
@@ -56,10 +56,10 @@ def _heads(*, kip57: bool) -> tuple[tuple[int, bytes], ...]:
 
 
 HEADS: Final = _heads(kip57=False)
-"""Block size and frame header of the plainest frame of each size, the least first."""
+"""Block size and frame header of a frame without optional fields, for each block size, smallest first."""
 
 V0_HEADS: Final = _heads(kip57=True)
-"""The same as writers of v0 made them: section 2.3."""
+"""The same headers as writers of v0 messages wrote them: section 2.3."""
 
 WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
 BLOCK: Final = _most(LEAST_SIZE_CODE)
@@ -67,7 +67,14 @@ BLOCK: Final = _most(LEAST_SIZE_CODE)
 
 @frozen
 class Descriptor:
-    """What the frame's header says: sizes in bytes, `content_size` None where it does not tell."""
+    """The header of a frame.
+
+    Attributes:
+        flags: FLG.
+        most: the largest size of a block, in bytes.
+        content_size: the declared size of the content in bytes, or None.
+        size_at: position of the content size.
+    """
 
     flags: int
     most: int
@@ -76,15 +83,15 @@ class Descriptor:
 
 
 def unpack(reader: Reader, out: Unpacking, *, kip57: bool = False) -> None:
-    """Unpack the one frame of the window; what is behind it is ignored (Z37, Z38).
+    """Decompress the first frame of the window; bytes after it are ignored (Z37, Z38).
 
     Args:
         reader: the compressed region.
-        out: takes what comes out.
-        kip57: the region of a v0 message, whose header checksum may cover the magic number too.
+        out: the buffer for the decompressed bytes.
+        kip57: True for the region of a v0 message, whose header checksum may cover the magic too.
 
     Raises:
-        Rejected: `decompress-failed`, `limit-exceeded`; what was unpacked before stays in `out`.
+        Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
     reader.enter("lz4")
     frame = _header(reader, kip57=kip57)
@@ -105,10 +112,10 @@ def unpack(reader: Reader, out: Unpacking, *, kip57: bool = False) -> None:
 
 
 def _header(reader: Reader, *, kip57: bool) -> Descriptor:
-    """Magic, FLG, BD, content size, HC. Z20 to Z24, Z28, Z30 to Z35, Z39 to Z41."""
+    """Read magic, FLG, BD, content size and HC. Z20 to Z24, Z28, Z30 to Z35, Z39 to Z41."""
     magic_at = reader.pos
     if reader.uint32le("magic") != MAGIC:
-        raise failed(reader, "magic", "no LZ4 frame", magic_at)
+        raise failed(reader, "magic", "not an LZ4 frame", magic_at)
     start = reader.pos
     flags, sizes = reader.uint8("flg"), reader.uint8("bd")
     for wrong, name, text in (
@@ -127,27 +134,30 @@ def _header(reader: Reader, *, kip57: bool) -> Descriptor:
 
 
 def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) -> None:
-    """Section 2.3: v1 and v2 demand the right byte; v0 takes any, and writers made one over the magic too."""
+    """Read HC: section 2.3.
+
+    v1 and v2 require the correct byte. v0 accepts any byte, and its writers computed it over the magic too.
+    """
     stop = reader.pos
-    right, broken = (lz4_header_byte(reader.data[at:stop]) for at in (start, magic_at))
-    given = reader.uint8("hc")
-    if given == right or not kip57:
+    correct, with_magic = (lz4_header_byte(reader.data[at:stop]) for at in (start, magic_at))
+    stored = reader.uint8("hc")
+    if stored == correct or not kip57:
         reader.cover("hc", "xxh32-hc", start, stop)
     else:
         reader.cover("hc", "xxh32-hc", magic_at, stop)
-    if not kip57 and given != right:
-        raise failed(reader, "hc", f"want {right:#04x}", stop)
-    if kip57 and given != broken:
-        reader.remark("lz4-v0-hc-good" if given == right else "lz4-v0-hc-neither", "hc", at=stop)
+    if not kip57 and stored != correct:
+        raise failed(reader, "hc", f"expected {correct:#04x}", stop)
+    if kip57 and stored != with_magic:
+        reader.remark("lz4-v0-hc-good" if stored == correct else "lz4-v0-hc-neither", "hc", at=stop)
 
 
 def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
-    """The next block, or None at the EndMark. Z29, Z36, Z42, Z43, X10."""
+    """Read and return the next block, or None at the EndMark. Z29, Z36, Z42, Z43, X10."""
     at = reader.pos
     word = reader.uint32le("length")
     length = word & ~STORED
     if not length:
-        if word:  # X10: a stored block of nothing counts as EndMark
+        if word:  # X10: an empty stored block counts as EndMark
             reader.remark("lz4-endmark-stored", "length", at=at)
         return None
     if length > frame.most:
@@ -159,24 +169,24 @@ def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
     block = memoryview(reader.data)[start : reader.pos]
     if frame.flags & BLOCK_CHECKSUM:
         _block_checksum(reader, block, start)
-    piece = bytes(block) if stored else _decoded(reader, block, frame.most, start)
+    piece = bytes(block) if stored else _decompress(reader, block, frame.most, start)
     out.add("data", piece, start)
     return piece
 
 
 def _block_checksum(reader: Reader, block: memoryview, start: int) -> None:
-    """Over the bytes as they are stored, compressed or not: Z29, W40."""
-    stop, want = reader.pos, xxh32(block)
-    if reader.uint32le("checksum") != want:
-        raise failed(reader, "checksum", f"want {want:#010x}", stop)
+    """Check the checksum of a block, which covers its bytes as stored, compressed or not: Z29, W40."""
+    stop, computed = reader.pos, xxh32(block)
+    if reader.uint32le("checksum") != computed:
+        raise failed(reader, "checksum", f"expected {computed:#010x}", stop)
     reader.cover("checksum", "xxh32", start, stop)
 
 
-def _decoded(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
-    """A compressed block, which must not grow over the frame's block size (X14).
+def _decompress(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
+    """Decompress a block, which must not become larger than the frame's block size (X14).
 
-    It is handed on in a frame of its own, with the smallest block size that decides nothing: cramjam's
-    function for bare blocks reads one that fails a second time, as if it began with its size.
+    cramjam gets the block in a frame of its own, with the smallest block size that does not limit the result:
+    its function for bare blocks reads a block that fails a second time, as if it began with its size.
     """
     room = min(most, MOST_RATIO * len(block) + SLACK)
     head = next(head for size, head in HEADS if size >= room)
@@ -187,7 +197,7 @@ def _decoded(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
 
 
 def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> None:
-    """What the frame says of its content: read, not verified (Z26, Z44), but it must be there (Z27)."""
+    """Read checksum and size of the content: they are not verified (Z26, Z44), but must be present (Z27)."""
     if frame.flags & CONTENT_CHECKSUM:
         at = reader.pos
         if reader.uint32le("contentChecksum") != checksum:
@@ -197,7 +207,7 @@ def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> Non
 
 
 def pack(data: bytes, *, kip57: bool = False) -> bytes:
-    """A frame as Kafka's writer makes it: FLG 60, BD 40, blocks of 64 KiB, stored where that is no longer."""
+    """Write a frame as Kafka's writer does: FLG 60, BD 40, blocks of 64 KiB, stored if that is not longer."""
     parts = [_head(WRITTEN, kip57=kip57)]
     for start in range(0, len(data), BLOCK):
         piece = data[start : start + BLOCK]

@@ -1,8 +1,8 @@
-"""Which fields an adapter shows: patterns over JSON values, such as `records[].offset`.
+"""Patterns of the fields that an adapter observes, such as `records[].offset`, and their use on JSON values.
 
-A comparison uses the fields that the adapter says it observes. In a list, `[]` stands for every entry, and
-`[magic=2]` for the entries whose field `magic` is `2`, or that show no such field: an entry may be of one of
-several kinds, with other fields each.
+Values are compared only in the fields that the adapter observes. In a list, `[]` matches every element.
+`[magic=2]` matches the elements whose field `magic` is `2` or absent, because the elements of one list may
+be of several kinds with different fields.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from wireproof.wire.values import Json
 
 Wanted: TypeAlias = "dict[str, Wanted]"
-"""A pattern tree: field name, `[]` or `[name=value]` to what is wanted below it; an empty tree wants all."""
+"""A tree of patterns. Keys: field names, `[]`, `[name=value]`. Values: the trees below. `{}` selects all."""
 
 EVERY: Final = "[]"
 _PART: Final = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
@@ -26,7 +26,7 @@ def parts_of(pattern: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def tree_of(patterns: tuple[str, ...]) -> Wanted:
-    """Return the tree of some patterns, not to be changed; no pattern at all wants everything."""
+    """Return the tree of `patterns`, which the caller must not change; no patterns select everything."""
     root: Wanted = {}
     for pattern in patterns:
         node = root
@@ -36,35 +36,35 @@ def tree_of(patterns: tuple[str, ...]) -> Wanted:
 
 
 NOTHING: Wanted = {"": {}}
-"""The tree of no field, since an empty one is that of all: no format has a field without a name."""
+"""The tree that selects no field. It is not `{}`, which selects all: no format has a field named `""`."""
 
 
 def below(wanted: Wanted, entry: Json) -> Wanted:
-    """Return what is wanted of an entry of a list; `NOTHING` if no part of the tree is about it."""
+    """Return the tree that applies to `entry`, an element of a list; `NOTHING` if no pattern matches it."""
     if len(wanted) == 1 and EVERY in wanted:  # nearly every tree
         return wanted[EVERY]
-    found = [tree for part, tree in wanted.items() if part[:1] == "[" and _selects(part, entry)]
-    return merged(found)
+    matching = [tree for part, tree in wanted.items() if part[:1] == "[" and _matches(part, entry)]
+    return merged(matching)
 
 
-def _selects(part: str, entry: Json) -> bool:
+def _matches(part: str, entry: Json) -> bool:
     name, _, value = part[1:-1].partition("=")
     return part == EVERY or not isinstance(entry, dict) or entry.get(name, value) == value
 
 
 def merged(trees: list[Wanted]) -> Wanted:
-    """Return the fields that any of some trees names; `NOTHING` for no tree."""
-    if not all(trees):  # one of them wants everything
+    """Return a tree of the fields that at least one tree selects; `NOTHING` for an empty list."""
+    if not all(trees):  # one of them selects everything
         return {}
     if len(trees) < 2:  # nearly always
         return trees[0] if trees else NOTHING
     names = dict.fromkeys(name for tree in trees for name in tree)
     parts = {name: [tree[name] for tree in trees if name in tree] for name in names}
-    return {name: merged(some) for name, some in parts.items()}
+    return {name: merged(subtrees) for name, subtrees in parts.items()}
 
 
 def project(value: Json, wanted: Wanted) -> Json:
-    """Return the parts of `value` that `wanted` names, in the shape of `value`."""
+    """Return a copy of `value` with only the fields that `wanted` selects."""
     if not wanted:
         return value
     match value:
@@ -77,7 +77,7 @@ def project(value: Json, wanted: Wanted) -> Json:
 
 
 def both(one: Wanted, other: Wanted) -> Wanted:
-    """Return the fields that two trees both name; `NOTHING` if there are none."""
+    """Return a tree of the fields that both trees select; `NOTHING` if there are none."""
     if not one or not other:
         return one or other
     return dict(_shared(one, other)) or NOTHING
@@ -93,7 +93,7 @@ def _shared(one: Wanted, other: Wanted) -> Iterator[tuple[str, Wanted]]:
 
 
 def hidden(value: Json, wanted: Wanted, path: str = "") -> set[str]:
-    """Return the patterns of the fields of `value` that `wanted` leaves out, for reports."""
+    """Return the patterns of the fields of `value` that `wanted` does not select, for reports."""
     if not wanted:
         return set()
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a caller may ask of a codec beside the bytes: design, section 4, "options" and "limits"."""
+"""The options of a decode, an encode or a scan: everything that a caller may set besides the input."""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -8,25 +8,25 @@ from attrs import field, frozen
 Profile = Literal["reader", "produce"]
 
 MAX_OUTPUT: Final = 64 * 1024 * 1024
-"""Bytes that one decoded entry may unpack to, all its compressed regions together."""
+"""Default limit for the decompressed size of one entry, all its compressed regions together, in bytes."""
 
 
 Resync = Literal["strict", "go", "c"]
-"""How a reader of Heka streams goes on behind what is no frame."""
+"""The reader whose rules decide how a Heka stream continues after bytes that are not a frame."""
 
 
 @frozen
 class Options:
-    """One set of options serves every format; each codec reads those that concern it.
+    """The options of all formats together; a codec ignores those of other formats.
 
     Attributes:
-        profile: what the bytes are held to: what a reader must take, or what a producer may send.
-        max_output: bytes that may come out of decompression.
-        max_message: bytes of one Heka message or Kafka entry; None takes the format's own default.
-        keys: Heka: key bytes by `<signer>_<version>`; None does not verify signatures.
-        resync: Heka: `strict`, `go` or `c`, heka.md section 2.
-        compression: the declared outer compression of a Heka message: `none` or `snappy`.
-        fetch_offset: Kafka: records below it are not delivered.
+        profile: `reader` checks what a reader must accept, `produce` what a producer may send.
+        max_output: limit for decompressed data, in bytes.
+        max_message: limit for one Heka message or Kafka entry, in bytes; None means the format's default.
+        keys: Heka: HMAC keys by `<signer>_<version>`; with None no signature is verified.
+        resync: Heka: rules to find the next frame, `strict`, `go` or `c`: heka.md section 2.
+        compression: Heka: declared compression of a message, `none` or `snappy`.
+        fetch_offset: Kafka: records below this offset are not delivered.
         isolation: Kafka: `read_uncommitted` or `read_committed`.
         aborted: Kafka: (producerId, firstOffset) of each aborted transaction.
     """

@@ -1,8 +1,8 @@
-"""Protobuf wire fields, without any schema: keys, payload bounds, packed chunks. heka.md, sections 1 and 4.
+"""Protobuf wire fields without a schema: keys, payloads, packed chunks. heka.md, sections 1 and 4.
 
-`fields` walks a window and stops at each field; what a number means, which wire type it must have and
-whether it may be there at all are the schema's rules. The verdicts are the strict column of heka.md
-section 4; the rule book's names travel as `detail`.
+`fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and wire
+types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail` has its
+names.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,22 +21,22 @@ GROUP_END: Final = 4
 FIXED32: Final = 5
 
 MOST_DEPTH: Final = 100
-"""Groups inside one another: the limit of Google's own parsers; deeper is refused as `bad-nesting`."""
+"""The deepest nesting of groups, which is the limit of Google's parsers; deeper ones are `bad-nesting`."""
 
 _FIXED: Final = {FIXED64: 8, FIXED32: 4}
-"""Bytes of the fixed-width wire types."""
+"""Sizes of the fixed-width wire types in bytes."""
 
 
 @frozen
 class WireField:
-    """One field as it stands on the wire.
+    """One field on the wire.
 
     Attributes:
         number: the field number, at least 1.
-        wire: `VARINT`, `FIXED64`, `LENGTH`, `GROUP` or `FIXED32`.
-        at: the first byte of the key.
-        start: the first byte of the payload; for `LENGTH` behind the length, for `GROUP` behind the key.
-        end: one past the payload; for `GROUP` behind its end key.
+        wire: the wire type: `VARINT`, `FIXED64`, `LENGTH`, `GROUP` or `FIXED32`.
+        at: position of the first byte of the key.
+        start: position of the payload: after the length for `LENGTH`, after the key for `GROUP`.
+        end: position after the payload; for `GROUP` after its end key.
         value: the unsigned integer of `VARINT`, `FIXED64` and `FIXED32`; 0 for the others.
     """
 
@@ -49,47 +49,50 @@ class WireField:
 
     @property
     def length(self) -> int:
-        """Bytes of the payload."""
+        """The size of the payload in bytes."""
         return self.end - self.start
 
 
 def numbered(number: int) -> str:
-    """The name of a field that no schema names."""
+    """Return the name of a field that is not in the schema: `#` and its number."""
     return f"#{number}"
 
 
 def int64(value: int) -> int:
-    """The 64 bits of a varint as protobuf's int64."""
+    """Return the 64 bits of a varint as a protobuf int64."""
     return (value & MASK64 ^ 1 << 63) - (1 << 63)
 
 
 def int32(value: int) -> int:
-    """The low 32 bits as protobuf's int32: `ff ff ff ff 0f` and the 10-byte form are both -1 (M14, M15)."""
+    """Return the low 32 bits of a varint as a protobuf int32.
+
+    The 5 bytes `ff ff ff ff 0f` and the 10-byte form are both -1 (M14, M15).
+    """
     return (value & 0xFFFF_FFFF ^ 1 << 31) - (1 << 31)
 
 
 def fields(reader: Reader, label: Callable[[int], str] = numbered) -> Iterator[WireField]:
-    """Every field of the window, in wire order; after each the reader steps over what was left unread.
+    """Yield every field of the window in wire order.
 
-    Integers are read and traced here. For `LENGTH` and `GROUP` the reader stands on `start` while the
-    field is in the caller's hands, who reads the payload itself (`window`, `take`) or leaves it.
+    Integers are read and traced here. When a `LENGTH` or `GROUP` field is yielded, the reader is at its
+    `start`, and the caller may read the payload (`window`, `take`). Bytes that it does not read are skipped.
 
     Args:
-        reader: the window; all of it is walked.
-        label: the name of the field of a given number, asked once for each field.
+        reader: the window, which is read to its end.
+        label: returns the name of a field number; called once for each field.
 
     Raises:
-        Rejected: `bad-varint`, `bad-kind` (wire type 6 or 7, number 0, stray group end), `bad-nesting`,
-            `length-past-end`, or the window's `short` class where the bytes run out.
+        Rejected: `bad-varint`, `bad-kind` (wire type 6 or 7, number 0, end of a group that was not started),
+            `bad-nesting`, `length-past-end`, or the window's `short` class if the bytes run out.
     """
     while reader.left:
         at = reader.pos
         number, wire = _key(reader, "key")
         if wire == GROUP_END:  # M96
-            raise reader.reject("bad-kind", "key", "the end of no group", at=at, detail="bad_wiretype")
+            raise reader.reject("bad-kind", "key", "end of a group not started", at=at, detail="bad_wiretype")
         name = label(number)
         reader.region(f"{name}.key", "uvarint", at, reader.pos, number << 3 | wire)
-        field = _bounds(reader, name, number, wire, at)
+        field = _read_field(reader, name, number, wire, at)
         if wire in (LENGTH, GROUP):
             reader.pos = field.start
         yield field
@@ -99,13 +102,13 @@ def fields(reader: Reader, label: Callable[[int], str] = numbered) -> Iterator[W
 
 
 def _key(reader: Reader, name: str) -> tuple[int, int]:
-    """Field number and wire type of the next key. heka.md section 4: M29, M30, M31, M40, M41."""
+    """Read the next key: field number and wire type. heka.md section 4: M29, M30, M31, M40, M41."""
     at = reader.pos
     raw, size = reader.base128(name, 10, "varint_too_long")
     if raw > MASK64:
         raise reader.reject("bad-varint", name, "more than 64 bits", at=at, detail="varint_overflow")
     if size > 1 and not raw >> 7 * (size - 1):
-        raise reader.reject("bad-varint", name, f"{size} bytes for {raw}", at=at, detail="key_nonminimal")
+        raise reader.reject("bad-varint", name, f"{raw} in {size} bytes", at=at, detail="key_nonminimal")
     number, wire = raw >> 3, raw & 7
     if wire > FIXED32:
         raise reader.reject("bad-kind", name, f"wire type {wire}", at=at, detail="bad_wiretype")
@@ -114,8 +117,8 @@ def _key(reader: Reader, name: str) -> tuple[int, int]:
     return number, wire
 
 
-def _bounds(reader: Reader, name: str, number: int, wire: int, at: int) -> WireField:
-    """Read an integer, or step over bytes or a group: the payload's bounds, and the reader behind it."""
+def _read_field(reader: Reader, name: str, number: int, wire: int, at: int) -> WireField:
+    """Read an integer, or skip bytes or a group; the reader is then after the field."""
     start, value = reader.pos, 0
     match wire:
         case 0:
@@ -134,10 +137,12 @@ def _bounds(reader: Reader, name: str, number: int, wire: int, at: int) -> WireF
 
 
 def varint(reader: Reader, name: str) -> int:
-    """An unsigned varint of 64 bits. heka.md section 4: M10 to M13.
+    """Read an unsigned varint of 64 bits. heka.md section 4: M10 to M13.
 
-    More than 10 bytes and bits above the 64th are refused (`bad-varint`); trailing zero groups are
-    remarked as `varint-nonminimal`, as every decoder of the rule book but Java's takes them.
+    Trailing zero groups get the remark `varint-nonminimal`: every decoder of heka.md but Java's accepts them.
+
+    Raises:
+        Rejected: `bad-varint` for more than 10 bytes or for bits above the 64th.
     """
     at = reader.pos
     value, size = reader.base128(name, 10, "varint_too_long")
@@ -150,7 +155,7 @@ def varint(reader: Reader, name: str) -> int:
 
 
 def _length(reader: Reader, name: str) -> int:
-    """The length in front of a payload. heka.md section 4: M44, M45."""
+    """Read the length before a payload. heka.md section 4: M44, M45."""
     at = reader.pos
     length = varint(reader, f"{name}.length")
     if length >> 63:
@@ -160,7 +165,7 @@ def _length(reader: Reader, name: str) -> int:
 
 
 def _skip_group(reader: Reader, name: str, number: int) -> None:
-    """Step over the fields of a group and its end key, without recursion. heka.md section 4: M23."""
+    """Skip the fields of a group and its end key, without recursion. heka.md section 4: M23."""
     open_groups = [number]
     while open_groups:
         at = reader.pos
@@ -190,20 +195,20 @@ def _skip(reader: Reader, name: str, wire: int) -> None:
 
 
 def packed_varints(reader: Reader, name: str) -> Iterator[int]:
-    """The unsigned integers of a packed chunk, one whole window. heka.md section 4: M63 to M68.
+    """Yield the unsigned integers of a packed chunk, the whole window. heka.md section 4: M63 to M68.
 
     Raises:
-        Rejected: as `varint`; a chunk that ends inside an integer is `length-past-end`.
+        Rejected: as `varint`; `length-past-end` if the chunk ends inside an integer.
     """
     while reader.left:
         yield varint(reader, name)
 
 
 def packed_fixed64(reader: Reader, name: str) -> Iterator[bytes]:
-    """The 8-byte values of a packed chunk, one whole window. heka.md section 4: M70 to M72.
+    """Yield the 8-byte values of a packed chunk, the whole window. heka.md section 4: M70 to M72.
 
     Raises:
-        Rejected: `bad-length`, when the chunk is no multiple of 8 bytes.
+        Rejected: `bad-length` if the size of the chunk is not a multiple of 8.
     """
     if reader.left % 8:
         raise reader.reject(
@@ -217,13 +222,13 @@ def packed_fixed64(reader: Reader, name: str) -> Iterator[bytes]:
 
 
 def put_varint(writer: Writer, name: str, number: int, value: int) -> None:
-    """A varint field; a negative value takes ten bytes, as protobuf has it."""
+    """Write a varint field; a negative value takes ten bytes, as in protobuf."""
     writer.uvarint(f"{name}.key", number << 3 | VARINT)
     writer.uvarint(name, value)
 
 
 def put_bytes(writer: Writer, name: str, number: int, data: bytes) -> None:
-    """A length-delimited field: bytes, text, a packed chunk or an inner message."""
+    """Write a length-delimited field: bytes, text, a packed chunk or an inner message."""
     writer.uvarint(f"{name}.key", number << 3 | LENGTH)
     writer.uvarint(f"{name}.length", len(data))
     writer.cover(f"{name}.length", "length", writer.pos, writer.pos + len(data))

@@ -1,9 +1,9 @@
-"""Bytes with names, read: every primitive of the three formats, and the path of each field.
+"""Readers of the primitives of all formats. They know the path of each field that they read.
 
-`Reader` has no hooks. `TracingReader` is the same reader with every primitive wrapped, so that a
-decode without a trace pays nothing for it. Big-endian names are plain (`int32`), little-endian ones
-end in `le`. Every primitive raises `Rejected` with the reader's `short` class when the bytes run out,
-and never looks past its window.
+`Reader` records nothing. `TracingReader` wraps every primitive of `Reader` and records a span for each
+field, so that a decode without a trace does not pay for it. Big-endian integers have plain names (`int32`),
+the names of little-endian ones end in `le`. Every primitive raises `Rejected` with the reader's `short`
+class if not enough bytes are left, and never reads outside its window.
 """
 
 from collections.abc import Callable
@@ -21,30 +21,30 @@ from wireproof.wire.trace import Cover, Covering, Span
 
 
 class Budget:
-    """Bytes that decompression may still give; shared by all the readers of one decode."""
+    """The number of bytes that decompression may still return, shared by all readers of one decode."""
 
     __slots__ = ("left",)
 
     def __init__(self, left: int = MAX_OUTPUT) -> None:
-        """Start with `left` bytes."""
+        """Allow `left` bytes."""
         self.left = left
 
 
 class Reader(Cursor):
-    """Reads the window `pos` to `end` of `data`.
+    """Reads the window from `pos` to `end` of `data`.
 
     Attributes:
-        data: the bytes of this space, whole.
-        end: one past the last byte of the window.
-        short: the class of a read past `end`: `truncated` on the wire, `length-past-end` in a window.
-        remarks: what was remarked so far, shared with the readers of inner regions.
-        budget: bytes that may still be unpacked, shared likewise.
+        data: all bytes of this space.
+        end: position after the last byte of the window.
+        short: reject class of a read past `end`: `truncated` on the wire, `length-past-end` in a window.
+        remarks: the remarks so far, shared with the readers of inner regions.
+        budget: the budget for decompression, shared with the readers of inner regions.
     """
 
     __slots__ = ("budget", "data", "end", "remarks", "short")
 
     tracing: ClassVar[bool] = False
-    """Whether fields are kept: a hot loop asks before it tells more than it reads."""
+    """True if spans are recorded; a hot loop checks it before it calls `cover` or `region`."""
 
     def __init__(  # noqa: PLR0913 - a window is these bounds and what it shares with its parent
         self,
@@ -58,7 +58,7 @@ class Reader(Cursor):
         remarks: list[Remark] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Open a window; without bounds, all of `data` as the wire."""
+        """Open a window of `data`; without bounds, open all of `data` as the wire."""
         super().__init__(pos, space, scope)
         self.data = data
         self.end = len(data) if end is None else end
@@ -70,17 +70,17 @@ class Reader(Cursor):
 
     @property
     def left(self) -> int:
-        """Bytes left in the window."""
+        """The number of bytes left in the window."""
         return self.end - self.pos
 
     def window(self, name: str, length: int, short: RejectClass = "length-past-end") -> Self:
-        """A reader of the next `length` bytes, which this reader steps over."""
+        """Return a reader of the next `length` bytes, and move this reader past them."""
         start = self.pos
         self.skip(name, length)
         return self._child(self.data, start, start + length, self.space, short)
 
-    def unpacked(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
-        """A reader of what was unpacked from the region that begins at `start` of this space."""
+    def inner_reader(self, data: bytes, start: int, short: RejectClass = "length-past-end") -> Self:
+        """Return a reader of `data`, decompressed from the region that begins at `start` of this space."""
         return self._child(data, 0, len(data), f"{self.space}{start}>", short)
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
@@ -98,28 +98,28 @@ class Reader(Cursor):
     # --- remarks and layout ---
 
     def remark(self, cls: str, name: str, *, at: int | None = None, others: tuple[Other, ...] = ()) -> None:
-        """Note that the format leaves the field `name` open here; `cls` is a row of `REMARKS`."""
-        where: At = self.at(self.pos if at is None else at)
-        self.remarks.append(Remark(cls, where, self.path(name), REMARKS[cls].refusable, others))
+        """Add the remark `cls`, a key of `REMARKS`: the format leaves the answer for `name` open."""
+        position: At = self.at(self.pos if at is None else at)
+        self.remarks.append(Remark(cls, position, self.path(name), REMARKS[cls].refusable, others))
 
     def other(self, kind: str, name: str, value: Any) -> Other:  # noqa: ANN401 - a JSON value
-        """Another allowed value (in JSON form) of the field `name` here, for `remark`."""
+        """Return another allowed answer for `remark`: `value`, in JSON form, of the field `name`."""
         return Other(kind, self.path(name), value)
 
     def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
-        """Tell the trace that the field `name`, read before, speaks of the bytes `start` to `end`."""
+        """Record that the field `name`, already read, is the `kind` of the bytes `start` to `end`."""
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
-        """Tell the trace of a span that holds other spans or that the codec read by itself."""
+        """Record a span that contains other spans, or that the codec read without a primitive."""
 
     # --- primitives ---
 
     def out_of_bytes(self, name: str, wanted: int) -> Exception:
-        """The refusal of a read of `wanted` bytes that the window does not hold."""
+        """Return the rejection of a read of `wanted` bytes, more than are left in the window."""
         return self.reject(self.short, name, f"needs {wanted} bytes, {self.left} left")
 
     def skip(self, name: str, length: int) -> None:
-        """Step over `length` bytes."""
+        """Skip `length` bytes."""
         if length < 0:
             raise self.reject("negative-length", name, f"length {length}")
         if length > self.end - self.pos:
@@ -127,7 +127,7 @@ class Reader(Cursor):
         self.pos += length
 
     def take(self, name: str, length: int) -> bytes:
-        """The next `length` bytes."""
+        """Read `length` bytes."""
         pos = self.pos
         if 0 <= length <= self.end - pos:
             self.pos = stop = pos + length
@@ -137,11 +137,11 @@ class Reader(Cursor):
         raise self.out_of_bytes(name, length)
 
     def rest(self, name: str) -> bytes:
-        """All bytes that are left."""
+        """Read all bytes that are left."""
         return self.take(name, self.end - self.pos)
 
     def varint(self, name: str) -> int:
-        """Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
+        """Read Kafka's zigzag varint of 32 bits, at most 5 bytes: kafka.md, section 4."""
         pos = self.pos
         if pos < self.end:
             byte = self.data[pos]
@@ -154,7 +154,7 @@ class Reader(Cursor):
         return self._zigzag(name, 32)
 
     def varlong(self, name: str) -> int:
-        """Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
+        """Read Kafka's zigzag varlong of 64 bits, at most 10 bytes: kafka.md, section 4."""
         pos = self.pos
         if pos < self.end:
             byte = self.data[pos]
@@ -167,7 +167,7 @@ class Reader(Cursor):
         return self._zigzag(name, 64)
 
     def uvarint(self, name: str) -> int:
-        """A base-128 varint of 64 bits, at most 10 bytes: heka.md, section 4; kafka.md, section 4."""
+        """Read an unsigned varint of 64 bits, at most 10 bytes: heka.md, section 4; kafka.md, section 4."""
         start = self.pos
         raw, size = self.base128(name, 10)
         value = raw & 0xFFFF_FFFF_FFFF_FFFF
@@ -180,9 +180,9 @@ class Reader(Cursor):
     def _zigzag(self, name: str, bits: int) -> int:
         start = self.pos
         raw, size = self.base128(name, 5 if bits == 32 else 10)
-        kept = raw & ((1 << bits) - 1)
-        value = (kept >> 1) ^ -(kept & 1)
-        if kept != raw:  # the reader of Kafka drops them: T04, T05, T13, T14
+        low = raw & ((1 << bits) - 1)
+        value = (low >> 1) ^ -(low & 1)
+        if low != raw:  # Kafka's reader drops the high bits: T04, T05, T13, T14
             wide = (raw >> 1) ^ -(raw & 1)
             others = (self.other("kept-bits", name, str(wide)),)
             self.remark("varint-dropped-bits", name, at=start, others=others)
@@ -191,9 +191,12 @@ class Reader(Cursor):
         return value
 
     def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
-        """The raw integer and its size; what the caller does with the bits above its width is its rule.
+        """Read a base-128 integer of at most `most` bytes; return it and its size in bytes.
 
-        Not traced. More than `most` bytes are refused as `bad-varint`, under the rule book's name `detail`.
+        It is not traced, and bits above the width of the caller's type are not dropped.
+
+        Raises:
+            Rejected: `bad-varint`, with `detail`, for more than `most` bytes.
         """
         data, pos, raw = self.data, self.pos, 0
         for size in range(min(most, self.end - pos)):
@@ -233,7 +236,7 @@ FIXED: Final[dict[str, Struct]] = {
     "uint32le": Struct("<I"),
     "uint64le": Struct("<Q"),
 }
-"""The fixed-width integers: name and packing."""
+"""The fixed-width integers by name."""
 
 
 def _fixed(packing: Struct) -> Callable[[Reader, str], int]:
@@ -260,40 +263,43 @@ Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table 
 
 
 class TracingReader(Reader):
-    """A reader that keeps a `Span` of every field, shared with the readers of inner regions."""
+    """A reader that records a `Span` of every field; readers of inner regions share its list."""
 
-    __slots__ = ("_places", "spans")
+    __slots__ = ("_last_index", "spans")
 
     tracing: ClassVar[bool] = True
 
     def __init__(self, data: bytes, *, spans: list[Span] | None = None, **window: Any) -> None:  # noqa: ANN401
-        """Open a window as `Reader` does; `spans` is the list to add to."""
+        """Open a window as `Reader` does; `spans` is the list to which spans are added."""
         super().__init__(data, **window)
         self.spans: list[Span] = [] if spans is None else spans
-        self._places = {(span.space, span.path): index for index, span in enumerate(self.spans)}
+        self._last_index = {(span.space, span.path): index for index, span in enumerate(self.spans)}
 
-    def _keep(self, span: Span) -> None:
-        """Add a span; the last one of a path in a space is found again at once."""
-        self._places[span.space, span.path] = len(self.spans)
+    def _record(self, span: Span) -> None:
+        """Add a span, and note its index: `cover` needs the last span of a path without a search."""
+        self._last_index[span.space, span.path] = len(self.spans)
         self.spans.append(span)
 
     def _child(self, data: bytes, pos: int, end: int, space: str, short: RejectClass) -> Self:
         child = super()._child(data, pos, end, space, short)
-        child.spans, child._places = self.spans, self._places  # noqa: SLF001 - of the same class
+        child.spans, child._last_index = self.spans, self._last_index  # noqa: SLF001 - of the same class
         return child
 
     def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
-        """Attach what the field says to the last span of that path."""
-        index = self._places.get((self.space, self.path(name)))
+        """Add a `Cover` to the last span of the field `name`."""
+        index = self._last_index.get((self.space, self.path(name)))
         if index is not None:
             self.spans[index] = evolve(self.spans[index], cover=Cover(kind, start, end, bias))
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
-        """Add a span that the codec describes itself."""
-        self._keep(Span(self.path(name), self.space, start, end, kind, value))
+        """Record a span that the codec describes itself."""
+        self._record(Span(self.path(name), self.space, start, end, kind, value))
 
-    def taken(self, start: int) -> None:
-        """The bytes just taken lie under a length if the field before is named so: `keyLength` of `key`."""
+    def cover_by_length(self, start: int) -> None:
+        """Add a `Cover` to the field before the bytes just read if it is named as their length.
+
+        The name is that of the bytes and a suffix: `keyLength`, `key_len` or `key_length` for `key`.
+        """
         if len(self.spans) < 2:
             return
         length, data = self.spans[-2:]
@@ -309,9 +315,9 @@ def _traced(kind: str) -> Callable[..., Any]:
     def read(self: TracingReader, name: str, *args: Any) -> Any:  # noqa: ANN401 - wraps every primitive
         start = self.pos
         value = plain(self, name, *args)
-        self._keep(Span(self.path(name), self.space, start, self.pos, label, value))
+        self._record(Span(self.path(name), self.space, start, self.pos, label, value))
         if kind == "take":
-            self.taken(start)
+            self.cover_by_length(start)
         return value
 
     return read

@@ -1,6 +1,6 @@
-"""The one exception that a codec raises, and the remark that it leaves where the format is open.
+"""The only exception of the codecs, and the remark for places where the format leaves the answer open.
 
-Design, section 1 ("remark", "outcome") and section 3 ("Classes").
+architecture.md#verdicts.
 """
 
 from typing import Any
@@ -10,19 +10,19 @@ from attrs import evolve, field, frozen
 from wireproof.wire.classes import RejectClass
 
 At = int | str
-"""A position: the byte offset on the wire, or `61>12`, byte 12 of what was unpacked from wire offset 61."""
+"""A byte offset on the wire, or `61>12` for byte 12 of the data decompressed from wire offset 61."""
 
 
 class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an error in it
-    """The bytes or the value are refused.
+    """The codec rejects the bytes or the value.
 
     Attributes:
-        cls: one of the closed classes.
-        at: the position of the first wrong byte; -1 for a value that cannot be encoded; None if unknown.
-        path: the field that stands there, as `records[2].headers[0].key`; empty if unknown.
-        text: one line for a person.
-        detail: the rule book's own name of the condition, or empty.
-        before: the value that a reader must have delivered before it refuses, or None.
+        cls: the reject class.
+        at: position of the first wrong byte; -1 for a value that cannot be encoded; None if unknown.
+        path: the field at that position, such as `records[2].headers[0].key`; empty if unknown.
+        text: one line for people.
+        detail: the name that the format's specification gives to the condition, or empty.
+        before: the value that a reader must deliver before it rejects the rest, or None.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
         detail: str = "",
         before: Any = None,  # noqa: ANN401 - the value class of whichever format refuses
     ) -> None:
-        """Keep the parts; `args` shows the line a person reads."""
+        """Store the parts, and compose the line that `str` returns."""
         where = cls if at is None else f"{cls} at {at}"
         super().__init__(": ".join(filter(None, (", ".join(filter(None, (where, path))), text))))
         self.cls: RejectClass = cls
@@ -46,13 +46,13 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
         self.before = before
 
     def delivering(self, before: Any) -> "Rejected":  # noqa: ANN401 - as in __init__
-        """The same refusal with what was delivered before it."""
+        """Return the same rejection with the value that is delivered before it."""
         return Rejected(self.cls, self.at, self.path, self.text, detail=self.detail, before=before)
 
 
 @frozen
 class Other:
-    """Another answer that a remark allows: `value` (in JSON form) at `path`, under a `name` of its own."""
+    """Another answer that a remark allows: `value`, in JSON form, at `path`; `name` says which kind it is."""
 
     name: str
     path: str
@@ -61,9 +61,14 @@ class Other:
 
 @frozen
 class Remark:
-    """A place where the reference answers though the format leaves the answer open.
+    """A place where the format leaves the answer open, and the reference gives one of the allowed answers.
 
-    `refusable`: a refusal is allowed there too. `others`: the values allowed in place of the reference's.
+    Attributes:
+        cls: a key of `REMARKS`.
+        at: position of the field.
+        path: path of the field.
+        refusable: True if a codec may reject the input here.
+        others: the values that are allowed instead of the reference's value.
     """
 
     cls: str
@@ -73,6 +78,6 @@ class Remark:
     others: tuple[Other, ...] = field(default=())
 
     def under(self, prefix: str) -> "Remark":
-        """The same remark on a value that now lies under `prefix`, such as `batches[3].`."""
+        """Return the same remark with `prefix`, such as `batches[3].`, before its paths."""
         others = tuple(evolve(other, path=prefix + other.path) for other in self.others)
         return evolve(self, path=prefix + self.path, others=others)

@@ -1,8 +1,8 @@
-"""The table of remark classes: where the formats leave an answer open, and which other answers are allowed.
+"""The table of remark classes: where the formats leave the answer open, and which other answers are allowed.
 
-Design, section 1 ("remark"): one table, beside the refusal classes. A codec leaves a remark by its
-class name; whether a refusal is allowed there is decided here and nowhere else. Other *values* that
-are allowed are computed by the codec where it stands, under the names listed in `others`.
+A codec adds a remark by the name of its class. Only this table decides if a codec may reject the input
+there. The other allowed *values* are computed by the codec, under the names listed in `others`.
+architecture.md#verdicts.
 """
 
 from typing import Final
@@ -12,7 +12,13 @@ from attrs import frozen
 
 @frozen
 class RemarkClass:
-    """A row: document and section, whether a refusal is allowed, and the names of other answers."""
+    """A class of remarks.
+
+    Attributes:
+        source: document, section and test vectors.
+        refusable: True if a codec may reject the input here.
+        others: names of the other allowed answers, whose values the codec computes.
+    """
 
     source: str
     refusable: bool
@@ -20,10 +26,10 @@ class RemarkClass:
 
 
 REMARKS: Final[dict[str, RemarkClass]] = {
-    # --- kafka: rulebook kafka.md, section 5, "IMPL class" ---
-    # Sections 1 and 2: what Kafka's reader does not check, or answers in one of several ways.
+    # --- kafka: kafka.md, section 5, "IMPL class" ---
+    # Sections 1 and 2: values that Kafka's reader does not check, or that it may answer in several ways.
     "size-overflow": RemarkClass(
-        "kafka.md section 1.4 step 7, I14, I25: an entry no log holds", refusable=True
+        "kafka.md section 1.4 step 7, I14, I25: no log contains such an entry", refusable=True
     ),
     "unknown-attr-bits": RemarkClass("kafka.md sections 1.2, 2.1, C08 to C10, L08 to L10", refusable=True),
     "record-attrs": RemarkClass("kafka.md section 1.11, R09, R10, R45", refusable=True),
@@ -39,7 +45,7 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "offset-overflow": RemarkClass("kafka.md section 1.10, C16", refusable=True),
     "offsets-not-monotonic": RemarkClass("kafka.md section 1.5, I31", refusable=True),
     "max-timestamp": RemarkClass(
-        "kafka.md section 1.5, C19; in profile produce a wrapper's too, section 2.2", refusable=True
+        "kafka.md section 1.5, C19; in profile produce also of a wrapper, section 2.2", refusable=True
     ),
     "producer-fields": RemarkClass("kafka.md section 1.5, C20 to C25", refusable=True),
     "negative-timestamp": RemarkClass("kafka.md sections 1.8, 2, C26, C27, R32, L11", refusable=True),
@@ -60,15 +66,15 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "inner-truncated": RemarkClass("kafka.md section 2.2, L24, L25", refusable=True),
     "inner-offsets": RemarkClass("kafka.md section 2.2, L30, L31", refusable=True),
     "inner-ts-type": RemarkClass("kafka.md section 2.2, L29", refusable=True),
-    # Profile `produce`: what a broker stores, clears or packs again, and no producer should write.
+    # Profile `produce`: values that no producer should write; a broker stores, clears or recompresses them.
     "produce-append-time": RemarkClass(
-        "kafka.md section 1.7: cleared, or refused where the topic has append time", refusable=True
+        "kafka.md section 1.7: cleared, or rejected if the topic uses append time", refusable=True
     ),
     "produce-delete-horizon": RemarkClass(
-        "kafka.md sections 1.2, 1.8: the cleaner's bit, not a producer's", refusable=True
+        "kafka.md sections 1.2, 1.8: set by the log cleaner, not by a producer", refusable=True
     ),
-    "produce-inner-offsets": RemarkClass("kafka.md sections 1.7, 2.2: packed again", refusable=True),
-    # Section 3: what Kafka's reader takes though no conforming writer makes it; a strict reader refuses.
+    "produce-inner-offsets": RemarkClass("kafka.md sections 1.7, 2.2: recompressed", refusable=True),
+    # Section 3: data that Kafka's reader accepts although no conforming writer makes it.
     "gzip-trailing-garbage": RemarkClass("kafka.md section 3, N13", refusable=True),
     "gzip-reserved-flags": RemarkClass("kafka.md section 3, X07", refusable=True),
     "snappy-unframed": RemarkClass("kafka.md section 3, Z01", refusable=True),
@@ -78,15 +84,15 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "lz4-content-checksum": RemarkClass("kafka.md section 3, Z26", refusable=True),
     "lz4-content-size": RemarkClass("kafka.md section 3, Z44", refusable=True),
     "lz4-after-endmark": RemarkClass("kafka.md section 3, Z37, Z38, X10", refusable=True),
-    "lz4-endmark-stored": RemarkClass("kafka.md section 3, X10: others see an empty block", refusable=True),
+    "lz4-endmark-stored": RemarkClass("kafka.md section 3, X10: others read an empty block", refusable=True),
     "lz4-v0-hc-good": RemarkClass("kafka.md section 2.3, Z23", refusable=True),
     "lz4-v0-hc-neither": RemarkClass(
         "kafka.md section 2.3: the reader of v0 ignores the byte", refusable=True
     ),
     "zstd-empty-packed-block": RemarkClass(
-        "RFC 8878, section 3.1.1.3, wants 2 bytes; zstandard takes 0 when it streams", refusable=True
+        "RFC 8878, section 3.1.1.3, requires 2 bytes; zstandard accepts 0 when it streams", refusable=True
     ),
-    # --- iggy: rulebook iggy.md, sections 9 to 11 ---
+    # --- iggy: iggy.md, sections 9 to 11 ---
     "iggy-duplicate-header": RemarkClass("iggy.md §10.1", refusable=True, others=("first-wins", "last-wins")),
     "iggy-header-size": RemarkClass("iggy.md §10.3, int32_3bytes", refusable=True),
     "iggy-header-bool": RemarkClass("iggy.md §10.3, bool_is_2", refusable=True),
@@ -98,47 +104,47 @@ REMARKS: Final[dict[str, RemarkClass]] = {
     "iggy-message-checksum": RemarkClass("iggy.md §5, §6, §11.1 R9", refusable=True),
     "iggy-batch-checksum": RemarkClass("iggy.md §6, §11.1 R9", refusable=True),
     "iggy-batch-count": RemarkClass("iggy.md §6, §11.1 R9", refusable=True),
-    "iggy-offset-delta": RemarkClass("iggy.md §6: that of a producer is the message's place", refusable=True),
-    "iggy-unminted-id": RemarkClass("iggy.md §2.5: the server does not look", refusable=True),
+    "iggy-offset-delta": RemarkClass("iggy.md §6: producers write the index of the message", refusable=True),
+    "iggy-unminted-id": RemarkClass("iggy.md §2.5: the server does not check it", refusable=True),
     "iggy-opaque-headers": RemarkClass(
         "iggy.md §5, §6, §10.2: encrypted or damaged, the message is delivered",
         refusable=False,
         others=("no-headers",),
     ),
-    "iggy-unset-field": RemarkClass("iggy.md §2.1, §5: left at 0 by its writer, and ignored", refusable=True),
-    "iggy-flag": RemarkClass("iggy.md §3.2, §5: what is not 1 counts as 0", refusable=True),
+    "iggy-unset-field": RemarkClass("iggy.md §2.1, §5: written as 0, ignored by readers", refusable=True),
+    "iggy-flag": RemarkClass("iggy.md §3.2, §5: every value other than 1 means 0", refusable=True),
     "iggy-request-checksum": RemarkClass("iggy.md §2.1, request_checksum", refusable=True),
     "iggy-short-body": RemarkClass(
-        "iggy.md §2.1: clients take one byte for none", refusable=True, others=("empty",)
+        "iggy.md §2.1: clients read one byte as an empty body", refusable=True, others=("empty",)
     ),
     "iggy-balanced-value": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
     "iggy-bare-balanced": RemarkClass("iggy.md §2.2, Partitioning", refusable=True),
     "iggy-lowered-limit": RemarkClass("iggy.md §9, 0.0.30 and 0.0.116", refusable=True),
-    "iggy-json-length": RemarkClass("iggy.md §8.2: nobody compares it", refusable=True),
-    "iggy-json-reserved": RemarkClass("iggy.md §8.2, §11.1 R16: not looked at", refusable=True),
+    "iggy-json-length": RemarkClass("iggy.md §8.2: no reader compares it", refusable=True),
+    "iggy-json-reserved": RemarkClass("iggy.md §8.2, §11.1 R16: not checked", refusable=True),
     "iggy-json-unknown-field": RemarkClass("iggy.md §8", refusable=True),
     "iggy-base64-bits": RemarkClass("RFC 4648 §3.5", refusable=True),
-    # --- heka: rulebook heka.md, sections 2.4, 3 and 4 ---
-    # Warnings of the strict column: every reader answers, so a refusal is allowed only where one refuses.
+    # --- heka: heka.md, sections 2.4, 3 and 4 ---
+    # Warnings of the strict column: a rejection is allowed only where at least one reader rejects.
     "varint-nonminimal": RemarkClass("heka.md section 4, M12, M13", refusable=False),
     "int32-five-byte-negative": RemarkClass("heka.md section 4, M15, M19", refusable=False),
     "severity-range": RemarkClass("heka.md section 4, M14 to M16", refusable=False),
     "timestamp-negative": RemarkClass("heka.md section 4, M09", refusable=False),
     "bad-utf8": RemarkClass(
-        "heka.md section 4, M36 to M38, M85, M86: kept, replaced or refused",
+        "heka.md section 4, M36 to M38, M85, M86: kept, replaced or rejected",
         refusable=True,
         others=("replaced",),
     ),
     "duplicate-scalar": RemarkClass("heka.md section 4, M32 to M35, M88: the last counts", refusable=False),
     "field-no-value": RemarkClass("heka.md section 4, M51, M66", refusable=False),
     "field-empty-name": RemarkClass("heka.md section 4, M52", refusable=False),
-    "packed-empty": RemarkClass("heka.md section 4, M66: Lua's reader refuses it", refusable=True),
+    "packed-empty": RemarkClass("heka.md section 4, M66: Lua's reader rejects it", refusable=True),
     "bool-not-01": RemarkClass("heka.md section 4, M75, M77", refusable=False),
-    "header-order": RemarkClass("heka.md section 2.4, S19: the C reader refuses it", refusable=True),
+    "header-order": RemarkClass("heka.md section 2.4, S19: the C reader rejects it", refusable=True),
     "header-unknown-field": RemarkClass("heka.md section 2.4, S30", refusable=False),
     "legacy-encoding": RemarkClass("heka.md sections 1 and 2.4, S20", refusable=False),
     "legacy-encoding-json": RemarkClass(
-        "heka.md sections 1 and 8, W11: it meant JSON until 2013-09-18; every reader ignores it now",
+        "heka.md sections 1 and 8, W11: it meant JSON until 2013-09-18; all readers now ignore it",
         refusable=True,
     ),
 }

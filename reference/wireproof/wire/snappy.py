@@ -1,6 +1,6 @@
-"""Snappy as Kafka's consumer reads it: xerial framing, or one raw block. kafka.md, section 3, column snappy.
+"""Snappy, read as Kafka's consumer reads it: xerial framing or one raw block. kafka.md, section 3.
 
-Only the raw blocks are cramjam's. A xerial stream stands under `xerial`, a raw block under `snappy`.
+cramjam only decompresses raw blocks. The path of a xerial stream is `xerial`, that of a raw block `snappy`.
 """
 
 from struct import pack as pack_struct
@@ -17,18 +17,18 @@ WRITTEN_VERSIONS: Final = (1, 1)
 BLOCK: Final = 32 * 1024
 
 MOST_RATIO: Final = 22
-"""A raw block grows by at most 64 bytes for a copy of 3: 21.3 to 1. More cannot be in it."""
+"""An upper bound of the compression ratio: a copy element of 3 bytes means at most 64 bytes, 21.3 to 1."""
 
 
 def unpack(reader: Reader, out: Unpacking) -> None:
-    """Unpack the window.
+    """Decompress the window.
 
     Raises:
-        Rejected: `decompress-failed`, `limit-exceeded`; what was unpacked before stays in `out`.
+        Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
     if not reader.left:  # N18
         raise failed(reader, "snappy", "empty")
-    if not _framed(reader):
+    if not _has_xerial_header(reader):
         start = reader.pos
         unpack_block(reader, out, "snappy", reader.left)
         reader.remark("snappy-unframed", "snappy", at=start)
@@ -37,7 +37,7 @@ def unpack(reader: Reader, out: Unpacking) -> None:
     _header(reader)
     index = 0
     while reader.left >= 4:
-        if _framed(reader):  # Z11
+        if _has_xerial_header(reader):  # Z11
             reader.remark("snappy-concatenated", "magic")
             _header(reader)
             continue
@@ -45,14 +45,14 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         _chunk(reader, out)
         reader.leave()
         index += 1
-    if reader.left:  # Z08: fewer than 4 bytes are no chunk length, and are ignored
+    if reader.left:  # Z08: fewer than 4 bytes are not a chunk length, and are ignored
         reader.remark("snappy-trailing-bytes", "trailing")
         reader.region("trailing", "garbage", reader.pos, reader.end)
     reader.leave()
 
 
-def _framed(reader: Reader) -> bool:
-    """Only the 8 bytes of the prefix are compared, in 16 bytes or more (Z02 to Z05)."""
+def _has_xerial_header(reader: Reader) -> bool:
+    """Return True for 16 bytes or more that begin with the magic; the versions do not matter (Z02 to Z05)."""
     return reader.left >= HEADER and reader.data.startswith(MAGIC, reader.pos, reader.end)
 
 
@@ -64,7 +64,7 @@ def _header(reader: Reader) -> None:
 
 
 def _chunk(reader: Reader, out: Unpacking) -> None:
-    """Length and raw block. Z07, Z09, Z10, Z12, X13."""
+    """Read a chunk: length and raw block. Z07, Z09, Z10, Z12, X13."""
     at = reader.pos
     length = reader.int32("length")
     if length <= 0:
@@ -77,10 +77,10 @@ def _chunk(reader: Reader, out: Unpacking) -> None:
 
 
 def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None:
-    """One raw block. The length that it declares is checked before anything is allocated for it (Z10).
+    """Decompress one raw block. Its declared size is checked before memory is allocated (Z10).
 
     Raises:
-        Rejected: `decompress-failed`, `limit-exceeded`; a block gives all or nothing.
+        Rejected: `decompress-failed`, `limit-exceeded`; `out` then gets nothing of the block.
     """
     start, stop = reader.pos, reader.pos + length
     block = memoryview(reader.data)[start:stop]
@@ -88,10 +88,10 @@ def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None
         size = cramjam.snappy.decompress_raw_len(block)
         out.announce(name, size, start)
         if size > MOST_RATIO * length:
-            raise failed(reader, name, f"{length} bytes cannot give {size}", start)
+            raise failed(reader, name, f"{length} bytes cannot decompress to {size}", start)
         buffer = bytearray(size)
         if size != cramjam.snappy.decompress_raw_into(block, buffer):
-            raise failed(reader, name, f"gave other than the declared {size} bytes", start)
+            raise failed(reader, name, f"does not decompress to the declared {size} bytes", start)
     except cramjam.DecompressionError as error:
         raise failed(reader, name, str(error), start) from None
     out.add(name, bytes(buffer), start)
@@ -100,7 +100,7 @@ def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None
 
 
 def pack(data: bytes) -> bytes:
-    """A xerial stream as Kafka's writer makes it: versions 1 and 1, blocks of 32 KiB."""
+    """Write a xerial stream as Kafka's writer does: versions 1 and 1, blocks of 32 KiB."""
     parts = [MAGIC, pack_struct(">ii", *WRITTEN_VERSIONS)]
     for start in range(0, len(data), BLOCK):
         block = pack_block(data[start : start + BLOCK])
@@ -109,5 +109,5 @@ def pack(data: bytes) -> bytes:
 
 
 def pack_block(data: bytes) -> bytes:
-    """One raw block."""
+    """Write one raw block."""
     return bytes(cramjam.snappy.compress_raw(data))

@@ -1,7 +1,7 @@
-"""The layout trace: every field that was read, where it stood and what it meant.
+"""The trace of a decode: one span for each field, with its position, type and value.
 
-Design, section 2, "The layout trace". `explain`, field-aware damage, the derived families and the
-field diff of the reports all read these rows; there is no second table of offsets.
+`explain`, the field-aware mutators, the derived families and the field diff of the reports all use these
+spans: there is no second table of offsets.
 """
 
 from typing import Any, Literal
@@ -11,12 +11,15 @@ from attrs import field, frozen
 Covering = Literal[
     "length", "count", "crc32c", "crc32", "xxh32", "xxh32-hc", "xxh3-64", "iggy-batch", "hmac", "isize"
 ]
-"""How a field speaks of a range of bytes: its length, the number of its elements, or a checksum over it."""
+"""The relation of a field to other bytes: their length, the number of their elements, or their checksum."""
 
 
 @frozen
 class Cover:
-    """The field is `kind` of the bytes `start` to `end` of its own space, plus `bias` for a length."""
+    """The bytes `start` to `end`, in the field's own space, of which the field is the `kind`.
+
+    A stored length is `end - start + bias`.
+    """
 
     kind: Covering
     start: int
@@ -26,16 +29,16 @@ class Cover:
 
 @frozen
 class Span:
-    """One field of a layout.
+    """One field that was read or written.
 
     Attributes:
-        path: `records[0].headers[1].key`.
-        space: empty for the wire; `61>` for what was unpacked from the region that begins at wire offset 61.
-        start: first byte, in its space.
-        end: one past the last byte.
-        type: the field's standard type name, such as `int32`, `varint`, `bytes`, `gzip`.
-        value: what it decoded to: int, bytes, bool, str or None.
-        cover: what the field says of other bytes, if it does.
+        path: such as `records[0].headers[1].key`.
+        space: empty for the wire; `61>` for the bytes decompressed from the region at wire offset 61.
+        start: position of the first byte in the space.
+        end: position after the last byte.
+        type: name of the field's type, such as `int32`, `varint`, `bytes`, `gzip`.
+        value: the decoded value: int, bytes, bool, str or None.
+        cover: the bytes whose length, count or checksum the field is; None for other fields.
     """
 
     path: str
@@ -48,5 +51,5 @@ class Span:
 
     @property
     def at(self) -> int | str:
-        """The position of the first byte, in the notation of refusals."""
+        """The position of the first byte, in the notation of rejections."""
         return f"{self.space}{self.start}" if self.space else self.start

@@ -1,6 +1,7 @@
-"""What comes out of a compressed region: pieces, each charged to the budget before it is kept.
+"""The output buffer of decompression. Each piece is charged to the budget before it is stored.
 
-kafka.md, section 5, RESOURCE_LIMIT: a declared or actual size above the limit is refused, never spent.
+A declared or actual size above the limit is rejected before memory is used: kafka.md, section 5,
+RESOURCE_LIMIT.
 """
 
 from wireproof.wire.reader import Reader
@@ -10,45 +11,53 @@ FAILED = "DECOMPRESS_FAILED"
 
 
 class Unpacking:
-    """Gathers what the frames of one region unpack to.
+    """The decompressed bytes of all frames of one compressed region.
 
-    One buffer rather than a list of pieces: a hostile region may hold millions of tiny ones.
+    It is one buffer and not a list of pieces, because a hostile region may contain millions of tiny frames.
     """
 
     __slots__ = ("_data", "_reader")
 
     def __init__(self, reader: Reader) -> None:
-        """Start empty, on the budget of `reader`."""
+        """Create an empty buffer that uses the budget of `reader`."""
         self._reader = reader
         self._data = bytearray()
 
     @property
     def size(self) -> int:
-        """Bytes kept so far."""
+        """The number of bytes stored so far."""
         return len(self._data)
 
     @property
     def left(self) -> int:
-        """Bytes that the budget still allows."""
+        """The number of bytes that the budget still allows."""
         return self._reader.budget.left
 
     def announce(self, name: str, size: int, at: int) -> None:
-        """Refuse the field `name` at `at` if the `size` that it declares is more than the budget allows."""
+        """Reject the field `name` at `at` if it declares a `size` above the budget.
+
+        Raises:
+            Rejected: `limit-exceeded`.
+        """
         if size > self.left:
             text = f"{size} bytes, {self.left} allowed"
             raise self._reader.reject("limit-exceeded", name, text, at=at, detail="RESOURCE_LIMIT")
 
     def add(self, name: str, piece: bytes | bytearray, at: int) -> None:
-        """Keep `piece`, which the field `name` at `at` gave."""
+        """Append `piece`, the decompressed bytes of the field `name` at `at`.
+
+        Raises:
+            Rejected: `limit-exceeded`.
+        """
         self.announce(name, len(piece), at)
         self._reader.budget.left -= len(piece)
         self._data += piece
 
     def data(self) -> bytes:
-        """All of it, in order."""
+        """Return all bytes stored so far."""
         return bytes(self._data)
 
 
 def failed(reader: Reader, name: str, text: str, at: int | None = None) -> Rejected:
-    """The refusal of a region that does not unpack: kafka.md, section 5, DECOMPRESS_FAILED."""
+    """Return a rejection for a region that cannot be decompressed: kafka.md, section 5, DECOMPRESS_FAILED."""
     return reader.reject("decompress-failed", name, text, at=at, detail=FAILED)

@@ -1,10 +1,11 @@
-"""Values in JSON, and back: design, section 3, "Values".
+"""The JSON form of values: conversion in both directions, the canonical form, and JSON Schema.
 
-A value is a frozen attrs class of ints, bools, bytes, None, literals, tuples and further values. In
-JSON every integer is a decimal string, bytes and text are lower-case hex, floats are their IEEE bits
-in hex (a codec holds them as bytes), booleans and null are JSON's own. Classes marked `@camel` show
-their fields in camelCase, as Kafka's documents write them; the others as they stand. A field with a
-default is computed: it is there after decode and may be left out for encode.
+A value is a frozen attrs class of ints, bools, bytes, None, literals, tuples and other values. In JSON every
+integer is a decimal string, and bytes and text are lower-case hex. A float is the hex of its IEEE bits, which
+a codec stores as bytes. Booleans and null are those of JSON. Field names are camelCase for classes marked
+with `@camel`, as in Kafka's documents, and unchanged for all others. A field with a default is computed:
+decode sets it, and encode ignores it, so it may be absent from the input of encode.
+adapter-contract.md describes this form for the authors of adapters.
 """
 
 import json
@@ -21,26 +22,26 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from wireproof.wire.rejected import Rejected
 
 Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
-"""A value in JSON form; the integers are `at`, `consumed` and `length`, never a field of a format."""
+"""A value in JSON form. Only `at`, `consumed` and `length` are JSON integers; no field of a format is one."""
 
 T = TypeVar("T")
 
 DECIMAL: Final = r"-?(0|[1-9][0-9]*)"
 HEX: Final = r"([0-9a-f]{2})*"
 DIGEST: Final = 16
-"""Bytes of a digest."""
+"""Size of a digest in bytes."""
 MOST_DIGITS: Final = 64
-"""Digits of an integer: 39 make 128 bits; more would cost time and mean nothing."""
+"""Limit for the digits of an integer: 128 bits need 39, and very long integers take quadratic time."""
 
 
 def camel(cls: type[T]) -> type[T]:
     """Mark a value class whose JSON names are in camelCase."""
-    cls.__wire_camel__ = True  # type: ignore[attr-defined] # a mark that `json_name` reads
+    cls.__wire_camel__ = True  # type: ignore[attr-defined] # `json_name` reads it
     return cls
 
 
 def json_name(cls: type, name: str) -> str:
-    """The JSON name of the field `name` of `cls`."""
+    """Return the JSON name of the field `name` of `cls`."""
     if not getattr(cls, "__wire_camel__", False):
         return name
     head, *tail = name.split("_")
@@ -49,19 +50,19 @@ def json_name(cls: type, name: str) -> str:
 
 def _integer(text: object, _: type) -> int:
     if not isinstance(text, str) or len(text) > MOST_DIGITS or not re.fullmatch(DECIMAL, text):
-        raise ValueError("want an integer as a decimal string")
+        raise ValueError("expected an integer as a decimal string")
     return int(text)
 
 
 def _octets(text: object, _: type) -> bytes:
     if not isinstance(text, str) or not re.fullmatch(HEX, text):
-        raise ValueError("want bytes as lower-case hex")
+        raise ValueError("expected bytes as lower-case hex")
     return bytes.fromhex(text)
 
 
 def _boolean(value: object, _: type) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("want true or false")  # noqa: TRY004 - cattrs gathers ValueErrors
+        raise ValueError("expected true or false")  # noqa: TRY004 - cattrs collects ValueErrors
     return value
 
 
@@ -70,27 +71,27 @@ def _is_tuple(kind: Any) -> bool:  # noqa: ANN401 - a type
 
 
 def _tuple(tree: object, kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
-    """Structure a list up to its first wrong element: cattrs gathers them all, and takes a text as a list."""
+    """Convert a list up to its first wrong element: cattrs would go on, and would accept a text as a list."""
     if not isinstance(tree, list | tuple):
-        raise ValueError("want a list")  # noqa: TRY004 - cattrs gathers ValueErrors
+        raise ValueError("expected a list")  # noqa: TRY004 - cattrs collects ValueErrors
     kinds = get_args(kind)
     if kinds[-1] is Ellipsis:
         kinds = kinds[:1] * len(tree)
     if len(kinds) != len(tree):
-        raise ValueError(f"want {len(kinds)} values, got {len(tree)}")
+        raise ValueError(f"expected {len(kinds)} values, got {len(tree)}")
     hooks = {inner: _CONVERTER.get_structure_hook(inner) for inner in dict.fromkeys(kinds)}
     parts: list[Any] = []
     for index, (part, inner) in enumerate(zip(tree, kinds, strict=True)):
         try:
             parts.append(hooks[inner](part, inner))
-        except Exception as error:  # noqa: BLE001 - as cattrs does: it tells what is wrong where
+        except Exception as error:  # noqa: BLE001 - as in cattrs: the note adds the position of the error
             error.add_note(IterableValidationNote(f"at {index}", index, inner))
             raise IterableValidationError("a list", [error], kind) from None
     return tuple(parts)
 
 
 def _bytes_or_list(kind: Any) -> bool:  # noqa: ANN401 - a type
-    """Whether it is bytes or a tuple, which JSON tells apart: a text or an array."""
+    """Return True for a union of bytes and a tuple: in JSON a string and an array differ."""
     args = get_args(kind)
     union = get_origin(kind) in (Union, UnionType)
     return union and bytes in args and any(get_origin(arg) is tuple for arg in args)
@@ -130,21 +131,26 @@ _CONVERTER: Final = _converter()
 
 
 def to_json(value: Any) -> Json:  # noqa: ANN401 - any value class
-    """The JSON form of a value."""
-    tree: Json = _listed(_CONVERTER.unstructure(value))
+    """Return the JSON form of a value."""
+    tree: Json = _with_lists(_CONVERTER.unstructure(value))
     return tree
 
 
-def _listed(tree: Any) -> Any:  # noqa: ANN401 - walks what cattrs gives
+def _with_lists(tree: Any) -> Any:  # noqa: ANN401 - any output of cattrs
+    """Replace tuples by lists."""
     if isinstance(tree, dict):
-        return {key: _listed(part) for key, part in tree.items()}
+        return {key: _with_lists(part) for key, part in tree.items()}
     if isinstance(tree, list | tuple):
-        return [_listed(part) for part in tree]
+        return [_with_lists(part) for part in tree]
     return tree
 
 
 def from_json(cls: type[T], tree: Json) -> T:
-    """The value of class `cls` that `tree` describes; raises `Rejected` (`invalid-value`) with the path."""
+    """Return the value of class `cls` with the JSON form `tree`.
+
+    Raises:
+        Rejected: `invalid-value`, with the path of the first wrong field.
+    """
     try:
         return _CONVERTER.structure(tree, cls)
     except RecursionError:
@@ -156,12 +162,12 @@ def from_json(cls: type[T], tree: Json) -> T:
 
 
 def canonical(tree: Json) -> bytes:
-    """The one spelling of a JSON value."""
+    """Return the canonical bytes of a JSON value: sorted keys, no spaces."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()
 
 
 def digest(tree: Json) -> str:
-    """The digest by which bulk runs compare: blake2b, 16 bytes, of the canonical spelling, in hex."""
+    """Return the canonical digest of a JSON value in hex: blake2b, 16 bytes. Bulk runs compare digests."""
     return blake2b(canonical(tree), digest_size=DIGEST).hexdigest()
 
 
@@ -176,7 +182,7 @@ _SCALARS: Final[dict[object, dict[str, Any]]] = {
 
 
 def schema(cls: type, title: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the values of `cls`."""
+    """Return the JSON Schema (2020-12) of the values of `cls`."""
     definitions: dict[str, Any] = {}
     root = _schema_of(cls, definitions)
     return {

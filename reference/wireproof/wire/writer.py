@@ -1,6 +1,6 @@
-"""Bytes with names, written: the counterpart of `Reader`, with the same paths and the same trace.
+"""Writers of the primitives of all formats: the counterpart of `Reader`, with the same paths and trace.
 
-A value that does not fit its field is refused as `invalid-value` at the field's path.
+A value that does not fit its field is rejected as `invalid-value` at the path of the field.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ MASK64: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def uvarint_bytes(value: int) -> bytes:
-    """`value`, which is not negative, in base 128."""
+    """Return `value`, which must not be negative, in base 128."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -28,7 +28,7 @@ def uvarint_bytes(value: int) -> bytes:
 
 
 def zigzag(value: int) -> int:
-    """The signed `value` folded for a varint: 0, -1, 1, -2 become 0, 1, 2, 3."""
+    """Return the zigzag encoding of a signed integer: 0, -1, 1, -2 become 0, 1, 2, 3."""
     return value << 1 if value >= 0 else (-value << 1) - 1
 
 
@@ -38,52 +38,52 @@ class Writer(Cursor):
     __slots__ = ("data",)
 
     def __init__(self, *, space: str = "", scope: Scope = None) -> None:
-        """Start empty."""
+        """Create a writer without data."""
         super().__init__(0, space, scope)
         self.data = bytearray()
 
     def invalid(self, name: str, text: str) -> Rejected:
-        """The refusal of a value for the field `name`."""
+        """Return a rejection of the value of the field `name`, for the caller to raise."""
         return Rejected("invalid-value", -1, self.path(name), text)
 
-    def put(self, name: str, data: bytes) -> None:  # noqa: ARG002 - the trace wants the name
+    def put(self, name: str, data: bytes) -> None:  # noqa: ARG002 - the trace needs the name
         """Append `data`."""
         self.data += data
         self.pos = len(self.data)
 
     def varint(self, name: str, value: int) -> None:
-        """Kafka's zigzag varint of 32 bits."""
+        """Append Kafka's zigzag varint of 32 bits."""
         if not -(1 << 31) <= value < 1 << 31:
             raise self.invalid(name, f"{value} does not fit 32 bits")
         Writer.put(self, name, uvarint_bytes(zigzag(value)))
 
     def varlong(self, name: str, value: int) -> None:
-        """Kafka's zigzag varlong of 64 bits."""
+        """Append Kafka's zigzag varlong of 64 bits."""
         if not -(1 << 63) <= value < 1 << 63:
             raise self.invalid(name, f"{value} does not fit 64 bits")
         Writer.put(self, name, uvarint_bytes(zigzag(value)))
 
     def uvarint(self, name: str, value: int) -> None:
-        """An unsigned varint of 64 bits; a negative value takes its two's complement, as protobuf has it."""
+        """Append an unsigned varint of 64 bits; of a negative value its two's complement, as in protobuf."""
         if not -(1 << 63) <= value <= MASK64:
             raise self.invalid(name, f"{value} does not fit 64 bits")
         Writer.put(self, name, uvarint_bytes(value & MASK64))
 
     def uint128le(self, name: str, value: int) -> None:
-        """128 bits, little-endian."""
+        """Append an unsigned integer of 128 bits, little-endian."""
         if not 0 <= value < 1 << 128:
             raise self.invalid(name, f"{value} does not fit 128 bits")
         Writer.put(self, name, value.to_bytes(16, "little"))
 
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
-        """Write the fixed-width `kind` again at `pos`, once the length or checksum is known."""
+        """Overwrite the fixed-width integer `kind` at `pos`, when the length or checksum is known."""
         try:
             FIXED[kind].pack_into(self.data, pos, value)
         except error:
             raise self.invalid(name, f"{value} does not fit {kind}") from None
 
     def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
-        """Tell the trace that the field `name` speaks of the bytes `start` to `end`."""
+        """Record that the field `name` is the `kind` of the bytes `start` to `end`."""
 
     int8: Callable[[str, int], None]
     int16: Callable[[str, int], None]
@@ -114,22 +114,22 @@ for _name, _packing in FIXED.items():
 
 
 class TracingWriter(Writer):
-    """A writer that keeps a `Span` of every field."""
+    """A writer that records a `Span` of every field."""
 
     __slots__ = ("spans",)
 
     def __init__(self, *, space: str = "", scope: Scope = None) -> None:
-        """Start empty, with an empty trace."""
+        """Create a writer without data and with an empty trace."""
         super().__init__(space=space, scope=scope)
         self.spans: list[Span] = []
 
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
-        """Patch the bytes and the span that stands at `pos`."""
+        """Overwrite the bytes, and the value of the span that begins at `pos`."""
         super().patch(name, kind, pos, value)
         self.spans = [evolve(span, value=value) if span.start == pos else span for span in self.spans]
 
     def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
-        """Attach what the field says to the last span of that path."""
+        """Add a `Cover` to the last span of the field `name`."""
         path = self.path(name)
         for index in range(len(self.spans) - 1, -1, -1):
             if self.spans[index].path == path:

@@ -1,7 +1,7 @@
-"""Zstandard frames as Kafka's consumer reads them: kafka.md, section 3, column zstd; layout of RFC 8878.
+"""Zstandard frames, read as Kafka's consumer reads them: kafka.md, section 3, column zstd; RFC 8878.
 
-The frames are walked here; zstandard is given one block at a time, so that no call gives more than
-128 KiB. Each frame stands under `zstd[n]`, its blocks under `zstd[n].blocks[m]`.
+This module reads the frames and passes one block at a time to zstandard, so that no call returns more than
+128 KiB. The path of a frame is `zstd[n]`, that of its blocks `zstd[n].blocks[m]`.
 """
 
 from typing import Final
@@ -19,8 +19,8 @@ SKIPPABLE: Final = range(0x184D_2A50, 0x184D_2A60)
 MOST_WINDOW: Final = 1 << 27
 MOST_BLOCK: Final = 128 * 1024
 UNIT: Final = 16 * 1024
-"""Kafka's output buffer: a frame that declares no more is decoded in one step, so none of it comes before
-a defect in it."""
+"""Size of Kafka's output buffer. A frame that declares no more content than this is decoded in one step: if
+it has a defect, none of its content is delivered."""
 
 # Frame header descriptor: RFC 8878, section 3.1.1.1.1
 SINGLE_SEGMENT: Final = 0x20
@@ -34,7 +34,14 @@ RAW, RLE, COMPRESSED = range(3)
 
 @frozen
 class Header:
-    """What a frame's header says: `window` and `content_size` in bytes, None where it does not tell."""
+    """The header of a frame.
+
+    Attributes:
+        checksum: True if a checksum follows the last block.
+        window: size of the window in bytes.
+        content_size: the declared size of the content in bytes, or None.
+        size_at: position of the content size.
+    """
 
     checksum: bool
     window: int
@@ -43,10 +50,10 @@ class Header:
 
 
 def unpack(reader: Reader, out: Unpacking) -> None:
-    """Unpack every frame of the window; no frame at all gives nothing (N20).
+    """Decompress all frames of the window; an empty window has no content (N20).
 
     Raises:
-        Rejected: `decompress-failed`, `limit-exceeded`; what was unpacked before stays in `out`.
+        Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
     engine, index = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW), 0
     while reader.left:
@@ -60,42 +67,45 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         elif magic == MAGIC:
             _frame(reader, out, engine, start)
         else:  # Z53
-            raise failed(reader, "magic", "no zstd frame", start)
+            raise failed(reader, "magic", "not a zstd frame", start)
         reader.leave()
         index += 1
 
 
 def _frame(reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, start: int) -> None:
-    """One frame behind its magic number. W11, W12, Z50 to Z52, Z58, X15."""
+    """Read one frame after its magic. W11, W12, Z50 to Z52, Z58, X15."""
     header = _header(reader, out)
     stream = _Frame(reader, out, engine, header)
     try:
-        stream.give("header", start, reader.pos, start)
+        stream.decode("header", start, reader.pos, start)
         _blocks(reader, stream, header)
-    except Rejected as refused:
-        if not refused.detail:  # the bytes ran out: a torn frame is streamed, whatever size it declares
-            stream.settle()
+    except Rejected as rejected:
+        if not rejected.detail:  # the frame is cut: Kafka then delivers what came before the cut
+            stream.flush()
         raise
-    stream.settle()
+    stream.flush()
 
 
 def _blocks(reader: Reader, stream: "_Frame", header: Header) -> None:
-    """The blocks up to the last, and the checksum."""
+    """Read the blocks up to the last one, and the checksum."""
     index, last = 0, False
     while not last:
         reader.enter("blocks", index)
         last = _block(reader, stream, header)
         reader.leave()
         index += 1
-    stream.measure(header)
+    stream.check_size(header)
     if header.checksum:
         at = reader.pos
         reader.uint32le("checksum")
-        stream.give("checksum", at, reader.pos, at)
+        stream.decode("checksum", at, reader.pos, at)
 
 
 def _header(reader: Reader, out: Unpacking) -> Header:
-    """RFC 8878, section 3.1.1.1, and Kafka's limits: window log 27 (X04, X05), no dictionary (X06)."""
+    """Read a frame header: RFC 8878, section 3.1.1.1.
+
+    Kafka's limits: a window log of at most 27 (X04, X05), no dictionary (X06).
+    """
     at = reader.pos
     flags = reader.uint8("descriptor")
     if flags & RESERVED:
@@ -105,11 +115,11 @@ def _header(reader: Reader, out: Unpacking) -> Header:
         code = reader.uint8("window")
         window = (1 << 10 + (code >> 3)) * (8 + (code & 7)) // 8
     dictionary_at = reader.pos
-    if _sized(reader, "dictionaryId", DICTIONARY_ID[flags & 3]):
-        raise failed(reader, "dictionaryId", "wants a dictionary", dictionary_at)
+    if _optional_integer(reader, "dictionaryId", DICTIONARY_ID[flags & 3]):
+        raise failed(reader, "dictionaryId", "needs a dictionary", dictionary_at)
     size_at = reader.pos
     kind = "uint8" if flags & SINGLE_SEGMENT and not flags >> 6 else CONTENT_SIZE[flags >> 6]
-    size = _sized(reader, "contentSize", kind)
+    size = _optional_integer(reader, "contentSize", kind)
     if size is not None and kind == "uint16le":
         size += 256
     if flags & SINGLE_SEGMENT:
@@ -120,8 +130,8 @@ def _header(reader: Reader, out: Unpacking) -> Header:
     return Header(bool(flags & CHECKSUM), window, size, size_at)
 
 
-def _sized(reader: Reader, name: str, kind: str) -> int | None:
-    """An integer of the primitive `kind`, or None for none."""
+def _optional_integer(reader: Reader, name: str, kind: str) -> int | None:
+    """Read an integer with the primitive `kind`; None if `kind` is empty."""
     if not kind:
         return None
     value: int = getattr(reader, kind)(name)
@@ -129,7 +139,10 @@ def _sized(reader: Reader, name: str, kind: str) -> int | None:
 
 
 def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
-    """RFC 8878, section 3.1.1.2: 1 bit last, 2 bits type, 21 bits size. Whether it was the last."""
+    """Read a block, and return True if it is the last one: RFC 8878, section 3.1.1.2.
+
+    Its header has 1 bit for the last block, 2 bits for the type and 21 bits for the size.
+    """
     start = reader.pos
     word = int.from_bytes(reader.take("header", 3), "little")
     kind, size = word >> 1 & 3, word >> 3
@@ -140,18 +153,18 @@ def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
     if kind == COMPRESSED and not size:
         reader.remark("zstd-empty-packed-block", "header", at=start)
     data, stored = reader.pos, 1 if kind == RLE else size
-    if stored > reader.left:  # Z52: a raw block gives what there is of it
-        stream.give("data", start, reader.end, data)
+    if stored > reader.left:  # Z52: of a raw block that is cut, the bytes before the cut are delivered
+        stream.decode("data", start, reader.end, data)
     reader.skip("data", stored)
     reader.region("data", ("stored", "rle", "zstd-block")[kind], data, reader.pos)
-    stream.give("data", start, reader.pos, data)
+    stream.decode("data", start, reader.pos, data)
     return bool(word & 1)
 
 
 class _Frame:
-    """Hands one frame's bytes to zstandard, and what comes out on: at once, or a small frame as one unit."""
+    """Decodes one frame with zstandard; passes output on at once, but of a small frame only all together."""
 
-    __slots__ = ("_engine", "_given", "_held", "_most", "_out", "_reader", "_unit")
+    __slots__ = ("_declared", "_engine", "_out", "_pending", "_reader", "_size", "_small")
 
     def __init__(
         self, reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, header: Header
@@ -159,38 +172,38 @@ class _Frame:
         self._reader = reader
         self._out = out
         self._engine = engine.decompressobj()
-        self._most = header.content_size or 0
-        self._unit = header.content_size is not None and header.content_size <= UNIT
-        self._held = bytearray()
-        self._given = 0
+        self._declared = header.content_size or 0
+        self._small = header.content_size is not None and header.content_size <= UNIT
+        self._pending = bytearray()
+        self._size = 0
 
-    def give(self, name: str, start: int, stop: int, at: int) -> None:
-        """Decode the bytes `start` to `stop`; a defect is one of the field `name` at `at`."""
+    def decode(self, name: str, start: int, stop: int, at: int) -> None:
+        """Decode the bytes `start` to `stop`; report a defect in the field `name` at `at`."""
         try:
             piece = self._engine.decompress(self._reader.data[start:stop])
         except zstandard.ZstdError as error:
             raise failed(self._reader, name, str(error), at) from None
-        self._given += len(piece)
-        if not self._unit:
+        self._size += len(piece)
+        if not self._small:
             self._out.add(name, piece, at)
             return
-        self._held += piece
-        if self._given > self._most:
-            raise failed(self._reader, name, f"more than the {self._most} bytes declared", at)
+        self._pending += piece
+        if self._size > self._declared:
+            raise failed(self._reader, name, f"more than the {self._declared} bytes declared", at)
 
-    def measure(self, header: Header) -> None:
-        """Hold all that came out against the declared size: zstandard omits it behind an empty last block."""
-        if header.content_size not in (None, self._given):
-            text = f"{self._given} bytes, {header.content_size} declared"
+    def check_size(self, header: Header) -> None:
+        """Compare the output with the declared size: zstandard does not after an empty last block."""
+        if header.content_size not in (None, self._size):
+            text = f"{self._size} bytes, {header.content_size} declared"
             raise failed(self._reader, "contentSize", text, header.size_at)
 
-    def settle(self) -> None:
-        """Pass on what was held for a whole frame."""
-        self._out.add("contentSize", self._held, self._reader.pos)
-        self._held = bytearray()
+    def flush(self) -> None:
+        """Pass on the output of a small frame."""
+        self._out.add("contentSize", self._pending, self._reader.pos)
+        self._pending = bytearray()
 
 
 def pack(data: bytes) -> bytes:
-    """One frame as Kafka's writer makes it: level 3, streamed, so without content size, no checksum."""
+    """Write one frame as Kafka's writer does: level 3, streamed and so without content size, no checksum."""
     engine = zstandard.ZstdCompressor(level=3, write_content_size=False).compressobj()
     return engine.compress(data) + engine.flush()

@@ -2,16 +2,14 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from documentation import DOCS, ROOT, pages, tables, text_of, words
 from goldens import load
 
 from wireproof import __version__
-from wireproof.adapters.build import drivers_folder
 from wireproof.adapters.contract import PROTOCOL
-from wireproof.adapters.registry import entries
+from wireproof.adapters.packaged import peers_folder
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
 from wireproof.trial import events
@@ -106,11 +104,8 @@ def test_every_fault_is_a_case_and_a_known_failure_of_the_codec() -> None:
 
 
 def known_failures(codec: str) -> set[str]:
-    entry = entries()[codec]
-    folders = [codec, *([entry.prepare.source] if entry.prepare else [])]
-    files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
-    text = next(filter(Path.exists, files)).read_text(encoding="utf-8")
-    return {one.id for one in parse(text)}
+    (file,) = peers_folder().glob(f"*/{codec}/baseline.toml")
+    return {one.id for one in parse(file.read_text(encoding="utf-8"))}
 
 
 # --- all of them ---

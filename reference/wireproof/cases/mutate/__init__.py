@@ -1,7 +1,8 @@
-"""Mutators of every format behind one interface; pure, and a function of their arguments alone.
+"""Mutators for the encodings of all formats.
 
-They know a format by its row alone: by the layout trace (which bytes a length, count or checksum speaks
-of, what was unpacked from where) and by its values. Design, section 2, "The layout trace".
+Every function is pure: its result depends on its arguments only, one of which is the random generator. The
+mutators get their knowledge of a format from the trace of a decode (the range that a length, count or
+checksum covers, the region from which bytes were decompressed) and from the decoded value.
 """
 
 from random import Random
@@ -17,30 +18,30 @@ from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 
 
-def mutate(row: Format, data: bytes, rng: Random, max_size: int, *, keys: Keys | None = None) -> bytes:
-    """A child of `data`: an edit of a field, or of bytes with lengths and checksums repaired.
+def mutate(fmt: Format, data: bytes, rng: Random, max_size: int, *, keys: Keys | None = None) -> bytes:
+    """Return a mutation of `data`: a changed field, or changed bytes with fixed up lengths and checksums.
 
     Args:
-        row: what the bytes are.
-        data: any bytes; such that say nothing are mostly left for the least encoding of the format.
-        rng: all that is drawn.
-        max_size: bytes of the child at most.
-        keys: of signers, as `Options.keys` has them: with them most children are signed again.
+        fmt: the format of the bytes.
+        data: any bytes. Bytes that hardly decode are mostly replaced by a generated encoding of the format.
+        rng: the source of all randomness.
+        max_size: the largest size of the result, in bytes.
+        keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
     """
-    return mutated(row, data, rng, max_size, keys=keys).data
+    return mutated(fmt, data, rng, max_size, keys=keys).data
 
 
-def crossover(row: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
-    """A child of both: a part of the value of `two` in that of `one`, or their bytes joined and repaired."""
-    first, second = parsed(row, one), parsed(row, two)
+def crossover(fmt: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
+    """Combine two inputs: put a part of one value into the other, or join and fix up their bytes."""
+    first, second = parsed(fmt, one), parsed(fmt, two)
     if first.value is not None and second.value is not None and below(rng, 4):
-        made = valued.crossed(row, first, second, rng)
-        if made is not None:
-            return made[:max_size]
+        child = valued.crossed(fmt, first, second, rng)
+        if child is not None:
+            return child[:max_size]
     if not below(rng, 3):
         return (one + two)[:max_size]
     joined = one[: below(rng, len(one) + 1)] + two[below(rng, len(two) + 1) :]
-    return repair(row, joined[:max_size])[:max_size]
+    return repair(fmt, joined[:max_size])[:max_size]
 
 
 __all__ = [

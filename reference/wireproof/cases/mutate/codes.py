@@ -1,6 +1,6 @@
-"""Numbers that mean something to the readers of a field, after the tables of the codecs themselves.
+"""Codes that have a meaning for a field, from the tables of the codecs.
 
-A code out of few is drawn with the other small numbers; one that stands alone in a wide range hardly ever is.
+Random draws find small codes easily, but hardly ever a single code in a large range.
 """
 
 from collections.abc import Mapping
@@ -17,4 +17,4 @@ CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
     (Request, "operation"): UNSUMMED,
     (Reply, "operation"): UNSUMMED,
 }
-"""By class and field: iggy.md, section 2.1."""
+"""Class and field to codes: iggy.md, section 2.1."""

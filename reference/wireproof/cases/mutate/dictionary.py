@@ -1,6 +1,6 @@
-"""The words of each format, for fuzzers that splice them into bytes: constants and edges, as on the wire.
+"""The fuzzing dictionary of each format: constants and boundary values as they are encoded on the wire.
 
-What a codec's own table says is taken from that table; what the rule books alone say is under its citation.
+Constants come from the tables of the codecs if these have them; others have a citation.
 """
 
 import json
@@ -21,7 +21,7 @@ from wireproof.wire.compress import CODECS
 from wireproof.wire.writer import Writer
 
 LONGEST: Final = 64
-"""Bytes of a word at most: libFuzzer takes no longer ones."""
+"""The largest size of a word, in bytes: libFuzzer ignores longer ones."""
 
 EDGES: Final = {
     8: (0, 1, 0x7F, 0x80, 0xFF),
@@ -29,15 +29,15 @@ EDGES: Final = {
     32: (0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF),
     64: (0, 1, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, (1 << 64) - 1),
 }
-"""By bits: nothing, one, both ends of the signed range and the largest, as they stand on the wire."""
+"""Number of bits to boundary values: 0, 1, the limits of the signed range, the largest unsigned number."""
 
 STEPS: Final = (0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, (1 << 31) - 1, -(1 << 31))
-"""Where a varint takes one more byte, and its ends at 32 bits."""
+"""Numbers at which a varint takes one more byte, and the limits of 32 bits."""
 
 LONG_STEPS: Final = (*STEPS, (1 << 63) - 1, -(1 << 63))
 
 OVERLONG: Final = (b"\x80\x00", b"\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f", b"\x80" * 5, b"\xff" * 10)
-"""Varints in more bytes than they need, and such as never end: kafka.md §4, heka.md, section 4."""
+"""Varints with more bytes than they need, or without an end: kafka.md §4, heka.md, section 4."""
 
 
 COMPUTED: Final = (
@@ -49,21 +49,21 @@ COMPUTED: Final = (
     b"count",
     b"checksum",
 )
-"""Members of JSON bodies that are in no value: iggy.md section 8."""
+"""Members of JSON bodies that are not fields of a value: iggy.md, section 8."""
 
 
-def dictionary(row: Format) -> tuple[bytes, ...]:
-    """The words of a row, each once, in an order that does not change; each of 1 to 64 bytes."""
-    return tuple(dict.fromkeys(word for word in _words(row) if 1 <= len(word) <= LONGEST))
+def dictionary(fmt: Format) -> tuple[bytes, ...]:
+    """Return the distinct words of a format in a fixed order. A word has 1 to 64 bytes."""
+    return tuple(dict.fromkeys(word for word in _words(fmt) if 1 <= len(word) <= LONGEST))
 
 
-def _words(row: Format) -> Iterator[bytes]:
-    match row.name.partition(".")[0]:
+def _words(fmt: Format) -> Iterator[bytes]:
+    match fmt.name.partition(".")[0]:
         case "kafka":
             yield from _edges(">")
-            yield from _kafka(row)
-        case "iggy" if ".json." in row.name:
-            yield from _json(row)
+            yield from _kafka(fmt)
+        case "iggy" if ".json." in fmt.name:
+            yield from _json(fmt)
         case "iggy":
             yield from _edges("<")
             yield from _iggy()
@@ -72,7 +72,7 @@ def _words(row: Format) -> Iterator[bytes]:
 
 
 def _edges(order: str) -> Iterator[bytes]:
-    """The integers of fixed width at their edges, in the byte order of the system."""
+    """Yield boundary values of integers of fixed width, in the byte order of the system."""
     for bits, numbers in EDGES.items():
         letter = {8: "B", 16: "H", 32: "I", 64: "Q"}[bits]
         yield from (pack(f"{order}{letter}", number) for number in numbers)
@@ -87,8 +87,8 @@ def _varint(kind: str, value: int) -> bytes:
 # --- kafka ---
 
 
-def _kafka(row: Format) -> Iterator[bytes]:
-    """Magics and attributes (§1.2, §2.1), markers (§1.9), varints (§4), heads of packed regions (§3)."""
+def _kafka(fmt: Format) -> Iterator[bytes]:
+    """Yield magics, attributes (§1.2, §2.1), control records (§1.9), varints (§4), compressed data (§3)."""
     yield from (bytes([magic]) for magic in range(4))
     flags = (0, APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON, CONTROL | TRANSACTIONAL, APPEND_TIME | HORIZON)
     yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
@@ -98,7 +98,7 @@ def _kafka(row: Format) -> Iterator[bytes]:
     yield from OVERLONG
     heads = [codec.pack(b"") for codec in CODECS.values()]
     yield from (head[:size] for head in heads for size in (4, 8, len(head)))
-    if row.revision != "v2":  # §2.1: a head of its own, as the old formats have it
+    if fmt.revision != "v2":  # §2.1: the message header of the old formats
         yield from (bytes([magic, codec]) + b"\xff" * 4 for magic in (0, 1) for codec in range(5))
 
 
@@ -106,7 +106,7 @@ def _kafka(row: Format) -> Iterator[bytes]:
 
 
 def _iggy() -> Iterator[bytes]:
-    """Tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and text that is none."""
+    """Yield tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid UTF-8."""
     yield from (bytes([code]) for code in TAGS)
     yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in KINDS)
     yield from (bytes([code]) for code in STATES)
@@ -114,12 +114,12 @@ def _iggy() -> Iterator[bytes]:
     yield from (b"\xc3\xa9", b"\xff\xfe", b"\xed\xa0\x80", bytes(16), b"\xff" * 16)
 
 
-def _json(row: Format) -> Iterator[bytes]:
-    """The names of the members, the words of the closed lists, and JSON's own traps: §8."""
-    yield from (json.dumps(name).encode() + b":" for name in _names(row.value))
+def _json(fmt: Format) -> Iterator[bytes]:
+    """Yield the names of members, the words of enumerations, and difficult JSON: §8."""
+    yield from (json.dumps(name).encode() + b":" for name in _names(fmt.value))
     yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
     yield from (b'"%s":' % name for name in COMPUTED)
-    yield from (json.dumps(word).encode() for word in _closed(row.value))
+    yield from (json.dumps(word).encode() for word in _enumerated_words(fmt.value))
     yield from (json.dumps(kind.name).encode() for kind in KINDS)
     yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""', b'"AA=="', b'"AB=="')
     yield from (rb"\u0000", rb"\ud800", rb"\ud83d\ude00", rb"\/", b"[[[[[[[[", b"\xef\xbb\xbf", b"\xff")
@@ -128,8 +128,8 @@ def _json(row: Format) -> Iterator[bytes]:
     )
 
 
-def _parts(cls: type) -> Iterator[tuple[str, Kind]]:
-    """The parts of a value class and of the classes in it; none of these formats holds itself."""
+def _all_parts(cls: type) -> Iterator[tuple[str, Kind]]:
+    """Yield the fields of a value class and of the classes in it. No class contains itself."""
     todo: list[tuple[str, Kind]] = list(parts_of(cls))
     while todo:
         name, kind = todo.pop()
@@ -141,22 +141,23 @@ def _parts(cls: type) -> Iterator[tuple[str, Kind]]:
 
 
 def _names(cls: type) -> list[str]:
-    """`checksum` is a member that is computed."""
-    return [*(name for name, _ in _parts(cls) if name), "checksum"]
+    """Return the names of the fields, and `checksum`, a member that is computed."""
+    return [*(name for name, _ in _all_parts(cls) if name), "checksum"]
 
 
-def _closed(cls: type) -> list[str]:
-    return [word for _, kind in _parts(cls) if kind.holds == "word" for word in kind.of]
+def _enumerated_words(cls: type) -> list[str]:
+    """Return the words of the enumerations in a value class."""
+    return [word for _, kind in _all_parts(cls) if kind.holds == "word" for word in kind.of]
 
 
 # --- heka ---
 
 SIGNERS: Final = (b"test", b"test_1", b"vic", b"trusted_signer", b"some_key", b"testkey")
-"""Who signs in the rule book, and with what: heka.md, section 3."""
+"""The signers and keys in the examples of heka.md, section 3."""
 
 
 def _heka() -> Iterator[bytes]:
-    """Separators, headers, keys of fields and varints: heka.md, sections 1 to 4."""
+    """Yield separators, headers, keys of fields and varints: heka.md, sections 1 to 4."""
     head = bytes([RECORD_SEPARATOR])
     yield from (head, bytes([UNIT_SEPARATOR]), b"\x08", head + b"\x02\x08\x14\x1f", b"\x1e\x02\x08\x00\x1f")
     yield from SIGNERS
@@ -169,6 +170,6 @@ def _heka() -> Iterator[bytes]:
 
 
 NUMBERS: Final = range(1, max(*heka_message.MESSAGE, *heka_message.FIELD, *header.HEADER) + 3)
-"""Of the fields of every message of the format; `fields` is 10, and the last is one that none has."""
+"""The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""
 
 _UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID)) + bytes(range(16))

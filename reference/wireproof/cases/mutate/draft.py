@@ -1,4 +1,8 @@
-"""Bytes under edit: splices in any space of a trace, packed and sealed again from the inside out."""
+"""Apply splices to encoded bytes, on the wire or inside compressed regions.
+
+The lengths and checksums of the changed bytes are fixed up, and regions are compressed again, innermost
+first.
+"""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -15,12 +19,20 @@ PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     **{codec.name: codec.pack for codec in CODECS.values()},
     "base64": lambda data: b'"' + b64encode(data) + b'"',
 }
-"""How the bytes of a region are made of what was in it, by the type of the region's span."""
+"""The functions that compress or encode the content of a region again, by the type of the region's span."""
 
 
 @frozen
 class Splice:
-    """The bytes `start` to `end` of a space are to be `new`; the field `spare` is not to be repaired."""
+    """An edit: replace the bytes `start` to `end` of a space by `new`.
+
+    Attributes:
+        space: the space of the trace; empty for the wire.
+        start: the first byte to replace.
+        end: one past the last byte to replace.
+        new: the replacement.
+        spare: the path of a field that is not fixed up after the edit.
+    """
 
     space: str
     start: int
@@ -30,65 +42,68 @@ class Splice:
 
 
 def drafted(parent: Parsed, splices: Sequence[Splice], *, lengths: bool = True, sums: bool = True) -> bytes:
-    """The parent's bytes with the splices made; where two meet, the one that stands further back is made.
+    """Return the parent's bytes with the splices applied. Of overlapping splices, apply the last one.
 
     Args:
-        parent: what is edited; positions are its own.
-        splices: the edits, of any space.
-        lengths: whether lengths are made right again.
-        sums: whether checksums are; without them lengths are not either.
+        parent: the bytes to edit and their trace.
+        splices: the edits, in any spaces; their positions refer to the parent.
+        lengths: whether to fix up lengths.
+        sums: whether to fix up checksums; if not, lengths are not fixed up either.
     """
     if len(parent.spaces) == 1:
-        return _edited(parent, "", splices, lengths=lengths, sums=sums)
+        return _splice_space(parent, "", splices, lengths=lengths, sums=sums)
     todo: dict[str, list[Splice]] = {}
     for splice in splices:
         todo.setdefault(splice.space, []).append(splice)
     for space in sorted((name for name in parent.spaces if name), key=_depth, reverse=True):
         if space in todo:
-            inner = _edited(parent, space, todo.pop(space), lengths=lengths, sums=sums)
+            inner = _splice_space(parent, space, todo.pop(space), lengths=lengths, sums=sums)
             region = region_of(parent, space)
             if region is not None:
                 packed = Splice(region.space, region.start, region.end, packer(parent, region)(inner))
                 todo.setdefault(region.space, []).append(packed)
-    return _edited(parent, "", todo.get("", []), lengths=lengths, sums=sums)
+    return _splice_space(parent, "", todo.get("", []), lengths=lengths, sums=sums)
 
 
 def _depth(space: str) -> int:
     return space.count(">")
 
 
-def _edited(parent: Parsed, space: str, splices: Sequence[Splice], *, lengths: bool, sums: bool) -> bytes:
-    data, speaking = parent.spaces[space], parent.speaking[space] if sums else ()
-    if not lengths and speaking:
-        speaking = parent.summing[space]
-    for splice in _apart(splices):
+def _splice_space(
+    parent: Parsed, space: str, splices: Sequence[Splice], *, lengths: bool, sums: bool
+) -> bytes:
+    """Apply the splices of one space, and fix up its lengths and checksums."""
+    data, covering = parent.spaces[space], parent.speaking[space] if sums else ()
+    if not lengths and covering:
+        covering = parent.summing[space]
+    for splice in _separate(splices):
         start, end, new = splice.start, splice.end, splice.new
         data = data[:start] + new + data[end:]
-        if speaking:
-            speaking = shifted(speaking, start, end, len(new) - (end - start))
-    if not speaking:
+        if covering:
+            covering = shifted(covering, start, end, len(new) - (end - start))
+    if not covering:
         return data
     spare = next((splice.spare for splice in splices if splice.spare), "")
-    return resealed(Damaged(data, speaking), lengths=lengths, spare=spare, grow=True).data
+    return resealed(Damaged(data, covering), lengths=lengths, spare=spare, grow=True).data
 
 
-def _apart(splices: Sequence[Splice]) -> Sequence[Splice]:
-    """From the last on, but for those that meet one that stands further back."""
+def _separate(splices: Sequence[Splice]) -> Sequence[Splice]:
+    """Return the splices from the last to the first, without those that overlap a later one."""
     if len(splices) < 2:
         return splices
-    made: list[Splice] = []
-    for splice in sorted(splices, key=_place, reverse=True):
-        if not made or splice.end <= made[-1].start:
-            made.append(splice)
-    return made
+    separate: list[Splice] = []
+    for splice in sorted(splices, key=_bounds, reverse=True):
+        if not separate or splice.end <= separate[-1].start:
+            separate.append(splice)
+    return separate
 
 
-def _place(splice: Splice) -> tuple[int, int]:
+def _bounds(splice: Splice) -> tuple[int, int]:
     return splice.start, splice.end
 
 
 def region_of(parent: Parsed, space: str) -> Span | None:
-    """The span that the bytes of `space` were unpacked from; None where nothing packs it again."""
+    """Return the span from which `space` was decompressed; None if it cannot be compressed again."""
     outer, _, at = space[:-1].rpartition(">")
     outer, start = (f"{outer}>" if outer else ""), int(at)
     for span in parent.spans:
@@ -98,7 +113,10 @@ def region_of(parent: Parsed, space: str) -> Span | None:
 
 
 def repacked(parent: Parsed, region: Span) -> bytes | None:
-    """An LZ4 region with the header checksum of the other sort: kafka.md §2.3. None for other regions."""
+    """Compress an LZ4 region again with the other kind of header checksum: kafka.md §2.3.
+
+    Return None for other regions.
+    """
     data = parent.spaces.get(f"{region.space}{region.start}>")
     if region.type != KIP57.name or data is None:
         return None
@@ -106,7 +124,10 @@ def repacked(parent: Parsed, region: Span) -> bytes | None:
 
 
 def packer(parent: Parsed, region: Span) -> Callable[[bytes], bytes]:
-    """What packs a region again; LZ4 in a v0 message has a checksum of its own: kafka.md §2.3."""
+    """Return the function that compresses a region again.
+
+    LZ4 in a v0 message has another header checksum: kafka.md §2.3.
+    """
     if region.type != KIP57.name:
         return PACKERS[region.type]
     magics = [

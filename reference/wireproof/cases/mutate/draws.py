@@ -1,7 +1,7 @@
-"""Draws from a generator, by one call of it each: `randrange` and `choice` cost four times as much.
+"""Fast random draws, with one call of the generator each. `randrange` and `choice` take four times as long.
 
-Most of what a mutation does to a small input is to draw. That numbers beyond 2^53 are not drawn evenly
-matters to nobody here.
+A mutation of a small input spends most of its time on draws. Numbers above 2^53 are not drawn evenly, which
+does not matter here.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,18 @@ T = TypeVar("T")
 
 
 def below(rng: Random, top: int) -> int:
-    """An integer from 0 to `top`, without it."""
+    """Return an integer from 0 to `top - 1`."""
     return int(rng.random() * top)
 
 
-def pick(rng: Random, some: Sequence[T]) -> T:
-    """One of `some`, which are not none."""
-    return some[int(rng.random() * len(some))]
+def pick(rng: Random, items: Sequence[T]) -> T:
+    """Return an element of a sequence that is not empty."""
+    return items[int(rng.random() * len(items))]
 
 
-def early(rng: Random, some: Sequence[T]) -> T:
-    """One of `some`, which are not none; rather one of the first, on which the others hang."""
-    return some[int(min(rng.random(), rng.random()) * len(some))]
+def early(rng: Random, items: Sequence[T]) -> T:
+    """Return an element of a sequence that is not empty, biased towards the front.
+
+    The first fields matter most, because the others depend on them.
+    """
+    return items[int(min(rng.random(), rng.random()) * len(items))]

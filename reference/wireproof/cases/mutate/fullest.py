@@ -1,6 +1,6 @@
-"""A value of each format with something in each of its parts: what is mutated where a parent says nothing.
+"""Maximal values: for each format, values in which every part is present. They replace useless parents.
 
-From the least value most deep states are several edits away, from this one mostly a single one.
+From a minimal value most deep states of a codec are several edits away, from a maximal value mostly one.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ from wireproof.wire.rejected import Rejected
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 
 _TIME: Final = 1_700_000_000_000
-"""Milliseconds: what is relative to it is not the same as what is absolute."""
+"""A timestamp in milliseconds. It is not 0, so that absolute and relative timestamps differ."""
 
 _MADE: Final[dict[Any, Any]] = {
     RecordBatch: evolve(
@@ -40,7 +40,7 @@ _MADE: Final[dict[Any, Any]] = {
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
     Reply30: Reply30(status=1, body=b"ok"),
 }
-"""Classes whose parts depend on one another."""
+"""Class to value, for classes whose parts depend on one another."""
 
 
 _HELD: Final[tuple[tuple[Any, ...], ...]] = (
@@ -52,7 +52,7 @@ _KINDS: Final = (
     HeaderValue("raw", b"v"), HeaderValue("string", b"k"), HeaderValue("bool", b"\1"),
     HeaderValue("int32", b"\1\0\0\0"),
 )  # fmt: skip
-"""A header value of each sort: bytes, text, a flag, a number of a fixed width. iggy.md, section 2.3."""
+"""Header values: bytes, a string, a boolean, a number of fixed width. iggy.md, section 2.3."""
 
 _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
     Field: tuple(
@@ -62,13 +62,13 @@ _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
     tuple[bytes, HeaderValue]: tuple((bytes((at,)), one) for at, one in enumerate(_KINDS, ord("k"))),
     tuple[HeaderValue, HeaderValue]: tuple(zip(_KINDS, _KINDS, strict=True)),
 }
-"""What a list holds of classes of which one instance is of one sort: heka.md, section 4."""
+"""Class to the elements of a list, for classes whose instances have different types: heka.md, section 4."""
 
 
 def full(kind: Any, name: str = "", turn: int = 0) -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of a type in which lists hold one of each sort, and what may be null is not.
+    """Return a value of a type whose lists have an element of each type and whose optional parts are present.
 
-    Where there are alternatives each has its `turn`.
+    For a union, `turn` selects the alternative.
     """
     if kind in _MADE:
         return _MADE[kind]
@@ -90,13 +90,13 @@ _LATER: Final[dict[str, Any]] = {"payload": b"p", "offset": 2}
 
 
 def _behind(kind: type) -> Any:  # noqa: ANN401 - as `full`
-    """The least of a class that may stand behind another: not empty where it may not be, and in order."""
+    """Return a minimal value that may follow another one: not empty, and in order."""
     value = least(kind)
     return evolve(value, **{name: given for name, given in _LATER.items() if hasattr(value, name)})
 
 
 def _listed(kind: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401 - as `full`
-    """One of each sort; a least one behind the only one: what stands there is where readers slip."""
+    """Return a list with an element of each type and a minimal last one, where readers often have bugs."""
     if kind in _SORTS:
         return _SORTS[kind]
     sorts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
@@ -106,7 +106,7 @@ def _listed(kind: Any, name: str, turn: int) -> tuple[Any, ...]:  # noqa: ANN401
 
 @lru_cache(maxsize=256)
 def samples(row: Format) -> tuple[bytes, ...]:
-    """The encodings of the fullest values of a row: one of each turn, until there is no other."""
+    """Return the distinct encodings of the maximal values of a format, one for each turn."""
     found: dict[bytes, None] = {}
     for turn in count():
         data = sample(row, turn)
@@ -118,7 +118,7 @@ def samples(row: Format) -> tuple[bytes, ...]:
 
 @lru_cache(maxsize=256)
 def sample(row: Format, turn: int = 0) -> bytes:
-    """The encoding of a fullest value of a row; the least one where its format cannot write that."""
+    """Return the encoding of a maximal value of a format; if it cannot be encoded, of a minimal one."""
     value = full(row.value, turn=turn)
     if isinstance(value, Message):
         value = evolve(value, magic=0 if row.revision == "v0" else 1)

@@ -1,4 +1,4 @@
-"""Edits of JSON text: members that are missing, new, twice or of another type."""
+"""Mutations of JSON text: members that are missing, added, duplicated or of another type."""
 
 import json
 import re
@@ -13,10 +13,10 @@ from wireproof.iggy.kinds import BY_NAME
 from wireproof.iggy.layout import STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
-"""A member whose value holds no other object."""
+"""A member whose value contains no nested object."""
 
 OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
-"""The same, where that value is an object itself."""
+"""A member whose value is an object without nested objects."""
 
 OTHERS: Final[tuple[Any, ...]] = (
     None,
@@ -39,24 +39,24 @@ OTHERS: Final[tuple[Any, ...]] = (
     {},
     [0],
 )
-"""What stands in place of something else."""
+"""Replacements for any JSON value."""
 
 CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(BY_NAME), tuple(STATES.values()))
-"""Lists of words of which each may stand where another one does, as far as a reader of text can tell."""
+"""Enumerations: a word of one is often replaced by another word of the same enumeration."""
 
 MORE: Final = ("x", "_", " ", "\U0001f600")
-"""What stands behind a name; the last one takes two escapes."""
+"""Suffixes for the names of members; the last one needs two escapes."""
 
 
 def edited(rng: Random, data: bytes) -> bytes | None:
-    """The text with one to three places of its tree changed; None if it is no JSON."""
+    """Return the text with one to three changes in its tree; None if it is not JSON."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    twice = not below(rng, 4)
-    for _ in range(pick(rng, (0, 0, 1) if twice else (1, 1, 1, 2))):
-        places = _sorted(_places(tree))
+    duplicate = not below(rng, 4)
+    for _ in range(pick(rng, (0, 0, 1) if duplicate else (1, 1, 1, 2))):
+        places = _by_type(_places(tree))
         if not places:
             tree = [tree]
             continue
@@ -64,45 +64,48 @@ def edited(rng: Random, data: bytes) -> bytes | None:
     text = json.dumps(
         tree, separators=pick(rng, ((",", ":"), (", ", ": "))), ensure_ascii=bool(below(rng, 2))
     )
-    found = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if twice else []
-    if found:  # a member twice, which no tree holds
-        one = pick(rng, found)
-        text = f"{text[: one.end()]},{one[0]}{text[one.end() :]}"
+    members = list(pick(rng, (MEMBER, OBJECT)).finditer(text)) if duplicate else []
+    if members:  # a duplicate member, which a tree cannot express
+        member = pick(rng, members)
+        text = f"{text[: member.end()]},{member[0]}{text[member.end() :]}"
     return text.encode(errors="surrogatepass")
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
-    """Every member and item: what holds it, and its key there; iterative."""
-    todo = [tree]
-    while todo:
-        here = todo.pop()
+    """Yield the container and the key of every member and item, without recursion."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         pairs = list(
-            here.items() if isinstance(here, dict) else enumerate(here) if isinstance(here, list) else ()
+            node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         )
         for key, part in pairs:
-            yield here, key
-            todo.append(part)
+            yield node, key
+            pending.append(part)
 
 
-def _sorted(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
-    """The items of lists, the members that are numbers, texts, and others: one sort does not hide another."""
-    found: dict[type, list[tuple[Any, Any]]] = {}
+def _by_type(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
+    """Group places by type: list items, numbers, strings, others. So frequent types do not dominate."""
+    groups: dict[type, list[tuple[Any, Any]]] = {}
     for holder, key in places:
-        found.setdefault(_sort(holder, key), []).append((holder, key))
-    return list(found.values())
+        groups.setdefault(_type_of(holder, key), []).append((holder, key))
+    return list(groups.values())
 
 
 WAYS: Final = {list: 3, int: 12, str: 12, object: 6}
-"""By sort of a place, one change in so many takes it away; numbers and texts mostly are replaced."""
+"""The number of equally likely changes by type of a place, one of which is its removal.
+
+Numbers and strings are mostly replaced.
+"""
 
 
-def _sort(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
-    sort = list if isinstance(holder, list) else type(holder[key])
-    return sort if sort in WAYS else object
+def _type_of(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
+    kind = list if isinstance(holder, list) else type(holder[key])
+    return kind if kind in WAYS else object
 
 
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match below(rng, WAYS[_sort(holder, key)]):
+    match below(rng, WAYS[_type_of(holder, key)]):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
@@ -112,16 +115,18 @@ def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
         case 1:
             holder.append(deepcopy(holder[key]))
         case _:
-            holder[key] = _another(rng, holder[key])
+            holder[key] = _replacement(rng, holder[key])
 
 
-def _another(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
-    """Something else, mostly of the same sort: a number that a field may hold, a word of the same list."""
+def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a replacement, mostly of the same type: another number, or a word of the same enumeration."""
     if below(rng, 6):
         if type(part) is int:
             other = abs(integer(rng, part))
             return other + (other == part)
-        words = [some for some in CLOSED if part in some] if isinstance(part, str) else []
+        words = (
+            [enumeration for enumeration in CLOSED if part in enumeration] if isinstance(part, str) else []
+        )
         if words:
             return pick(rng, words[0])
     return deepcopy(pick(rng, OTHERS))

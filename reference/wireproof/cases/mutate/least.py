@@ -1,4 +1,4 @@
-"""The least value of each format: where generation begins when there is no corpus."""
+"""Minimal values: the smallest value of each format. Generation starts from them if there is no corpus."""
 
 from functools import lru_cache
 from types import NoneType, UnionType
@@ -16,10 +16,10 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = {"v1": 1}
-"""Of a message whose revision says so; any other is of magic 0."""
+"""Revision to the magic of a message; other revisions have magic 0."""
 
 UUID: Final = bytes(range(16))
-"""Of a Heka message: heka.md, section 4, M05."""
+"""The uuid of a Heka message: heka.md, section 4, M05."""
 
 _MADE: Final[dict[Any, Any]] = {
     RecordBatch: RecordBatch(0, -1, 2, 0, 0, 0, 0, -1, -1, -1, (Record(0, 0, 0, None, b"v", ()),)),
@@ -28,15 +28,15 @@ _MADE: Final[dict[Any, Any]] = {
     Identifier: Identifier("numeric", b"\x01\x00\x00\x00"),
     HeaderValue: HeaderValue("raw", b"v"),
 }
-"""Classes of which zeros are no value."""
+"""Class to value, for classes in which zeros are not valid."""
 
 _NAMED: Final = {"uuid": UUID, "payload": b"p", "key": b"k"}
-"""Fields that may not be empty."""
+"""Name of a field to bytes, for fields that must not be empty."""
 
 
 @lru_cache(maxsize=512)
 def least(kind: Any, name: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
-    """The least value of a type: its lists are empty, and what may be null is."""
+    """Return the minimal value of a type: lists are empty and optional parts are None."""
     if kind in _MADE:
         return _MADE[kind]
     origin, args = get_origin(kind), get_args(kind)
@@ -54,14 +54,14 @@ def _scalar(kind: Any, name: str) -> Any:  # noqa: ANN401 - as `least`
 
 
 def of_class(kind: type) -> Any:  # noqa: ANN401 - an instance of it
-    """The least instance of a value class."""
+    """Return the minimal instance of a value class."""
     hints = get_type_hints(kind)
     return kind(**{a.name: least(hints[a.name], a.name) for a in fields(kind)})
 
 
 @lru_cache(maxsize=256)
 def seed(row: Format) -> bytes:
-    """The encoding of the least value of a row; of a body that must hold something, with one of it."""
+    """Return the encoding of the minimal value of a format; lists that must not be empty have one element."""
     value = least(row.value)
     if isinstance(value, Message):
         value = Message(0, MAGIC.get(row.revision, 0), 0, -1, None, b"v", None)
@@ -75,7 +75,7 @@ def seed(row: Format) -> bytes:
 
 
 def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of it
-    """The value with one element in each of its lists."""
+    """Return the value with one element in each empty list."""
     hints = get_type_hints(kind)
     parts = {a.name: getattr(value, a.name) for a in fields(kind)}
     for name, part in parts.items():
@@ -85,7 +85,7 @@ def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of i
 
 
 def written(row: Format, value: Any, options: Options = DEFAULT) -> bytes:  # noqa: ANN401 - of the row's class
-    """The encoding of a value in its class; raises `Rejected` (`invalid-value`)."""
+    """Return the encoding of a value; raise `Rejected` (`invalid-value`) if it cannot be encoded."""
     writer = Writer()
     row.encode(writer, value, options)
     return bytes(writer.data)

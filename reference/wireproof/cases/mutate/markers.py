@@ -1,4 +1,4 @@
-"""Control records as brokers and controllers write them, and such as none would: kafka.md §1.9."""
+"""Control records as brokers and controllers write them, and invalid ones: kafka.md §1.9."""
 
 from collections.abc import Callable
 from random import Random
@@ -10,24 +10,24 @@ from wireproof.kafka import control
 from wireproof.kafka.values import Record
 
 VERSIONS: Final = (0, 0, 0, 1, -1)
-"""Of the key and of the value of a marker; those below 0 are none."""
+"""Versions of the key and of the value of a control record; a negative version is invalid."""
 
 TYPES: Final = (*(control.ABORT, control.COMMIT) * 3, *range(2, 7), 99)
-"""Markers of transactions are the commonest."""
+"""Types of control records; the end of a transaction is the most frequent."""
 
 NO_TAGS: Final = b"\0"
 
 ONE: Final = b"\2"
-"""The count of a compact array of one element, and the length of a compact text of one byte."""
+"""The count of a compact array with one element, and the length of a compact string of one byte."""
 
 
 def marker(rng: Random) -> Record:
-    """A control record of this version or another one, which may be longer, and now and then too short."""
+    """Return a control record of a known or unknown version; its key or value may have a wrong size."""
     kind = pick(rng, TYPES)
     key = pack(">hh", pick(rng, VERSIONS), kind)
     key = pick(rng, (key, key, key, key[:3], key + b"\0\1"))
-    sound = VALUES.get(kind, _end_of_transaction)(rng)
-    value = sound if below(rng, 4) else pick(rng, (b"\0\0", b"", rng.randbytes(12), sound + b"\0"))
+    valid = VALUES.get(kind, _end_of_transaction)(rng)
+    value = valid if below(rng, 4) else pick(rng, (b"\0\0", b"", rng.randbytes(12), valid + b"\0"))
     return Record(0, 0, 0, key, value, ())
 
 
@@ -54,4 +54,4 @@ VALUES: Final[dict[int, Callable[[Random], bytes]]] = {
     control.KRAFT_VERSION: lambda rng: pack(">hh", 0, below(rng, 2)) + NO_TAGS,
     control.KRAFT_VOTERS: _voters,
 }
-"""The content of a control record by its type, of a version that §1.9 describes."""
+"""Type of a control record to a function that returns its value, in a version that §1.9 describes."""

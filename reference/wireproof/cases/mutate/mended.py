@@ -1,7 +1,7 @@
-"""Values that an edit left at odds with themselves, made such that their format can write them.
+"""Normalise edited values so that the encoder accepts them.
 
-An edit changes one part; where the format ties another one to it, that one follows, so that few edits
-are lost. What bytes alone can be wrong about is left to the edits of bytes.
+An edit changes one part; other parts that the format derives from it are adjusted, so that few edits are
+lost. Faults that only bytes can have are left to the edits of bytes.
 """
 
 from collections.abc import Callable
@@ -26,11 +26,11 @@ from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compress import CODECS
 
 WHOLE: Final = (Record, bytes, int, str, bool, type(None))
-"""What has no parts that must agree."""
+"""Classes without parts that depend on one another."""
 
 
 def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
-    """The value, its parts mended before it."""
+    """Return the normalised value; its parts are normalised first."""
     if isinstance(value, WHOLE):
         return value
     if isinstance(value, tuple):
@@ -50,12 +50,12 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
 
 
 def _bits(value: int, bits: int) -> int:
-    """`value` as a signed integer of `bits` bits holds it."""
+    """Wrap `value` to a signed integer of `bits` bits."""
     return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
 
 
 def _batch(batch: RecordBatch) -> RecordBatch:
-    """kafka.md §1.2: codecs 0 to 4; a record batch is of magic 2."""
+    """Use a known codec, 0 to 4, and magic 2: kafka.md §1.2."""
     attributes = _bits(batch.attributes, 16)
     if attributes & CODEC and attributes & CODEC not in CODECS:
         attributes &= ~4
@@ -65,7 +65,7 @@ def _batch(batch: RecordBatch) -> RecordBatch:
 
 
 def _message(message: Message) -> Message:
-    """kafka.md §2.2: a codec and messages go together, and the offsets and times of a wrapper with theirs."""
+    """Make codec and inner messages consistent, and the wrapper's offset and timestamp too: kafka.md §2.2."""
     attributes = _bits(message.attributes, 8)
     codec = attributes & CODEC
     if codec > 3:
@@ -99,7 +99,7 @@ def _timed(outer: Message) -> Message:
 
 
 def _unique(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    """iggy.md, section 10.1: a map has each key once; its keys are text of 1 to 255 bytes."""
+    """Remove duplicate keys, and make string keys valid UTF-8 of 1 to 255 bytes: iggy.md, section 10.1."""
     found = {_text(key) if isinstance(key, bytes) else key: value for key, value in entries}
     again = tuple(found.items())
     return entries if again == entries else again
@@ -112,7 +112,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _header_value(value: HeaderValue) -> HeaderValue:
-    """iggy.md, section 2.3: the bytes that its kind has."""
+    """Make the bytes valid for the kind: iggy.md, section 2.3."""
     kind, data = BY_NAME[value.kind], value.value
     if kind.size is not None:
         data = data[: kind.size].ljust(kind.size, b"\0")
@@ -124,13 +124,13 @@ def _header_value(value: HeaderValue) -> HeaderValue:
 
 
 def _identifier(value: Identifier) -> Identifier:
-    """iggy.md, section 2.2."""
+    """Make the bytes valid for the kind: iggy.md, section 2.2."""
     data = value.value[:4].ljust(4, b"\1") if value.kind == "numeric" else _text(value.value)
     return Identifier(value.kind, data if any(data) else b"\1\0\0\0")
 
 
 def _partitioning(value: Partitioning) -> Partitioning:
-    """iggy.md, section 2.2."""
+    """Make the bytes valid for the kind: iggy.md, section 2.2."""
     match value.kind:
         case "balanced":
             return Partitioning("balanced", b"")
@@ -141,7 +141,7 @@ def _partitioning(value: Partitioning) -> Partitioning:
 
 
 def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
-    """iggy.md, section 1: before 0.10.0 no client writes a block that is no map."""
+    """Remove header blocks that are not a map, which no client before 0.10.0 writes: iggy.md, section 1."""
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else message
 
 
@@ -149,7 +149,7 @@ EMPTY: Final = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_time
 
 
 def _batched(poll: Poll110) -> Poll110:
-    """iggy.md, section 6: each message is in a batch; the last one takes those that no other has."""
+    """Make the counts of the batches add up; the last batch gets the rest: iggy.md, section 6."""
     left, heads = len(poll.messages), list[Head]()
     for head in poll.batches:
         heads.append(evolve(head, message_count=min(head.message_count, left)))
@@ -161,7 +161,7 @@ def _batched(poll: Poll110) -> Poll110:
 
 
 def _sent_later(send: Send90) -> Send90:
-    """iggy.md, sections 2.5 and 6: an id is minted, and times are 2^32 - 1 microseconds apart at most."""
+    """Replace ids of 0, and limit the time span to 2^32 - 1 microseconds: iggy.md, sections 2.5 and 6."""
     first = min((one.origin_timestamp for one in send.messages), default=0)
     most = first + (1 << 32) - 1
     rows = (
@@ -171,12 +171,12 @@ def _sent_later(send: Send90) -> Send90:
 
 
 def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
-    """iggy.md, section 3.2: it asks for at least one message."""
+    """Make the request ask for at least one message: iggy.md, section 3.2."""
     return evolve(request, count=request.count or 1)
 
 
 def _field(field: Field) -> Field:
-    """heka.md, section 4: only the array of its type holds values; doubles have 8 bytes, integers 64 bits."""
+    """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
     held = [name for name in ARRAYS if getattr(field, name)]
     wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
     changes: dict[str, Any] = {}
@@ -191,7 +191,7 @@ def _field(field: Field) -> Field:
 
 
 def _heka(message: HekaMessage) -> HekaMessage:
-    """heka.md, section 4: a uuid has 16 bytes, severity and pid 32 bits."""
+    """Make the uuid 16 bytes, and wrap severity and pid to 32 bits: heka.md, section 4."""
     cut: dict[str, Any] = {
         name: None if number is None else _bits(number, 32)
         for name, number in (("severity", message.severity), ("pid", message.pid))
@@ -213,4 +213,4 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     Field: _field,
     HekaMessage: _heka,
 }
-"""By class."""
+"""Class to the function that normalises its instances."""

@@ -1,4 +1,4 @@
-"""The numbers that codecs are most often wrong about, and bytes of the lengths that they are wrong about."""
+"""Boundary values: the numbers, and the sizes of bytes, for which codecs most often have bugs."""
 
 from collections.abc import Callable
 from random import Random
@@ -7,20 +7,23 @@ from typing import Final
 from wireproof.cases.mutate.draws import below, pick
 
 POWERS: Final = (6, 7, 8, 13, 14, 15, 16, 20, 21, 28, 31, 31, 32, 62, 63, 63, 64, 128, 128)
-"""Where a field ends, or a varint takes one more byte, zigzag or not."""
+"""Powers of 2 at which a field is full or a varint takes one more byte, with or without zigzag."""
 
 WIDTHS: Final = (31, 63, 64, 128)
-"""Bits of the integers whose largest value is an edge of its own."""
+"""Widths of integers, in bits; the largest value of each is a boundary value."""
 
 NARROW: Final = (8, 16, 31, 32)
-"""Bits that a reader keeps who keeps too few: beyond them the same number stands."""
+"""Widths to which a reader may truncate a number: adding 2 to that power has no effect then."""
 
 HEADERS: Final = (4, 5, 8, 12, 14, 17, 22, 26, 34, 49, 61)
-"""Sizes of the heads of frames and of fields: a length that does not count them, or counts them twice, or
-nothing but them; a reader that adds one to a length below 0 does not move at all."""
+"""Sizes of the headers of frames and fields.
+
+A wrong length may omit the header, count it twice or consist of it alone. A negative length of this size
+makes a reader that adds the size of the header loop.
+"""
 
 SIZES: Final = (1, 8, 63, 64, 65, 127, 128, 129, 200, 255)
-"""Lengths of bytes; a varint of them takes one more byte from 64 or 128 on."""
+"""Sizes for bytes fields; the varint of a length takes one more byte at 64 (zigzag) and 128."""
 
 FILLS: Final = (b"\x00", b"a", b"\xff", b"k", b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\x01\x02\x03")
 
@@ -39,16 +42,16 @@ _INTEGERS: Final[tuple[Callable[[Random, int, int], int], ...]] = (
     lambda rng, now, _: now + pick(rng, (-1, 1)) * (1 << pick(rng, NARROW)),
     lambda rng, *_: below(rng, 256),
 )
-"""What may stand in place of a number: what is beside it, an edge of a type, an edge of the structure."""
+"""Replacements for a number: a neighbour, a boundary value of a type or of the structure."""
 
 
 def integer(rng: Random, now: int, left: int = 0) -> int:
-    """An integer in place of `now`; `left` is the number of bytes that stand behind the field."""
+    """Return a replacement for the integer `now`. `left`: the number of bytes after the field."""
     return pick(rng, _INTEGERS)(rng, now, left)
 
 
 def octets(rng: Random, now: bytes = b"") -> bytes:
-    """Bytes in place of `now`."""
+    """Return a replacement for the bytes `now`."""
     match below(rng, 7):
         case 0:
             return b""

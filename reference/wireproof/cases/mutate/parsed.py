@@ -1,6 +1,7 @@
-"""What the mutators know of some bytes: their trace, what was unpacked, and what speaks of what.
+"""The trace of encoded bytes, with the queries that the mutators need.
 
-Design, section 2, "The layout trace". Bytes that are refused have a trace too, as far as they were read.
+`Parsed` has the fields of the bytes, the content of compressed regions, and the ranges that lengths,
+counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
 import re
@@ -22,17 +23,17 @@ from wireproof.wire.trace import Cover, Span
 VARINTS: Final = ("varint", "varlong", "uvarint")
 
 INTEGERS: Final = frozenset((*FIXED, "uint128le", *VARINTS))
-"""Types of a span that hold an integer."""
+"""The types of spans that hold an integer."""
 
 KEPT: Final = 512
-"""Parents whose traces are remembered; a campaign mutates few and often."""
+"""The number of cached traces; a fuzzing campaign mutates the same few inputs many times."""
 
 _PLACE: Final = re.compile(r"\[\d+\]")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
 
 class KeepingReader(TracingReader):
-    """A tracing reader that keeps what was unpacked, by the name of its space; the wire is the empty one."""
+    """A tracing reader that keeps the bytes of every space by name; the wire has the empty name."""
 
     __slots__ = ("spaces",)
 
@@ -50,7 +51,15 @@ class KeepingReader(TracingReader):
 
 @frozen
 class Element:
-    """An element of a list, or a field of a protobuf message: its list, its place in it, its bytes."""
+    """An element of a list, or a field of a protobuf message.
+
+    Attributes:
+        many: the path of the list.
+        index: the index in the list.
+        space: the space of the bytes.
+        start: the first byte.
+        end: one past the last byte.
+    """
 
     many: str
     index: int
@@ -61,13 +70,16 @@ class Element:
 
 @frozen
 class Spelled:
-    """A protobuf field as it stands.
+    """A protobuf field as it is encoded.
 
     Attributes:
-        number, wire: what its key says.
-        space, start, end: where it stands, with its key.
-        payload: what lies behind its key, and behind its length if it has one.
-        numbers: whether it was read as one number or more.
+        number: the field number.
+        wire: the wire type.
+        space: the space of the field.
+        start: the first byte of its key.
+        end: one past its last byte.
+        payload: the bytes after its key and its length.
+        numbers: whether it was read as one or more numbers.
     """
 
     number: int
@@ -81,14 +93,15 @@ class Spelled:
 
 @frozen(eq=False)
 class Parsed:
-    """The trace of some bytes.
+    """The trace of a decode.
 
     Attributes:
-        row, data: what was read as what.
-        spans: in the order in which they were read; lengths that the codec does not tell are inferred.
+        row: the format.
+        data: the decoded bytes.
+        spans: in the order of the decode; covers that the codec does not report are inferred.
         spaces: the bytes of each space.
-        value: what they stand for; of refused bytes what was delivered before, or None.
-        rejected: why they are refused; None if they are not.
+        value: the decoded value; for refused bytes the part that was delivered before the refusal, or None.
+        rejected: the refusal, or None.
     """
 
     row: Format
@@ -99,12 +112,12 @@ class Parsed:
     rejected: Rejected | None
 
     def within(self, space: str) -> tuple[Span, ...]:
-        """The spans of one space, as if it were the wire."""
+        """Return the spans of one space, as if it were the wire."""
         return tuple(_here(span) for span in self.spans if span.space == space)
 
     @cached_property
     def speaking(self) -> Mapping[str, tuple[Span, ...]]:
-        """By space, the spans that speak of other bytes, as `within` gives them."""
+        """Space to the spans that cover other bytes (lengths, counts, checksums), as returned by `within`."""
         return {
             space: tuple(span for span in self.within(space) if span.cover is not None)
             for space in self.spaces
@@ -112,7 +125,7 @@ class Parsed:
 
     @cached_property
     def summing(self) -> Mapping[str, tuple[Span, ...]]:
-        """Those of `speaking` that are no lengths."""
+        """Space to the spans of `speaking` without the lengths."""
         return {
             space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
             for space, spans in self.speaking.items()
@@ -125,21 +138,21 @@ class Parsed:
 
     @cached_property
     def numbers(self) -> tuple[tuple[Span, ...], ...]:
-        """Those that are not 0, together whose paths differ by places alone; none of protobuf's."""
-        found: dict[str, list[Span]] = {}
+        """The integers that are not 0, grouped by path without indices; none for protobuf."""
+        groups: dict[str, list[Span]] = {}
         for span in () if self.fields else self.integers:
             if span.value:
-                found.setdefault(_PLACE.sub("", span.path), []).append(span)
-        return tuple(map(tuple, found.values()))
+                groups.setdefault(_PLACE.sub("", span.path), []).append(span)
+        return tuple(map(tuple, groups.values()))
 
     @cached_property
     def varints(self) -> tuple[Span, ...]:
-        """Those whose number of bytes is not that of their type; protobuf's are spelled by their fields."""
+        """The integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
         return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)
 
     @cached_property
     def lengths(self) -> tuple[Span, ...]:
-        """The lengths of bytes that are there."""
+        """The lengths that cover bytes after them that are present and not empty."""
         return tuple(
             span
             for span in self.integers
@@ -155,165 +168,167 @@ class Parsed:
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        """Every element of every list, from its first field on to its last."""
+        """The elements of all lists, each from its first to its last field."""
         return tuple(_elements(self.spans))
 
     @cached_property
     def fields(self) -> tuple[Spelled, ...]:
-        """The fields of every protobuf message, but for groups and 32 fixed bits."""
+        """The fields of all protobuf messages, without groups and fixed 32-bit fields."""
         return tuple(_fields(self.spans, self.spaces))
 
     @cached_property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """The lists that the elements are of, those together whose paths differ by places alone."""
-        found: dict[str, dict[str, None]] = {}
+        """The paths of all lists with elements, grouped by path without indices."""
+        groups: dict[str, dict[str, None]] = {}
         for element in self.elements:
-            found.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
-        return tuple(map(tuple, found.values()))
+            groups.setdefault(_PLACE.sub("", element.many), {})[element.many] = None
+        return tuple(map(tuple, groups.values()))
 
     @cached_property
     def several(self) -> tuple[tuple[str, ...], ...]:
-        """Those of `lists` that have more elements than one."""
+        """The lists with more than one element, grouped as in `lists`."""
         more = {element.many for element in self.elements if element.index}
-        found = (tuple(many for many in group if many in more) for group in self.lists)
-        return tuple(group for group in found if group)
+        groups = (tuple(path for path in group if path in more) for group in self.lists)
+        return tuple(group for group in groups if group)
 
     def counts(self, many: str) -> tuple[Span, ...]:
-        """The spans that count the elements of the list `many`: in its scope, or around all of them."""
+        """Return the counts of the list `many`: those in its scope, and those that cover all its elements."""
         scope, _, name = many.rpartition(".")
-        held = [element for element in self.elements if element.many == many]
-        called = f"{name.rstrip('s').lower()}count"
+        elements = [element for element in self.elements if element.many == many]
+        count_name = f"{name.rstrip('s').lower()}count"
         return tuple(
-            one
-            for one in self.integers
+            span
+            for span in self.integers
             if (
-                _counts(one) or (one.path.lower().endswith(called) and one.value == len(held))
-                if one.path.rpartition(".")[0] == scope
-                else one.value == len(held) and _counts_these(one, held)
+                _is_count(span) or (span.path.lower().endswith(count_name) and span.value == len(elements))
+                if span.path.rpartition(".")[0] == scope
+                else span.value == len(elements) and _counts_all(span, elements)
             )
         )
 
     def companions(self, one: Element) -> tuple[Element, ...]:
-        """The elements at its place of the lists that one field counts together with its own: its index.
+        """Return the elements with the same index in parallel lists, such as the index of a send.
 
-        Such a list stands in front of all the elements, and has as many of its own.
+        A parallel list is before all the elements, has the same number of elements and shares a count field.
         """
         scope = one.many.rpartition(".")[0]
-        own = [each for each in self.elements if each.many == one.many]
-        first = min(each.start for each in own)
-        beside: dict[str, list[Element]] = {}
+        own = [element for element in self.elements if element.many == one.many]
+        first = min(element.start for element in own)
+        parallel: dict[str, list[Element]] = {}
         for other in self.elements:
             if other.many != one.many and other.many.rpartition(".")[0] == scope and other.space == one.space:
-                beside.setdefault(other.many, []).append(other)
-        counts = set(self.counts(one.many)) if beside else set()
+                parallel.setdefault(other.many, []).append(other)
+        counts = set(self.counts(one.many)) if parallel else set()
         return tuple(
             list_[one.index]
-            for many, list_ in beside.items()
+            for many, list_ in parallel.items()
             if len(list_) == len(own) and list_[-1].end <= first and counts & set(self.counts(many))
         )
 
 
-def _counts(span: Span) -> bool:
+def _is_count(span: Span) -> bool:
     return span.cover is not None and span.cover.kind == "count"
 
 
-def _counts_these(span: Span, held: list[Element]) -> bool:
-    """Whether a count is told to speak of bytes in which all of the elements lie."""
+def _counts_all(span: Span, elements: list[Element]) -> bool:
+    """Return whether the span is a count whose cover includes all the elements."""
     cover = span.cover
     if cover is None or cover.kind != "count":
         return False
     return all(
-        (one.space, cover.start <= one.start, one.end <= cover.end) == (span.space, True, True)
-        for one in held
+        (element.space, cover.start <= element.start, element.end <= cover.end) == (span.space, True, True)
+        for element in elements
     )
 
 
 def _here(span: Span) -> Span:
-    """The span as if its space were the wire."""
+    """Return the span as if its space were the wire."""
     return (
         Span(span.path, "", span.start, span.end, span.type, span.value, span.cover) if span.space else span
     )
 
 
 @lru_cache(maxsize=KEPT)
-def parsed(row: Format, data: bytes) -> Parsed:
-    """The trace of `data` as a `row`, remembered; it raises nothing."""
-    return read(row, data)
+def parsed(fmt: Format, data: bytes) -> Parsed:
+    """Return the cached trace of `data` in a format. Raise nothing."""
+    return read(fmt, data)
 
 
-def read(row: Format, data: bytes, options: Options = DEFAULT) -> Parsed:
-    """The trace of bytes that are seen once, such as a child's; it raises nothing."""
+def read(fmt: Format, data: bytes, options: Options = DEFAULT) -> Parsed:
+    """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
     reader = KeepingReader(data)
     value: Any = None
     refused: Rejected | None = None
     try:
-        value = row.decode(reader, options)
+        value = fmt.decode(reader, options)
     except Rejected as rejected:
         value, refused = rejected.before, rejected
-    return Parsed(row, data, _inferred(reader.spans), reader.spaces, value, refused)
+    return Parsed(fmt, data, _infer_covers(reader.spans), reader.spaces, value, refused)
 
 
-# --- what the trace does not say ---
+# --- covers that the trace does not have ---
 
 
-def _inferred(spans: list[Span]) -> tuple[Span, ...]:
-    """The spans, each length that its codec does not declare with the bytes that it measures.
+def _infer_covers(spans: list[Span]) -> tuple[Span, ...]:
+    """Return the spans, with covers for lengths that the codec does not report.
 
-    An integer in front of as many bytes as it says is their length; one called length that says how far it
-    is to the end of its own scope is the length of that. So lie the records of Kafka, whose reader tells
-    no lengths because it is the hot loop.
+    An integer called length covers the next field if that has this size, or the rest of its scope if that has
+    this size. So the lengths of Kafka's records are found, whose reader is a hot loop and reports no covers.
     """
     ends: dict[tuple[str, str], int] = {}
-    runs: set[tuple[str, int, int]] = set()
+    ranges: set[tuple[str, int, int]] = set()
     for span in spans:
         if span.type not in INTEGERS:
-            runs.add((span.space, span.start, span.end))
+            ranges.add((span.space, span.start, span.end))
         path = span.path
         while path:
             path = path.rpartition(".")[0]
             ends[span.space, path] = max(ends.get((span.space, path), 0), span.end)
     return tuple(
-        span if span.cover is not None or span.type not in INTEGERS else _with_cover(span, runs, ends)
+        span if span.cover is not None or span.type not in INTEGERS else _with_cover(span, ranges, ends)
         for span in spans
     )
 
 
 def _with_cover(
-    span: Span, runs: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
+    span: Span, ranges: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
 ) -> Span:
-    """The integer, if it is called a length, with what is as long: what stands behind it, or its scope."""
+    """Return a length with a cover if its value is the size of the next field or of the rest of its scope."""
     scope, _, name = span.path.rpartition(".")
     if not name.lower().endswith("length"):
         return span
     stop = span.end + int(span.value)
-    own = name == "length" and ends.get((span.space, scope)) == stop
-    if own or (span.space, span.end, stop) in runs:
+    covers_scope = name == "length" and ends.get((span.space, scope)) == stop
+    if covers_scope or (span.space, span.end, stop) in ranges:
         return evolve(span, cover=Cover("length", span.end, stop))
     return span
 
 
 def _elements(spans: tuple[Span, ...]) -> Iterator[Element]:
-    """In the order of their first fields; the fields of a protobuf message are elements of `<scope>#`."""
+    """Yield the elements in the order of their first fields.
+
+    The fields of a protobuf message are elements of the list `<scope>#`.
+    """
     bounds: dict[tuple[str, str, int], list[int]] = {}
     numbered: dict[str, int] = {}
     for at, span in enumerate(spans):
         path = span.path
         while match := _ELEMENT.search(path):
             path = match[1]
-            place = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
-            place[1] = max(place[1], span.end)
+            bound = bounds.setdefault((span.space, path, int(match[2])), [span.start, span.end])
+            bound[1] = max(bound[1], span.end)
         scope, _, name = span.path.rpartition(".")
         if name == "key" and span.type == "uvarint":
             outer = scope.rpartition(".")[0]
-            many = f"{outer}#"
-            numbered[many] = numbered.get(many, -1) + 1
-            bounds[span.space, many, numbered[many]] = [span.start, _payload_end(spans, at)]
-    for (space, many, index), (start, end) in bounds.items():
-        yield Element(many, index, space, start, end)
+            list_path = f"{outer}#"
+            numbered[list_path] = numbered.get(list_path, -1) + 1
+            bounds[span.space, list_path, numbered[list_path]] = [span.start, _payload_end(spans, at)]
+    for (space, list_path, index), (start, end) in bounds.items():
+        yield Element(list_path, index, space, start, end)
 
 
 def _payload_end(spans: tuple[Span, ...], at: int) -> int:
-    """Where the protobuf field ends whose key is the span `at`."""
+    """Return the end of the protobuf field whose key is the span with index `at`."""
     end = spans[at].end
     for span in spans[at + 1 : at + 3]:
         if span.start != end:
@@ -339,16 +354,16 @@ def _fields(spans: tuple[Span, ...], spaces: Mapping[str, bytes]) -> Iterator[Sp
 
 
 def _packed(inner: tuple[Span, ...], start: int, end: int) -> bool:
-    """Whether what lies in a payload begins with a varint or a double that fills it not, or just."""
+    """Return whether the payload begins with a varint or a double, so that it is a packed array."""
     return any(
-        one.start == start and one.end <= end and not one.path.endswith(".key")
-        and (one.type == "uvarint" or one.end - start == 8)
-        for one in inner
+        span.start == start and span.end <= end and not span.path.endswith(".key")
+        and (span.type == "uvarint" or span.end - start == 8)
+        for span in inner
     )  # fmt: skip
 
 
 def _bounds(wire: int, body: Span) -> tuple[int, int] | None:
-    """Where the payload lies of a field of a wire type, of which `body` is the first span."""
+    """Return the range of a field's payload; `body` is the first span after its key."""
     match wire:
         case 0 | 1:
             return body.start, body.end

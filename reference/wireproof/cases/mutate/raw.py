@@ -1,4 +1,4 @@
-"""Edits of bytes that know no field, as a fuzzer without a format makes them."""
+"""Mutations of bytes that ignore the format, as a generic fuzzer makes them."""
 
 from random import Random
 from typing import Final
@@ -11,7 +11,7 @@ WIDTHS: Final = (1, 2, 4, 8)
 
 
 def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | None = None) -> Splice:
-    """One edit between `start` and `end` of the bytes of a space."""
+    """Return one random edit between `start` and `end` of the bytes of a space."""
     stop = len(data) if end is None else end
     at = start + below(rng, stop - start) if stop > start else start
     match below(rng, 7):
@@ -35,8 +35,8 @@ def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | N
 
 
 def edited(rng: Random, data: bytes) -> bytes:
-    """One to three edits of plain bytes."""
+    """Apply one to three random edits to bytes."""
     for _ in range(pick(rng, (1, 1, 2, 3))):
-        one = edit(rng, data)
-        data = data[: one.start] + one.new + data[one.end :]
+        splice = edit(rng, data)
+        data = data[: splice.start] + splice.new + data[splice.end :]
     return data

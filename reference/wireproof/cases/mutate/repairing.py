@@ -1,4 +1,4 @@
-"""Damaged bytes made right again, as far as their trace tells what speaks of what."""
+"""Fix up the lengths, counts and checksums of damaged bytes, using the covers of their trace."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span
 
 ROUNDS: Final = 8
-"""Repairs of one input at most: each takes one decode or more."""
+"""The most repairs of one input; each takes at least one decode."""
 
 LENGTHS: Final[frozenset[RejectClass]] = frozenset(
     (
@@ -25,14 +25,14 @@ LENGTHS: Final[frozenset[RejectClass]] = frozenset(
         "count-mismatch",
     )
 )
-"""Refusals that another length or count can mend."""
+"""The refusals that another length or count can fix."""
 
 
 def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
-    """The bytes with lengths, counts and checksums right, inside packed regions too; with `keys` signatures.
+    """Return the bytes with correct lengths, counts and checksums, also inside compressed regions.
 
-    It stops at the first fault that no length, count or checksum explains; accepted bytes come back with
-    every checksum right, such as a reader does not look at.
+    With `keys`, fix up signatures as well. The repair stops at the first fault that no length, count or
+    checksum explains. In accepted bytes, checksums that readers do not verify are fixed up too.
     """
     for _ in range(ROUNDS):
         made = read(row, data)
@@ -46,7 +46,7 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
 
 
 def sealed(made: Parsed) -> bytes:
-    """Every checksum made right, the innermost first; packed regions only where something in them was not."""
+    """Fix up every checksum, innermost first. Only compress a region again if a checksum in it was wrong."""
     data = drafted(made, [], lengths=False)
     touched = [space for space in made.spaces if space and _unsealed(made, space)]
     if not touched:
@@ -61,7 +61,7 @@ def _unsealed(made: Parsed, space: str) -> bool:
 
 
 def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
-    """The bytes with one length or count changed, if that brings the reader further."""
+    """Return the bytes with one length or count changed, if a reader then gets further."""
     if rejected.cls not in LENGTHS:
         return made.data
     if row.name.startswith("kafka.") and not made.spans:
@@ -80,17 +80,17 @@ def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
 
 
 def _kafka_size(data: bytes) -> bytes:
-    """kafka.md §1.1: the size of an entry that none follows is what is behind it."""
+    """Set the size of a single entry to the number of bytes after it: kafka.md §1.1."""
     return data[:8] + (len(data) - 12).to_bytes(4, "big") + data[12:] if len(data) > 16 else data
 
 
 def _reach(made: Parsed) -> tuple[bool, int]:
-    """How far a reader came."""
+    """Return how far a reader got, for comparison."""
     return made.rejected is None, len(made.spans)
 
 
 def _suspects(made: Parsed, rejected: Rejected) -> list[Span]:
-    """The integer at the position of the refusal, and the last ones that were read before it."""
+    """Return the integers that may have caused the refusal, by its position and path, and the last ones."""
     scope, _, name = rejected.path.rpartition(".")
     named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
     counting = [
@@ -105,7 +105,7 @@ def _speaks_of_many(span: Span) -> bool:
 
 
 def _fitting(made: Parsed, span: Span) -> tuple[int, ...]:
-    """What the field may have been: all that is left, null, nothing, a little less or more."""
+    """Return candidates for the original number: the remaining size, off by one, a count, 0, -1."""
     left = len(made.spaces[span.space]) - span.end
     now = int(span.value)
     many = [one.index for one in made.elements if one.space == span.space or not span.space]

@@ -1,6 +1,6 @@
-"""Fields of a protobuf message spelled otherwise: wider, packed or not, in two pieces. heka.md, section 4.
+"""Other encodings of a protobuf field: longer varints, packed or not, split in two. heka.md, section 4.
 
-Encoders choose one spelling each, readers must know them all; M10 to M19 and M62 to M78 are of this sort.
+An encoder uses one encoding, but a decoder must accept all: see the vectors M10 to M19 and M62 to M78.
 """
 
 from collections.abc import Callable
@@ -16,39 +16,39 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.writer import uvarint_bytes
 
 MOST: Final = 16
-"""Numbers of a chunk that are written apart."""
+"""The most numbers of a packed array that are re-encoded."""
 
 MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
 
 NANS: Final = (0x7FF8 << 48, 0x7FF0 << 48 | 1, 0xFFF8 << 48 | 7, (1 << 64) - 1)
-"""Of which each is another sequence of bits: heka.md, section 4, M73."""
+"""NaNs with different bits: heka.md, section 4, M73."""
 
 
-def respelled(one: Spelled, rng: Random) -> Splice:
-    """The same field in another spelling; with an edge of its type in its place now and then."""
-    made = pick(rng, SPELLINGS[one.wire])(one, rng)
-    return Splice(one.space, one.start, one.end, made)
+def respelled(field: Spelled, rng: Random) -> Splice:
+    """Return a splice that replaces a field by another encoding, sometimes of a boundary value."""
+    new = pick(rng, SPELLINGS[field.wire])(field, rng)
+    return Splice(field.space, field.start, field.end, new)
 
 
-def _key(one: Spelled, wire: int) -> bytes:
-    return uvarint_bytes(one.number << 3 | wire)
+def _key(field: Spelled, wire: int) -> bytes:
+    return uvarint_bytes(field.number << 3 | wire)
 
 
-def _chunk(one: Spelled, payload: bytes) -> bytes:
-    return _key(one, LENGTH) + uvarint_bytes(len(payload)) + payload
+def _length_delimited(field: Spelled, payload: bytes) -> bytes:
+    return _key(field, LENGTH) + uvarint_bytes(len(payload)) + payload
 
 
 def _numbers(payload: bytes) -> list[int]:
-    """The varints that a payload is made of; none where it is not made of a few."""
+    """Return the varints of a packed array; none if the payload is not one or has too many."""
     try:
-        found = list(packed_varints(Reader(payload), ""))
+        numbers = list(packed_varints(Reader(payload), ""))
     except Rejected:
         return []
-    return found if len(found) <= MOST else []
+    return numbers if len(numbers) <= MOST else []
 
 
 def wider(value: int, rng: Random) -> bytes:
-    """A varint in other bytes: of 32 bits, of 64, with a bit that a narrow reader drops, with zeros."""
+    """Return another varint: truncated to 32 bits, sign-extended, with high bits set, shifted or overlong."""
     match below(rng, 6):
         case 0:
             return uvarint_bytes(value & MASK32)
@@ -59,86 +59,100 @@ def wider(value: int, rng: Random) -> bytes:
         case 3:
             return uvarint_bytes(value << pick(rng, (7, 8, 31, 32)) & MASK64)
         case _:
-            short = uvarint_bytes(value & MASK64)
+            shortest = uvarint_bytes(value & MASK64)
             return (
-                short[:-1] + bytes([short[-1] | 0x80]) + b"\x80" * below(rng, 9 - min(len(short), 8)) + b"\0"
+                shortest[:-1]
+                + bytes([shortest[-1] | 0x80])
+                + b"\x80" * below(rng, 9 - min(len(shortest), 8))
+                + b"\0"
             )
 
 
-def _wide(one: Spelled, rng: Random) -> bytes:
-    return _key(one, VARINT) + wider(_numbers(one.payload)[0], rng)
+def _wider_number(field: Spelled, rng: Random) -> bytes:
+    return _key(field, VARINT) + wider(_numbers(field.payload)[0], rng)
 
 
-def _negative(one: Spelled, rng: Random) -> bytes:
-    """M14, M15: -1 in five bytes and in ten."""
-    return _key(one, VARINT) + uvarint_bytes(pick(rng, (MASK32, MASK64, 1 << 31)))
+def _negative(field: Spelled, rng: Random) -> bytes:
+    """Replace the number by -1 in five or ten bytes (M14, M15), or by 2^31."""
+    return _key(field, VARINT) + uvarint_bytes(pick(rng, (MASK32, MASK64, 1 << 31)))
 
 
-def _renumbered(one: Spelled, rng: Random) -> bytes:
-    """Another field, mostly one that may not be there."""
-    length = uvarint_bytes(len(one.payload)) if one.wire == LENGTH else b""
-    return uvarint_bytes(1 + below(rng, 15) << 3 | one.wire) + length + one.payload
+def _renumbered(field: Spelled, rng: Random) -> bytes:
+    """Change the field number; most other fields are not allowed there."""
+    length = uvarint_bytes(len(field.payload)) if field.wire == LENGTH else b""
+    return uvarint_bytes(1 + below(rng, 15) << 3 | field.wire) + length + field.payload
 
 
-def _gone(_one: Spelled, _: Random) -> bytes:
+def _removed(_field: Spelled, _: Random) -> bytes:
     return b""
 
 
-def _packed(one: Spelled, _: Random) -> bytes:
-    return _chunk(one, one.payload)
+def _packed(field: Spelled, _: Random) -> bytes:
+    return _length_delimited(field, field.payload)
 
 
-def _with_chunk(one: Spelled, rng: Random) -> bytes:
-    """As it stands, and packed in front of it or behind it."""
-    parts = [_chunk(one, one.payload), _key(one, one.wire) + one.payload]
+def _packed_and_unpacked(field: Spelled, rng: Random) -> bytes:
+    """Encode the field twice: once unchanged, and once packed, before or after it."""
+    parts = [_length_delimited(field, field.payload), _key(field, field.wire) + field.payload]
     return b"".join(parts[:: pick(rng, (1, -1))])
 
 
-def _nan(one: Spelled, rng: Random) -> bytes:
-    return _key(one, FIXED64) + pick(rng, NANS).to_bytes(8, "little")
+def _nan(field: Spelled, rng: Random) -> bytes:
+    return _key(field, FIXED64) + pick(rng, NANS).to_bytes(8, "little")
 
 
-def _apart(one: Spelled, rng: Random) -> bytes:
-    """The numbers of a chunk, each behind a key of its own."""
-    numbers = _numbers(one.payload)
-    if len(one.payload) % 8 or (numbers and below(rng, 2)):
-        plain = below(rng, 2)
-        spelled = (uvarint_bytes(number) if plain else wider(number, rng) for number in numbers)
-        return b"".join(_key(one, VARINT) + number for number in spelled)
-    rows = (one.payload[at : at + 8] for at in range(0, len(one.payload), 8))
-    return b"".join(_key(one, FIXED64) + row for row in rows)
+def _unpacked(field: Spelled, rng: Random) -> bytes:
+    """Encode a packed array unpacked: each number with its own key."""
+    numbers = _numbers(field.payload)
+    if len(field.payload) % 8 or (numbers and below(rng, 2)):
+        shortest = below(rng, 2)
+        varints = (uvarint_bytes(number) if shortest else wider(number, rng) for number in numbers)
+        return b"".join(_key(field, VARINT) + number for number in varints)
+    doubles = (field.payload[at : at + 8] for at in range(0, len(field.payload), 8))
+    return b"".join(_key(field, FIXED64) + double for double in doubles)
 
 
-def _halves(one: Spelled, rng: Random) -> bytes:
-    """Two chunks; cut between numbers, where it is made of them."""
-    numbers = _numbers(one.payload)
+def _split(field: Spelled, rng: Random) -> bytes:
+    """Split a packed array into two, between numbers if possible."""
+    numbers = _numbers(field.payload)
     if numbers:
         at = below(rng, len(numbers) + 1)
         parts = (numbers[:at], numbers[at:])
-        return b"".join(_chunk(one, b"".join(map(uvarint_bytes, part))) for part in parts)
-    at = below(rng, len(one.payload) + 1) & ~7
-    return _chunk(one, one.payload[:at]) + _chunk(one, one.payload[at:])
+        return b"".join(_length_delimited(field, b"".join(map(uvarint_bytes, part))) for part in parts)
+    at = below(rng, len(field.payload) + 1) & ~7
+    return _length_delimited(field, field.payload[:at]) + _length_delimited(field, field.payload[at:])
 
 
-def _all_wide(one: Spelled, rng: Random) -> bytes:
-    return _chunk(one, b"".join(wider(number, rng) for number in _numbers(one.payload)))
+def _wider_numbers(field: Spelled, rng: Random) -> bytes:
+    return _length_delimited(field, b"".join(wider(number, rng) for number in _numbers(field.payload)))
 
 
-def _and_one(one: Spelled, rng: Random) -> bytes:
-    """The chunk, and a number more that stands unpacked."""
-    if one.payload and not len(one.payload) % 8 and below(rng, 2):
-        return _chunk(one, one.payload) + _key(one, FIXED64) + one.payload[:8]
-    return _chunk(one, one.payload) + _key(one, VARINT) + pick(rng, (b"\1", b"\0", b"\x80\0"))
+def _one_more(field: Spelled, rng: Random) -> bytes:
+    """Append an unpacked number to a packed array."""
+    if field.payload and not len(field.payload) % 8 and below(rng, 2):
+        return _length_delimited(field, field.payload) + _key(field, FIXED64) + field.payload[:8]
+    return (
+        _length_delimited(field, field.payload) + _key(field, VARINT) + pick(rng, (b"\1", b"\0", b"\x80\0"))
+    )
 
 
-def _nans(one: Spelled, rng: Random) -> bytes:
-    count = len(one.payload) // 8
-    return _chunk(one, b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count)))
+def _nans(field: Spelled, rng: Random) -> bytes:
+    count = len(field.payload) // 8
+    return _length_delimited(field, b"".join(pick(rng, NANS).to_bytes(8, "little") for _ in range(count)))
 
 
 SPELLINGS: Final[dict[int, tuple[Callable[[Spelled, Random], bytes], ...]]] = {
-    VARINT: (_wide, _wide, _negative, _packed, _with_chunk, _renumbered, _renumbered, _gone),
-    FIXED64: (_packed, _with_chunk, _nan),
-    LENGTH: (_apart, _apart, _halves, _all_wide, _and_one, _nans, _renumbered, _gone),
+    VARINT: (
+        _wider_number,
+        _wider_number,
+        _negative,
+        _packed,
+        _packed_and_unpacked,
+        _renumbered,
+        _renumbered,
+        _removed,
+    ),
+    FIXED64: (_packed, _packed_and_unpacked, _nan),
+    LENGTH: (_unpacked, _unpacked, _split, _wider_numbers, _one_more, _nans, _renumbered, _removed),
 }
-"""By wire type."""
+"""Wire type to functions that encode a field."""

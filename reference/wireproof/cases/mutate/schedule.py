@@ -1,7 +1,7 @@
-"""What is done to a parent: 70 % edits of bytes with repair, 30 % edits that know the fields.
+"""The mix of mutations: 70 % edit bytes and fix up lengths and checksums, 30 % edit fields or values.
 
-The shares are those that were measured to reach every deep state soonest. All is a function of the
-parent's bytes and of the generator's seed; the names of the edits are told, for the record of a finding.
+In measurements this mix reached all deep states of the codecs first. The result depends only on the parent's
+bytes and the seed of the generator. The names of the edits are returned, for the report of a finding.
 """
 
 from random import Random
@@ -23,169 +23,179 @@ from wireproof.wire import snappy
 from wireproof.wire.trace import Span
 
 WHOLE: Final = {"heka.message": snappy.pack_block}
-"""What is packed as a whole where a setting says so, of which the bytes tell nothing: heka.md, section 5."""
+"""Formats that a configuration, not the bytes, declares as compressed: heka.md, section 5."""
 
 HOLLOW: Final = {
     "heka.stream": bytes((RECORD_SEPARATOR, 0, UNIT_SEPARATOR)),
     "kafka.log": bytes(12),
 }
-"""Frames of nothing: heka.md, section 2, a header of no bytes; kafka.md §1.1, an entry of size 0."""
+"""Empty frames: a header of no bytes (heka.md, section 2), an entry of size 0 (kafka.md §1.1)."""
 
 AWARE: Final = 30
-"""Per cent of edits that know the fields; the rest are edits of bytes."""
+"""The percentage of field-aware edits; the others are edits of bytes."""
 
 TEXT: Final = 70
-"""The same for JSON, in which no length or checksum hides the fields from edits of bytes, and for protobuf,
-in which most edits of bytes make fields that nobody knows."""
+"""The percentage for JSON, whose fields no length or checksum protects from edits of bytes, and for protobuf,
+in which most edits of bytes make unknown fields."""
 
 NARROW: Final = 60
-"""The same for Iggy, whose lengths are all of a fixed width and lie in one another: most edits of bytes put
-one of them out of reach of every repair."""
+"""The percentage for Iggy, whose nested lengths have a fixed width: most edits of bytes make one of them
+impossible to fix up."""
 
 VALUED: Final = 3
-"""Of five edits that know the fields, so many are edits of the value; the rest are of fields on the wire."""
+"""How many of five field-aware edits change the value; the others change fields on the wire."""
 
 SPELLED: Final = 2
-"""The same for protobuf, where a third of the edits of fields spell one otherwise, and for Iggy, whose
-encoders write less of what its readers meet."""
+"""The number for protobuf, where a third of the edits of fields re-encodes one, and for Iggy, whose encoders
+cannot write everything that its readers must handle."""
 
 AFRESH: Final = 8
-"""Of mutations of sound bytes, one in so many begins again from the fullest or least encoding."""
+"""One in this many mutations of valid bytes starts from a generated encoding instead."""
 
 HOPELESS, TEXT_HOPELESS = 2, 4
-"""Of refused bytes, one in so many is a parent: a JSON text is read as a whole, and no edit goes on behind a
-fault of it."""
+"""One in this many refused inputs is used as a parent, the second number for JSON: its parser stops at the
+first fault, so that an edit after it has no effect."""
 
 FEW: Final = 4
-"""Fields; of bytes that are refused before so many were read, nothing is worth keeping."""
+"""The number of fields that refused bytes must have before the refusal to be a useful parent."""
 
 INSIDE, STREAM, COUNT, BROKEN = 15, 7, 5, 3
-"""Per cent of values written again that are then damaged: the payload before it is packed, the packed
-stream, a count, the finished frame."""
+"""The percentages of re-encoded values that are then damaged: in decompressed content, in a compressed
+stream, in a count, anywhere."""
 
 UNSEALED: Final = 8
-"""Of edits of bytes, one in so many is not repaired, so that checksums themselves are looked at."""
+"""One in this many edits is not fixed up, to test the checks of checksums."""
 
 
 REFRAMED: Final = 16
-"""Of children of a format that packs, one in so many is sound but for the frame around what is packed."""
+"""One in this many mutations only compresses in another frame, if the format has compression."""
 
 DRAWN: Final = 16
-"""Of children, one in so many has no parent but the fullest encoding, and many edits."""
+"""One in this many mutations applies many edits to a maximal value instead of the parent."""
 
 SIGNED, NEARLY = 8, 8
-"""Of children, where keys are known, one in so many has a frame signed, or a signature damaged."""
+"""With HMAC keys, one in this many mutations gets a signer, or a damaged signature."""
 
 
 @frozen
 class Mutated:
-    """Bytes, and the names of the edits that made them of their parent."""
+    """The mutated bytes, and the names of the edits that were applied to the parent."""
 
     data: bytes
     edits: tuple[str, ...]
 
 
 def mutated(
-    row: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE, *, keys: Keys | None = None
+    fmt: Format, data: bytes, rng: Random, max_size: int, aware: int = AWARE, *, keys: Keys | None = None
 ) -> Mutated:
-    """A child of `data`, of at most `max_size` bytes.
+    """Return a mutation of `data`, with the names of its edits.
 
     Args:
-        row: what the bytes are.
+        fmt: the format of the bytes.
         data: any bytes.
-        rng: all that is drawn.
-        max_size: bytes of the child at most.
-        aware: per cent of edits that know the fields.
-        keys: of signers; with them most children are signed again.
+        rng: the source of all randomness.
+        max_size: the largest size of the result, in bytes.
+        aware: the percentage of field-aware edits.
+        keys: HMAC keys; with them, most results are signed again.
     """
     edits: list[str] = []
-    made = None if below(rng, DRAWN) else _drawn(row, rng, edits)
-    if made is None and not below(rng, REFRAMED):
-        made = _in_a_frame(row, data, rng, edits)
-    if made is None:
-        made = _child(_parent(row, data, rng), data, rng, edits, aware)
+    child = None if below(rng, DRAWN) else _mutated_sample(fmt, rng, edits)
+    if child is None and not below(rng, REFRAMED):
+        child = _recompressed(fmt, data, rng, edits)
+    if child is None:
+        child = _single_edit(_parent(fmt, data, rng), data, rng, edits, aware)
     if not below(rng, 16):
         edits.append("frame")
-        made = (
-            WHOLE[row.name](made)
-            if row.name in WHOLE and below(rng, 2)
-            else framed(made, rng, HOLLOW.get(row.name, b"\0"))
+        child = (
+            WHOLE[fmt.name](child)
+            if fmt.name in WHOLE and below(rng, 2)
+            else framed(child, rng, HOLLOW.get(fmt.name, b"\0"))
         )
     if keys:
-        made = _signed(read(row, made), keys, rng, edits)
-    return Mutated(made[:max_size], tuple(edits))
+        child = _with_signature(read(fmt, child), keys, rng, edits)
+    return Mutated(child[:max_size], tuple(edits))
 
 
-def _drawn(row: Format, rng: Random, edits: list[str]) -> bytes | None:
-    """A value far from any other, perhaps strangely spelled; None where none could be written."""
-    data = valued.edited(parsed(row, pick(rng, samples(row))), rng, edits, valued.MANY)
+def _mutated_sample(fmt: Format, rng: Random, edits: list[str]) -> bytes | None:
+    """Apply many edits to a maximal value, and maybe re-encode its protobuf fields.
+
+    Return None if no edited value could be encoded.
+    """
+    data = valued.edited(parsed(fmt, pick(rng, samples(fmt))), rng, edits, valued.MANY)
     if data is None or below(rng, 2):
         return data
-    made = read(row, data)
-    return drafted(made, fielded.respelling(made, rng)) if made.fields else data
+    trace = read(fmt, data)
+    return drafted(trace, fielded.respelling(trace, rng)) if trace.fields else data
 
 
-def _in_a_frame(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
-    """What was accepted, or the fullest encoding, packed in any frame of any codec; None if nothing packs."""
-    given = parsed(row, data)
-    packed = valued.packed(parsed(row, pick(rng, samples(row))) if given.rejected else given, rng)
-    made = None if packed is None else read(row, packed)
-    regions = [span for span in made.spans if span.type in FRAMES] if made else []
-    if made is None or not regions:
-        return packed
+def _recompressed(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> bytes | None:
+    """Compress the parent or a maximal value with any codec in any kind of frame.
+
+    Return None if the format has no compression.
+    """
+    parent = parsed(fmt, data)
+    compressed = valued.packed(parsed(fmt, pick(rng, samples(fmt))) if parent.rejected else parent, rng)
+    trace = None if compressed is None else read(fmt, compressed)
+    regions = [span for span in trace.spans if span.type in FRAMES] if trace else []
+    if trace is None or not regions:
+        return compressed
     region = pick(rng, regions)
-    other = _in_another_frame(made, region, rng)
+    frame = _compressed_otherwise(trace, region, rng)
     edits.append(f"frame of {region.type}")
-    return packed if other is None else drafted(made, [Splice(region.space, region.start, region.end, other)])
+    return (
+        compressed
+        if frame is None
+        else drafted(trace, [Splice(region.space, region.start, region.end, frame)])
+    )
 
 
-def _child(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
-    """One edit of the parent, or one of bytes, in the shares of the schedule."""
+def _single_edit(parent: Parsed, data: bytes, rng: Random, edits: list[str], aware: int) -> bytes:
+    """Apply a field-aware edit or an edit of bytes, with the percentages for the format."""
     if parent.data != data:
         edits.append("other parent")
     if ".json." in parent.row.name or parent.fields:
         aware = max(aware, TEXT)
     elif parent.row.name.startswith("iggy."):
         aware = max(aware, NARROW)
-    return _aware(parent, rng, edits) if below(rng, 100) < aware else _repaired(parent, rng, edits)
+    return _field_aware(parent, rng, edits) if below(rng, 100) < aware else _bytes_edited(parent, rng, edits)
 
 
-def _signed(made: Parsed, keys: Keys, rng: Random, edits: list[str]) -> bytes:
-    """The child, mostly signed again, and now and then by somebody who signed nothing before."""
+def _with_signature(trace: Parsed, keys: Keys, rng: Random, edits: list[str]) -> bytes:
+    """Sign most mutations again; sometimes add a signer, sometimes damage a signature."""
     if not below(rng, SIGNED):
         edits.append("signer")
-        made = read(made.row, signer_named(made, keys, rng))
+        trace = read(trace.row, signer_named(trace, keys, rng))
     if not below(rng, UNSEALED):
-        return made.data
+        return trace.data
     edits.append("signed")
-    data = signed_again(made, keys)
+    data = signed_again(trace, keys)
     if below(rng, NEARLY):
         return data
     edits.append("signature")
-    return nearly_signed(read(made.row, data), rng)
+    return nearly_signed(read(trace.row, data), rng)
 
 
-def _parent(row: Format, data: bytes, rng: Random) -> Parsed:
-    """What is edited: mostly the bytes given; where they stand for nothing, as often the fullest encoding.
+def _parent(fmt: Format, data: bytes, rng: Random) -> Parsed:
+    """Return the parent to edit: mostly the given bytes, else a generated encoding.
 
-    Bytes of which not even the head was read are hopeless, and mostly left for the fullest or least one.
+    Refused bytes are often replaced, and bytes that are refused within their first fields nearly always.
     """
-    parent = parsed(row, data)
+    parent = parsed(fmt, data)
     if parent.value is not None:
-        return parent if below(rng, AFRESH) else _afresh(row, rng)
+        return parent if below(rng, AFRESH) else _generated(fmt, rng)
     if len(parent.spans) >= FEW or not below(rng, 4):
-        hopeless = TEXT_HOPELESS if ".json." in row.name else HOPELESS
-        return parsed(row, pick(rng, samples(row))) if below(rng, hopeless) else parent
-    return _afresh(row, rng)
+        hopeless = TEXT_HOPELESS if ".json." in fmt.name else HOPELESS
+        return parsed(fmt, pick(rng, samples(fmt))) if below(rng, hopeless) else parent
+    return _generated(fmt, rng)
 
 
-def _afresh(row: Format, rng: Random) -> Parsed:
-    """A fullest encoding, or the least, of which there is less to change."""
-    return parsed(row, pick(rng, samples(row)) if below(rng, 4) else seed(row))
+def _generated(fmt: Format, rng: Random) -> Parsed:
+    """Return a maximal encoding, or a minimal one."""
+    return parsed(fmt, pick(rng, samples(fmt)) if below(rng, 4) else seed(fmt))
 
 
 def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
-    """A frame cut, followed by more, behind a hollow one, or twice."""
+    """Truncate or duplicate a frame, append bytes, or put an empty frame before it."""
     match below(rng, 4):
         case 0:
             return data[: below(rng, len(data) + 1)]
@@ -197,8 +207,8 @@ def framed(data: bytes, rng: Random, hollow: bytes = b"\0") -> bytes:
             return data * 2
 
 
-def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
-    """An edit of the value, or of a field where it stands."""
+def _field_aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
+    """Edit JSON text, the value, a compressed stream or a field on the wire."""
     if ".json." in parent.row.name and below(rng, 3):
         text = jsontext.edited(rng, parent.data)
         if text is not None:
@@ -208,73 +218,76 @@ def _aware(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
     if parent.value is not None and below(rng, 5) < valued_edits:
         data = valued.edited(parent, rng, edits)
         if data is not None:
-            return _damaged(parent.row, data, rng, edits)
+            return _maybe_damaged(parent.row, data, rng, edits)
     regions = [span for span in parent.spans if span.type in PACKERS]
     if parent.fields and not below(rng, 3):
         splices = fielded.respelling(parent, rng)
     else:
-        splices = _in_stream(parent, rng) if regions and not below(rng, 3) else fielded.edit(parent, rng)
+        splices = _stream_edit(parent, rng) if regions and not below(rng, 3) else fielded.edit(parent, rng)
     edits.append(f"field {splices[0].spare or splices[0].start}" if splices else "bytes")
     if not splices:
         return raw.edited(rng, parent.data)
     return drafted(parent, splices, lengths=bool(below(rng, 8)), sums=bool(below(rng, UNSEALED)))
 
 
-def _damaged(row: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
-    """What was written, in three of ten cases damaged; checksums are right but in the last."""
-    drawn = below(rng, 100)
-    if drawn >= INSIDE + STREAM + COUNT + BROKEN:
+def _maybe_damaged(fmt: Format, data: bytes, rng: Random, edits: list[str]) -> bytes:
+    """Damage the encoding of an edited value, in three of ten cases."""
+    percent = below(rng, 100)
+    if percent >= INSIDE + STREAM + COUNT + BROKEN:
         return data
-    if drawn < BROKEN:
+    if percent < BROKEN:
         edits.append("broken frame")
         return raw.edited(rng, data)
-    made = read(row, data)
-    if drawn < BROKEN + COUNT:
+    trace = read(fmt, data)
+    if percent < BROKEN + COUNT:
         edits.append("count")
-        return drafted(made, fielded.count(made, rng))
-    if drawn < BROKEN + COUNT + STREAM:
+        return drafted(trace, fielded.count(trace, rng))
+    if percent < BROKEN + COUNT + STREAM:
         edits.append("stream")
-        return drafted(made, _in_stream(made, rng))
+        return drafted(trace, _stream_edit(trace, rng))
     edits.append("inside")
-    return drafted(made, [_inside(made, rng)], lengths=bool(below(rng, 2)))
+    return drafted(trace, [_inner_edit(trace, rng)], lengths=bool(below(rng, 2)))
 
 
-def _in_stream(made: Parsed, rng: Random) -> list[Splice]:
-    """Damage in what is packed, as it stands on the wire."""
-    regions = [span for span in made.spans if span.type in PACKERS]
+def _stream_edit(trace: Parsed, rng: Random) -> list[Splice]:
+    """Return an edit of a compressed stream; without one, of any bytes."""
+    regions = [span for span in trace.spans if span.type in PACKERS]
     if not regions:
-        return [raw.edit(rng, made.data)]
-    one = pick(rng, regions)
-    other = _in_another_frame(made, one, rng) if below(rng, 2) else None
-    if other is not None:
-        return [Splice(one.space, one.start, one.end, other)]
-    return [raw.edit(rng, made.spaces[one.space], one.space, one.start, one.end)]
+        return [raw.edit(rng, trace.data)]
+    region = pick(rng, regions)
+    frame = _compressed_otherwise(trace, region, rng) if below(rng, 2) else None
+    if frame is not None:
+        return [Splice(region.space, region.start, region.end, frame)]
+    return [raw.edit(rng, trace.spaces[region.space], region.space, region.start, region.end)]
 
 
-def _in_another_frame(made: Parsed, region: Span, rng: Random) -> bytes | None:
-    """What lies in a region, packed otherwise; None where it was not unpacked, or nothing packs it."""
-    data = made.spaces.get(f"{region.space}{region.start}>")
+def _compressed_otherwise(trace: Parsed, region: Span, rng: Random) -> bytes | None:
+    """Compress the content of a region in another kind of frame.
+
+    Return None if the region was not decompressed or cannot be compressed.
+    """
+    data = trace.spaces.get(f"{region.space}{region.start}>")
     if data is None or region.type not in FRAMES:
         return None
-    other = repacked(made, region) if not below(rng, 4) else None
+    other = repacked(trace, region) if not below(rng, 4) else None
     if other is not None:
         return other
     space = f"{region.space}{region.start}>"
-    ends = [one.end for one in made.elements if one.space == space and one.end < len(data)]
+    ends = [element.end for element in trace.elements if element.space == space and element.end < len(data)]
     return reframed(region.type, data, rng, ends)
 
 
-def _inside(made: Parsed, rng: Random) -> Splice:
-    """Damage in what was unpacked; in the second half of the bytes where nothing is packed."""
-    inner = [space for space in made.spaces if space]
+def _inner_edit(trace: Parsed, rng: Random) -> Splice:
+    """Return an edit of decompressed bytes; without compression, of the second half of the bytes."""
+    inner = [space for space in trace.spaces if space]
     if inner:
         space = pick(rng, inner)
-        return raw.edit(rng, made.spaces[space], space)
-    return raw.edit(rng, made.data, "", len(made.data) // 2)
+        return raw.edit(rng, trace.spaces[space], space)
+    return raw.edit(rng, trace.data, "", len(trace.data) // 2)
 
 
-def _repaired(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
-    """Edits of bytes, on the wire or inside, with what speaks of them made right again."""
+def _bytes_edited(parent: Parsed, rng: Random, edits: list[str]) -> bytes:
+    """Edit bytes on the wire or inside a region, and fix up lengths and checksums."""
     spaces = tuple(parent.spaces)
     space = pick(rng, spaces) if len(spaces) > 1 and below(rng, 2) else ""
     data = parent.spaces[space]

@@ -1,4 +1,4 @@
-"""Signatures of damaged frames made right again, where a key is known: heka.md, section 3."""
+"""Sign the frames of a mutated stream again if their key is known: heka.md, section 3."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,24 +19,24 @@ from wireproof.wire.rejected import Rejected
 from wireproof.wire.trace import Span
 
 Keys = Mapping[str, bytes]
-"""Key bytes by `<signer>_<version>`, as `Options.keys` has them."""
+"""HMAC keys by `<signer>_<version>`, as in `Options.keys`."""
 
 _FRAME: Final = re.compile(r"frames\[(\d+)\]\.header\.hmac")
 
 
-def signed_again(made: Parsed, keys: Keys) -> bytes:
-    """The bytes with the HMAC of each frame whose signer has a key; a frame that bears none gets none."""
-    if not isinstance(made.value, Stream):
-        return made.data
-    splices = list(_splices(made, made.value, keys))
-    return drafted(made, splices, sums=True) if splices else made.data
+def signed_again(trace: Parsed, keys: Keys) -> bytes:
+    """Return the bytes with a valid HMAC in each signed frame whose signer has a key."""
+    if not isinstance(trace.value, Stream):
+        return trace.data
+    splices = list(_splices(trace, trace.value, keys))
+    return drafted(trace, splices, sums=True) if splices else trace.data
 
 
-def signer_named(made: Parsed, keys: Keys, rng: Random) -> bytes:
-    """The bytes with one frame by a signer of whom there is a key; its HMAC is still to be made."""
-    if not isinstance(made.value, Stream):
-        return made.data
-    frames = made.value.frames or (least(Frame),)
+def signer_named(trace: Parsed, keys: Keys, rng: Random) -> bytes:
+    """Return the bytes with a signer that has a key in the header of one frame. Its HMAC is not computed."""
+    if not isinstance(trace.value, Stream):
+        return trace.data
+    frames = trace.value.frames or (least(Frame),)
     at = below(rng, len(frames))
     signer, _, version = pick(rng, sorted(keys)).rpartition("_")
     function = pick(rng, (None, *FUNCTIONS))
@@ -48,36 +48,36 @@ def signer_named(made: Parsed, keys: Keys, rng: Random) -> bytes:
     )
     try:
         stream = Stream((*frames[:at], evolve(frames[at], header=header), *frames[at + 1 :]))
-        return written(made.row, stream)
+        return written(trace.row, stream)
     except Rejected:
-        return made.data
+        return trace.data
 
 
-def nearly_signed(made: Parsed, rng: Random) -> bytes:
-    """One HMAC with a byte changed, cut short, gone or too long: section 3, A04, A12, A15."""
-    found = [span for span in made.spans if span.path.endswith("header.hmac") and span.type == "bytes"]
-    if not found:
-        return made.data
-    one = pick(rng, found)
-    now = made.data[one.start : one.end]
-    cut = below(rng, len(now) + 1)
-    new = pick(rng, (now[:cut], now[:cut], now + b"\0", now[:-1] + bytes([(now[-1:] or b"\0")[0] ^ 1])))
-    return drafted(made, [Splice("", one.start, one.end, new)])
+def nearly_signed(trace: Parsed, rng: Random) -> bytes:
+    """Return the bytes with one HMAC changed, truncated, removed or too long: section 3, A04, A12, A15."""
+    signatures = [span for span in trace.spans if span.path.endswith("header.hmac") and span.type == "bytes"]
+    if not signatures:
+        return trace.data
+    signature = pick(rng, signatures)
+    now = trace.data[signature.start : signature.end]
+    size = below(rng, len(now) + 1)
+    new = pick(rng, (now[:size], now[:size], now + b"\0", now[:-1] + bytes([(now[-1:] or b"\0")[0] ^ 1])))
+    return drafted(trace, [Splice("", signature.start, signature.end, new)])
 
 
-def _splices(made: Parsed, stream: Stream, keys: Keys) -> Iterator[Splice]:
-    for span, index in _signatures(made.spans):
+def _splices(trace: Parsed, stream: Stream, keys: Keys) -> Iterator[Splice]:
+    for span, index in _signatures(trace.spans):
         if span.cover is None or index >= len(stream.frames):
             continue
         header = stream.frames[index].header
         key = keys.get(key_name(header))
         if key is not None:
-            message = made.data[span.cover.start : span.cover.end]
+            message = trace.data[span.cover.start : span.cover.end]
             yield Splice("", span.start, span.end, digest(header, key, message))
 
 
 def _signatures(spans: tuple[Span, ...]) -> Iterator[tuple[Span, int]]:
-    """The HMACs of a trace, each with the place of its frame."""
+    """Yield the HMACs of a trace, each with the index of its frame."""
     for span in spans:
-        if span.cover is not None and span.cover.kind == "hmac" and (found := _FRAME.fullmatch(span.path)):
-            yield span, int(found[1])
+        if span.cover is not None and span.cover.kind == "hmac" and (match := _FRAME.fullmatch(span.path)):
+            yield span, int(match[1])

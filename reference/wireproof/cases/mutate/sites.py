@@ -1,4 +1,4 @@
-"""The parts of a value by their types: where a value can be edited, and how it is rebuilt around an edit."""
+"""The parts of a value, with their types and paths, and functions to replace one."""
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
@@ -7,19 +7,26 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 
 from attrs import fields, frozen
 
+from wireproof.heka.frame import Frame
+from wireproof.heka.header import Header
+from wireproof.iggy.batch import Batch, Framed, Head
+from wireproof.iggy.frame import Request
+from wireproof.iggy.message import Polled40, Polled70, Polled90, Stored30
+from wireproof.kafka.values import Record
+
 Step: TypeAlias = str | int
-"""A field of a class, or a place in a tuple."""
+"""A step of a path into a value: the name of a field, or an index of a tuple."""
 
 
 @frozen
 class Kind:
-    """A type of a part.
+    """The type of a part.
 
     Attributes:
-        holds: what stands there, of several alternatives the first.
-        null: whether it may be None.
-        of: the type of its elements, or the alternatives.
-        others: where it may be of one type or of another, these types.
+        holds: the kind of type; for a union, of its first alternative.
+        null: whether the part may be None.
+        of: the types of the elements, the words of an enumeration, or the alternative classes.
+        others: the alternatives of a union, else empty.
     """
 
     holds: Literal["int", "bytes", "bool", "word", "list", "pair", "value"]
@@ -30,7 +37,15 @@ class Kind:
 
 @frozen
 class Site:
-    """A part of a value: the steps to it, its kind, what stands there, and the field that it is of."""
+    """A part of a value.
+
+    Attributes:
+        steps: the path to the part.
+        kind: its type.
+        now: its current value.
+        owner: the class that has the part, directly or in a tuple.
+        name: the field of that class.
+    """
 
     steps: tuple[Step, ...]
     kind: Kind
@@ -48,17 +63,22 @@ _SCALARS: Final[dict[Any, Kind]] = {
 
 @lru_cache(maxsize=1024)
 def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
-    """The kind of an annotation."""
+    """Return the type of a part from its annotation."""
     if hint in _SCALARS:
         return _SCALARS[hint]
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         return Kind("word", null=False, of=args)
     if origin in (Union, UnionType):
-        some = [arg for arg in args if arg is not NoneType]
-        inner = kind_of(some[0])
-        of = tuple(some) if inner.holds == "value" else inner.of
-        return Kind(inner.holds, len(some) < len(args), of, tuple(some) if len(some) > 1 else ())
+        alternatives = [arg for arg in args if arg is not NoneType]
+        inner = kind_of(alternatives[0])
+        of = tuple(alternatives) if inner.holds == "value" else inner.of
+        return Kind(
+            inner.holds,
+            len(alternatives) < len(args),
+            of,
+            tuple(alternatives) if len(alternatives) > 1 else (),
+        )
     if origin is tuple:
         return (
             Kind("list", null=False, of=args[:1])
@@ -70,41 +90,41 @@ def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
 
 @lru_cache(maxsize=256)
 def parts_of(cls: Hashable) -> tuple[tuple[str, Kind], ...]:
-    """The fields of a value class that its encoder looks at, with their kinds."""
+    """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
-    hints, computed = get_type_hints(cls), COMPUTED.get(cls.__name__, ())
+    hints, computed = get_type_hints(cls), COMPUTED.get(cls, ())
     return tuple((a.name, kind_of(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
 
-COMPUTED: Final[dict[str, tuple[str, ...]]] = {
-    "Record": ("offset", "timestamp", "control"),
-    "Header": ("message_length",),
-    "Frame": ("signer",),
-    "Polled40": ("checksum",),
-    "Polled70": ("checksum",),
-    "Polled90": ("checksum",),
-    "Request": ("request_checksum",),
-    "Framed": ("checksum", "offset", "timestamp", "origin_timestamp"),
-    "Head": ("batch_checksum", "message_count"),
-    "Batch": ("batch_checksum",),
-    "Stored30": ("checksum",),
+COMPUTED: Final[dict[type, tuple[str, ...]]] = {
+    Record: ("offset", "timestamp", "control"),
+    Header: ("message_length",),
+    Frame: ("signer",),
+    Polled40: ("checksum",),
+    Polled70: ("checksum",),
+    Polled90: ("checksum",),
+    Request: ("request_checksum",),
+    Framed: ("checksum", "offset", "timestamp", "origin_timestamp"),
+    Head: ("batch_checksum", "message_count"),
+    Batch: ("batch_checksum",),
+    Stored30: ("checksum",),
 }
-"""Fields that an encoder computes: to edit them changes nothing."""
+"""Class to fields that the encoder computes: an edit of such a field has no effect."""
 
 
 def sites(value: Any) -> Iterator[Site]:  # noqa: ANN401 - a value class
-    """Every part of a value, the outer before the inner; iterative."""
-    todo: list[Site] = [Site((), Kind("value", null=False, of=()), value, type(value), "")]
-    while todo:
-        site = todo.pop()
+    """Yield every part of a value, outer parts first, without recursion."""
+    pending: list[Site] = [Site((), Kind("value", null=False, of=()), value, type(value), "")]
+    while pending:
+        site = pending.pop()
         yield site
-        if site.kind.holds in _WHOLE or site.now is None:
+        if site.kind.holds in _SCALAR_NAMES or site.now is None:
             continue
-        todo += _parts(site)
+        pending += _parts(site)
 
 
-_WHOLE: Final = frozenset(("int", "bytes", "bool", "word"))
-"""What has no parts."""
+_SCALAR_NAMES: Final = frozenset(("int", "bytes", "bool", "word"))
+"""The types without parts."""
 
 
 def _parts(site: Site) -> list[Site]:
@@ -122,22 +142,24 @@ def _parts(site: Site) -> list[Site]:
             cls = type(now)
             rows = parts_of(cast("Hashable", cls))
             parts = ((name, kind, getattr(now, name)) for name, kind in rows)
-            return [Site((*steps, name), _held(kind, part), part, cls, name) for name, kind, part in parts]
+            return [
+                Site((*steps, name), _actual_kind(kind, part), part, cls, name) for name, kind, part in parts
+            ]
 
 
-def _held(kind: Kind, now: object) -> Kind:
-    """The kind of what stands there: headers are a list, or the bytes of a block that is none."""
+def _actual_kind(kind: Kind, now: object) -> Kind:
+    """Return the type of the current value: headers are a list, or bytes if the block is not a map."""
     is_block = kind.holds == "list" and isinstance(now, bytes)
     return Kind("bytes", null=False, of=(), others=kind.others) if is_block else kind
 
 
 def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
-    """The value with the part that `steps` lead to replaced; raises what its classes' validators raise."""
+    """Return the value with the part at `steps` replaced. The validators of its classes may raise."""
     return changed(value, steps, lambda _: new)
 
 
 def changed(value: Any, steps: tuple[Step, ...], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - as `put`
-    """The value with the part that `steps` lead to changed."""
+    """Return the value with the function `change` applied to the part at `steps`."""
     if not steps:
         return change(value)
     first, rest = steps[0], steps[1:]
@@ -150,6 +172,6 @@ def changed(value: Any, steps: tuple[Step, ...], change: Callable[[Any], Any]) -
 
 @lru_cache(maxsize=256)
 def names_of(cls: Hashable) -> tuple[str, ...]:
-    """The fields that an instance of a value class is made of."""
+    """Return the arguments of the constructor of a value class."""
     assert isinstance(cls, type)
     return tuple(a.name for a in fields(cls) if a.init)

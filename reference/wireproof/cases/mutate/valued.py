@@ -1,4 +1,7 @@
-"""Edits of values: decode, change a part, write again. Lengths, counts, checksums and frames follow."""
+"""Mutations of values: change parts of a decoded value and encode it again.
+
+The encoder computes lengths, counts, checksums and frames.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -29,43 +32,43 @@ from wireproof.kafka.values import Log, Message, Record, RecordBatch
 from wireproof.wire.rejected import Rejected
 
 TRIES: Final = 4
-"""Edits that are tried before one is found that the format can write."""
+"""The most attempts to find edits whose result can be encoded."""
 
 FEW: Final = (1, 1, 2, 3)
-"""Edits of a value that is known."""
+"""Numbers of edits to draw from."""
 
 MANY: Final = (3, 6, 10)
-"""Edits of one that every child would else begin with."""
+"""Numbers of edits for a generated value, which is the same for every mutation."""
 
 SPECIAL: Final = 5
-"""Of edits, one in so many is one that a format alone knows of, where it has such."""
+"""One in this many edits is one of `EXTRA`, if the format has any."""
 
 MOST: Final = 48
-"""Elements that a list may grow to."""
+"""The most elements that an edit gives a list."""
 
 CODED: Final = (1, 2, 3, 3, 4)
-"""Codecs; the frame of LZ4 has twice as many parts as any other."""
+"""Compression codecs to draw from; LZ4 is listed twice, because its frame has the most parts."""
 
 FLIPS: Final = (*(1 << bit for bit in range(8)), 0x48, 0x30)
-"""What is flipped in attributes: a bit, or two that are strange together or belong together."""
+"""The bits to flip in attributes: one bit, or two that belong together or are unusual together."""
 
 
 ALTERNATIVE: Final = 3
-"""Of edits of what may be of one type or another, one in so many makes it of another."""
+"""One in this many edits of a union draws another alternative."""
 
 CODED_FIELD: Final = 3
-"""Of edits of a number of which some are known, one in so many is one of these."""
+"""One in this many edits of a number with known codes draws one of the codes."""
 
 
 @lru_cache(maxsize=512)
 def sites_of(parent: Parsed) -> tuple[Site, ...]:
-    """The parts of the value of a parent."""
+    """Return the parts of the parent's value, without the value itself."""
     return tuple(site for site in sites(parent.value) if site.steps)
 
 
 @lru_cache(maxsize=512)
 def changing(parent: Parsed) -> tuple[Site, ...]:
-    """Those of them that an edit can change; others change by their parts."""
+    """Return the parts that an edit can change directly; the others change through their parts."""
     return tuple(filter(_changeable, sites_of(parent)))
 
 
@@ -74,13 +77,13 @@ def _changeable(site: Site) -> bool:
 
 
 def edited(parent: Parsed, rng: Random, edits: list[str], many: Sequence[int] = FEW) -> bytes | None:
-    """The parent's value with parts of it changed, written again; None if nothing could be written.
+    """Change parts of the parent's value and encode it again; return None if no result could be encoded.
 
     Args:
-        parent: what is edited.
-        rng: all that is drawn.
-        edits: the names of the edits are added to it.
-        many: how many edits, one of these.
+        parent: the bytes to edit.
+        rng: the source of all randomness.
+        edits: a list to which the names of the edits are added.
+        many: the numbers of edits to draw from.
     """
     for _ in range(TRIES):
         value, names = _changed(parent, rng, pick(rng, many))
@@ -93,41 +96,41 @@ def edited(parent: Parsed, rng: Random, edits: list[str], many: Sequence[int] = 
     return None
 
 
-def _changed(parent: Parsed, rng: Random, many: int) -> tuple[Any, list[str]]:
-    """The value after as many edits, and their names."""
-    value, found = parent.value, changing(parent)
+def _changed(parent: Parsed, rng: Random, count: int) -> tuple[Any, list[str]]:
+    """Apply that many edits to the parent's value, and return it with their names."""
+    value, editable = parent.value, changing(parent)
     names: list[str] = []
     touched: list[tuple[Step, ...]] = []
     extra = EXTRA.get(type(value))
-    for _ in range(many):
+    for _ in range(count):
         if extra is not None and not below(rng, SPECIAL):
             name, change = pick(rng, extra)
             value = change(value, rng)
-            found, touched = tuple(site for site in sites(value) if site.steps and _changeable(site)), []
+            editable, touched = tuple(site for site in sites(value) if site.steps and _changeable(site)), []
             names.append(name)
-        elif found:
-            site = chosen(found, rng)
-            if not any(_meet(site.steps, steps) for steps in touched):
-                value, name = _edited(value, site, rng, found)
+        elif editable:
+            site = chosen(editable, rng)
+            if not any(_overlap(site.steps, steps) for steps in touched):
+                value, name = _edited(value, site, rng, editable)
                 touched.append(site.steps)
                 names.append(name)
     return value, names
 
 
-def _meet(one: tuple[Step, ...], two: tuple[Step, ...]) -> bool:
-    """Whether one part lies in the other: what is known of it is no longer so after an edit of that."""
+def _overlap(one: tuple[Step, ...], two: tuple[Step, ...]) -> bool:
+    """Return whether one part contains the other: after an edit of one, the site of the other is outdated."""
     return all(map(eq, one, two))
 
 
-def _edited(value: Any, site: Site, rng: Random, found: tuple[Site, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
+def _edited(value: Any, site: Site, rng: Random, sites_found: tuple[Site, ...]) -> tuple[Any, str]:  # noqa: ANN401 - a value
     try:
-        return put(value, site.steps, another(site, rng, found)), f"{site.kind.holds} {site.name}"
-    except Rejected:  # a class that holds no such value
+        return put(value, site.steps, another(site, rng, sites_found)), f"{site.kind.holds} {site.name}"
+    except Rejected:  # the validator of the class refuses the value
         return value, "none"
 
 
 def chosen(found: tuple[Site, ...], rng: Random) -> Site:
-    """A site; lists and flags are worth more than their number, for they open other code."""
+    """Draw a site; prefer lists, enumerations and flags, because they lead to more code paths."""
     site = found[below(rng, len(found))]
     if below(rng, 3) and site.kind.holds not in ("list", "word") and site.name != "attributes":
         site = found[below(rng, len(found))]
@@ -135,7 +138,7 @@ def chosen(found: tuple[Site, ...], rng: Random) -> Site:
 
 
 def another(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """Something else that may stand at a site."""
+    """Return a replacement for the part at a site."""
     if site.kind.null and (site.now is None or not below(rng, 4)):
         return fresh(site.kind, rng, site.name) if site.now is None else None
     if site.kind.others and not below(rng, ALTERNATIVE):
@@ -146,15 +149,15 @@ def another(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: A
     return change(site, rng) if change else site.now
 
 
-def _alternative(hints: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
-    """Something of one of several types, the fullest of a class as often as one with little in it."""
-    hint = pick(rng, hints)
-    kind = kind_of(hint)
-    return full(hint, name) if kind.holds == "value" and below(rng, 2) else fresh(kind, rng, name)
+def _alternative(types: Sequence[Any], name: str, rng: Random) -> Any:  # noqa: ANN401 - a part of a value
+    """Return a value of one of several types; for a class, a maximal one or a small one."""
+    drawn = pick(rng, types)
+    kind = kind_of(drawn)
+    return full(drawn, name) if kind.holds == "value" and below(rng, 2) else fresh(kind, rng, name)
 
 
 def _integer(site: Site, rng: Random) -> int:
-    """A number, as wide as its field is; attributes are flags."""
+    """Return another number that fits the field; for attributes, flip bits."""
     now: int = site.now
     known = CODES.get((site.owner, site.name))
     if known and not below(rng, CODED_FIELD):
@@ -164,13 +167,13 @@ def _integer(site: Site, rng: Random) -> int:
 
 
 def _sibling(site: Site, rng: Random, found: tuple[Site, ...]) -> Any:  # noqa: ANN401 - a part of a value
-    """What stands in another part of the same kind."""
-    alike = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
-    return pick(rng, alike) if alike else site.now
+    """Return the value of another part of the same type."""
+    values = [one.now for one in found if one.kind.holds == site.kind.holds and one.now is not None]
+    return pick(rng, values) if values else site.now
 
 
 def _list(now: tuple[Any, ...], kind: Kind, rng: Random, name: str) -> tuple[Any, ...]:
-    """The list with an element more or less, one twice, or in another order."""
+    """Return the list with an element added, removed or duplicated, reordered, doubled or truncated."""
     at = below(rng, len(now) + 1)
     match below(rng, 6):
         case 0 if now:
@@ -189,7 +192,7 @@ def _list(now: tuple[Any, ...], kind: Kind, rng: Random, name: str) -> tuple[Any
 
 
 def fresh(kind: Kind, rng: Random, name: str) -> Any:  # noqa: ANN401 - a part of a value
-    """Something that may stand where nothing stood."""
+    """Return a value for a part that was None or did not exist."""
     if kind.holds == "value":
         return _fresh_value(least(pick(rng, kind.of)), rng)
     if kind.holds == "pair":
@@ -205,7 +208,7 @@ _SCALARS: Final[dict[str, Callable[[Kind, Random], Any]]] = {
     "bool": lambda _, rng: bool(below(rng, 2)),
     "word": lambda kind, rng: pick(rng, kind.of),
 }
-"""Something of a kind without parts."""
+"""Scalar type to a function that returns a new value."""
 
 _CHANGES: Final[dict[str, Callable[[Site, Random], Any]]] = {
     "int": _integer,
@@ -214,104 +217,110 @@ _CHANGES: Final[dict[str, Callable[[Site, Random], Any]]] = {
     "word": lambda site, rng: pick(rng, site.kind.of),
     "list": lambda site, rng: _list(site.now, site.kind, rng, site.name),
 }
-"""Something else of a kind; pairs and values change by their parts."""
+"""Type to a function that returns a replacement; pairs and values change through their parts."""
 
 
 def _fresh_value(value: Any, rng: Random) -> Any:  # noqa: ANN401 - an instance of a value class
-    """The least value with a part of it changed."""
-    found = tuple(site for site in sites(value) if site.steps)
-    site = pick(rng, found)
+    """Return the value with one part changed."""
+    parts = tuple(site for site in sites(value) if site.steps)
+    site = pick(rng, parts)
     try:
-        return put(value, site.steps, another(site, rng, found))
+        return put(value, site.steps, another(site, rng, parts))
     except Rejected:
         return value
 
 
-# --- edits that a format alone knows of ---
+# --- edits for one format ---
 
 
-def _control(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """A control batch of one marker: kafka.md §1.9."""
+def _as_control_batch(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Make the batch a control batch with one control record: kafka.md §1.9."""
     flags = CONTROL | pick(rng, (0, TRANSACTIONAL))
     return evolve(
         batch, attributes=batch.attributes | flags, producer_id=7, producer_epoch=0, records=(marker(rng),)
     )
 
 
-def _wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """A sequence that ends behind 2147483647: kafka.md §1.10."""
-    last = (1 << 31) - 1 - below(rng, 2)
-    delta = max(batch.last_offset_delta, 2)
-    return evolve(batch, base_sequence=last, last_offset_delta=delta, producer_id=7, producer_epoch=0)
+def _with_wrapping_sequence(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Give the batch sequences that wrap around after 2147483647: kafka.md §1.10."""
+    base_sequence = (1 << 31) - 1 - below(rng, 2)
+    last_offset_delta = max(batch.last_offset_delta, 2)
+    return evolve(
+        batch,
+        base_sequence=base_sequence,
+        last_offset_delta=last_offset_delta,
+        producer_id=7,
+        producer_epoch=0,
+    )
 
 
-def _at_the_end(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Offsets and times that wrap around: kafka.md §1.10."""
-    end = (1 << 63) - 1
+def _with_overflow(batch: RecordBatch, rng: Random) -> RecordBatch:
+    """Give the batch offsets or timestamps that overflow: kafka.md §1.10."""
+    limit = (1 << 63) - 1
     field = pick(rng, ("base_offset", "base_timestamp"))
     records = tuple(
-        evolve(record, timestamp_delta=pick(rng, (record.timestamp_delta, end, -end)), offset_delta=at)
+        evolve(record, timestamp_delta=pick(rng, (record.timestamp_delta, limit, -limit)), offset_delta=at)
         for at, record in enumerate(batch.records, below(rng, 2))
     )
-    changes: dict[str, Any] = {field: end - below(rng, 2), "records": records}
+    changes: dict[str, Any] = {field: limit - below(rng, 2), "records": records}
     return evolve(batch, **changes)
 
 
 def _compressed(batch: RecordBatch, rng: Random) -> RecordBatch:
-    """Another codec, and a header to be packed: kafka.md §1.2, §1.3."""
+    """Compress the batch with another codec, and give its first record a header: kafka.md §1.2, §1.3."""
     records = batch.records or (least(Record),)
-    headed = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
+    first = evolve(records[0], headers=((octets(rng, b"h"), pick(rng, (None, b"", b"x"))),))
     attributes = batch.attributes & ~7 | pick(rng, CODED)
-    rest = records[1:] or records * below(rng, 2)
-    return evolve(batch, attributes=attributes, records=(headed, *rest))
+    others = records[1:] or records * below(rng, 2)
+    return evolve(batch, attributes=attributes, records=(first, *others))
 
 
-def _counting(batch: RecordBatch, _: Random) -> RecordBatch:
-    """Deltas that count up, as a producer has them."""
+def _renumbered(batch: RecordBatch, _: Random) -> RecordBatch:
+    """Renumber the offset deltas from 0, as a producer does."""
     records = tuple(evolve(record, offset_delta=at) for at, record in enumerate(batch.records))
     return evolve(batch, last_offset_delta=max(len(records) - 1, 0), records=records)
 
 
-def _wrapper(message: Message, rng: Random) -> Message:
-    """The message in a wrapper, or a wrapper of more; kafka.md §2.2."""
+def _as_wrapper(message: Message, rng: Random) -> Message:
+    """Make the message a compressed wrapper around one or more messages: kafka.md §2.2."""
     inner = message.messages or (message,)
     count = pick(rng, (1, 2, 3))
     first = pick(rng, (0, 5))
-    rows = tuple(evolve(row, offset=first + at) for at, row in enumerate((inner * count)[:MOST]))
+    messages = tuple(evolve(one, offset=first + at) for at, one in enumerate((inner * count)[:MOST]))
     codec = pick(rng, (1, 2, 3))
-    offset = pick(rng, (0, rows[-1].offset))
+    offset = pick(rng, (0, messages[-1].offset))
     return evolve(
-        message, offset=offset, attributes=message.attributes & ~7 | codec, value=None, messages=rows
+        message, offset=offset, attributes=message.attributes & ~7 | codec, value=None, messages=messages
     )
 
 
-def _filled(message: HekaMessage, rng: Random) -> HekaMessage:
-    """Every scalar that is absent, there."""
+def _with_all_fields(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Set all absent optional fields."""
     absent = [site for site in sites(message) if site.now is None and len(site.steps) == 1]
     given: dict[str, Any] = {site.name: fresh(site.kind, rng, site.name) for site in absent}
     return evolve(message, **given)
 
 
-def _lengthened(message: HekaMessage, rng: Random) -> HekaMessage:
-    """A text whose length takes two bytes: heka.md, section 4."""
+def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Give a string of the message a length that takes two bytes: heka.md, section 4."""
     texts = [site for site in sites(message) if site.kind.holds == "bytes" and len(site.steps) == 1]
     site = pick(rng, [one for one in texts if one.name != "uuid"])
     longer: dict[str, Any] = {site.name: pick(rng, FILLS) * pick(rng, (128, 129, 300))}
     return evolve(message, **longer)
 
 
-def _typed(message: HekaMessage, rng: Random) -> HekaMessage:
-    """A field of any type with none, one or more values: heka.md, section 4; more are packed."""
+def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
+    """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
     at = below(rng, len(TYPES))
     kind = kind_of(get_type_hints(Field)[ARRAYS[at]])
     values = tuple(fresh(kind_of(kind.of[0]), rng, ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3))))
-    bare = least(Field)
-    made = evolve(bare, name=octets(rng, b"f"), value_type=TYPES[at], **{ARRAYS[at]: values})
-    return evolve(message, fields=(*message.fields[: MOST // 4], made))
+    empty = least(Field)
+    field = evolve(empty, name=octets(rng, b"f"), value_type=TYPES[at], **{ARRAYS[at]: values})
+    return evolve(message, fields=(*message.fields[: MOST // 4], field))
 
 
 def _in_frame(stream: Stream, rng: Random) -> Stream:
-    """The same for the message of a frame."""
+    """Apply an edit of `EXTRA` to the message of a frame."""
     if not stream.frames:
         return Stream((least(Frame),))
     at = below(rng, len(stream.frames))
@@ -321,8 +330,8 @@ def _in_frame(stream: Stream, rng: Random) -> Stream:
     return Stream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
 
 
-def _signed(stream: Stream, rng: Random) -> Stream:
-    """A frame whose header names a signer, a hash and an hmac: heka.md, section 1."""
+def _with_signer(stream: Stream, rng: Random) -> Stream:
+    """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
     if not stream.frames:
         return Stream((least(Frame),))
     at = below(rng, len(stream.frames))
@@ -337,51 +346,58 @@ def _signed(stream: Stream, rng: Random) -> Stream:
 
 
 def _transaction(log: Log, rng: Random) -> Log:
-    """A producer's batch and its marker behind the log, another producer's batch between: kafka.md §1.9."""
+    """Append batches of two producers and a transaction marker of one of them to the log: kafka.md §1.9."""
     last = log.batches[-1] if log.batches else least(RecordBatch)
-    after = (last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset) + 1
-    ours, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
-    closing = _control(least(RecordBatch), rng)
-    data = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=ours, producer_epoch=0)
-    theirs = evolve(data, producer_id=other)
-    closing = evolve(closing, producer_id=pick(rng, (ours, other)))
-    rows = (data, theirs, closing, *(data, theirs)[below(rng, 3) :])
-    made = tuple(evolve(row, base_offset=after + at) for at, row in enumerate(rows))
-    return Log((*log.batches[: MOST // 4], *made))
+    next_offset = (
+        last.base_offset + last.last_offset_delta if isinstance(last, RecordBatch) else last.offset
+    ) + 1
+    producer, other = pick(rng, ((7, 8), (1000, 1001), (0, -1)))
+    marker_batch = _as_control_batch(least(RecordBatch), rng)
+    own_batch = evolve(least(RecordBatch), attributes=TRANSACTIONAL, producer_id=producer, producer_epoch=0)
+    other_batch = evolve(own_batch, producer_id=other)
+    marker_batch = evolve(marker_batch, producer_id=pick(rng, (producer, other)))
+    batches = (own_batch, other_batch, marker_batch, *(own_batch, other_batch)[below(rng, 3) :])
+    appended = tuple(evolve(batch, base_offset=next_offset + at) for at, batch in enumerate(batches))
+    return Log((*log.batches[: MOST // 4], *appended))
 
 
 def _in_log(log: Log, rng: Random) -> Log:
-    """The same for an entry of a log."""
+    """Apply an edit of `EXTRA` to an entry of the log."""
     if not log.batches:
         kind: type = pick(rng, (RecordBatch, Message))
         return Log((least(kind),))
     at = below(rng, len(log.batches))
-    rows = EXTRA[type(log.batches[at])]
-    _, change = rows[below(rng, len(rows))]
+    edits = EXTRA[type(log.batches[at])]
+    _, change = edits[below(rng, len(edits))]
     return Log((*log.batches[:at], change(log.batches[at], rng), *log.batches[at + 1 :]))
 
 
 EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] = {
     RecordBatch: (
-        ("control batch", _control),
-        ("at the end of the numbers", _at_the_end),
-        ("packed header", _compressed),
-        ("sequence at its end", _wrapping_sequence),
-        ("deltas count up", _counting),
+        ("control batch", _as_control_batch),
+        ("overflow", _with_overflow),
+        ("compressed", _compressed),
+        ("wrapping sequence", _with_wrapping_sequence),
+        ("renumbered", _renumbered),
     ),
-    Message: (("wrapper", _wrapper),),
+    Message: (("wrapper", _as_wrapper),),
     Log: (("entry", _in_log), ("transaction", _transaction)),
-    HekaMessage: (("every scalar", _filled), ("field of a type", _typed), ("long text", _lengthened)),
-    Stream: (("signed header", _signed), ("message", _in_frame)),
+    HekaMessage: (
+        ("all optional fields", _with_all_fields),
+        ("added field", _with_field),
+        ("long string", _with_long_string),
+    ),
+    Stream: (("signed header", _with_signer), ("message", _in_frame)),
 }
-"""By class: name and edit."""
+"""Class to the names and functions of its edits."""
 
 
-PACKING: Final[dict[type, Callable[[Any, Random], Any]]] = {RecordBatch: _compressed, Message: _wrapper}
+PACKING: Final[dict[type, Callable[[Any, Random], Any]]] = {RecordBatch: _compressed, Message: _as_wrapper}
+"""Class to the function that compresses a value."""
 
 
 def packed(parent: Parsed, rng: Random) -> bytes | None:
-    """The value with what it can pack packed, in a log an entry; None where there is nothing of the sort."""
+    """Compress the value, or one entry of a log, and encode it. Without compression return None."""
     value = parent.value
     entries = value.batches if isinstance(value, Log) else (value,)
     at = below(rng, len(entries))
@@ -389,27 +405,29 @@ def packed(parent: Parsed, rng: Random) -> bytes | None:
     if change is None:
         return None
     try:
-        one = change(entries[at], rng)
-        whole = Log((*entries[:at], one, *entries[at + 1 :])) if isinstance(value, Log) else one
+        entry = change(entries[at], rng)
+        whole = Log((*entries[:at], entry, *entries[at + 1 :])) if isinstance(value, Log) else entry
         return written(parent.row, mended(whole))
     except Rejected:
         return None
 
 
-def crossed(row: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
-    """A part of `two` in the place of one of the same kind in `one`, or beside it; None if none fits."""
-    places = [site for site in sites_of(one) if site.kind.holds in ("list", "pair", "value", "bytes", "int")]
-    if not places:
+def crossed(fmt: Format, one: Parsed, two: Parsed, rng: Random) -> bytes | None:
+    """Replace or extend a part of `one` by a part of `two` of the same type; return None if no part fits."""
+    candidates = [
+        site for site in sites_of(one) if site.kind.holds in ("list", "pair", "value", "bytes", "int")
+    ]
+    if not candidates:
         return None
-    lists = [site for site in places if site.kind.holds == "list"]
-    place = pick(rng, lists if lists and below(rng, 2) else places)
-    others = [site.now for site in sites_of(two) if site.kind == place.kind]
+    lists = [site for site in candidates if site.kind.holds == "list"]
+    target = pick(rng, lists if lists and below(rng, 2) else candidates)
+    others = [site.now for site in sites_of(two) if site.kind == target.kind]
     if not others:
         return None
     new = pick(rng, others)
-    if place.kind.holds == "list" and place.now and new and below(rng, 2):
-        new = (*place.now[: below(rng, len(place.now) + 1)], *new[below(rng, len(new)) :])[:MOST]
+    if target.kind.holds == "list" and target.now and new and below(rng, 2):
+        new = (*target.now[: below(rng, len(target.now) + 1)], *new[below(rng, len(new)) :])[:MOST]
     try:
-        return written(row, mended(put(one.value, place.steps, new)))
+        return written(fmt, mended(put(one.value, target.steps, new)))
     except Rejected:
         return None

@@ -1,4 +1,4 @@
-"""How wide the integers of each value class are on the wire: an edit wraps around, and is not lost."""
+"""The widths of the integers of each value class on the wire, to wrap edited numbers that do not fit."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,12 +34,12 @@ from wireproof.iggy.retained import Retained
 from wireproof.kafka.values import Message, Record, RecordBatch
 
 _ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
-"""Of an Iggy message: iggy.md, sections 3 and 5."""
+"""The fields of an Iggy message: iggy.md, sections 3 and 5."""
 
 _TOLD: Final = {**_ALL, "checksum": 64}
 
 _HEADER: Final = {"client": 128, "timestamp": 64, "request": 64, "operation": 8}
-"""Of a VSR header: iggy.md, section 2.1."""
+"""The fields of a VSR header: iggy.md, section 2.1."""
 
 _REQUEST: Final = {"partition_id": 32, "count": 32}
 
@@ -64,7 +64,7 @@ SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     HekaMessage: {"timestamp": 64, "severity": 32, "pid": 32},
     Field: {"value_integer": 64},
 }
-"""Bits by class and field, in two's complement: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
+"""Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     **dict.fromkeys((Sent, Sent70, Sent90, Polled30, Polled40, Polled70, Polled90, Stored30), _ALL),
@@ -92,13 +92,13 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     Confirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
     Header: {"hmac_key_version": 32},
 }
-"""The same for those that are never negative: iggy.md, section 3; heka.md, section 1."""
+"""Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""
 
 _NONE: Final[Mapping[str, int]] = {}
 
 
 def fitted(owner: type, name: str, value: int) -> int:
-    """`value` as the field `name` of `owner` holds it; any value where its width is not known."""
+    """Wrap `value` to the width of the field `name` of `owner`. Without a known width return it unchanged."""
     bits = SIGNED.get(owner, _NONE).get(name)
     if bits is not None:
         return ((value + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)

@@ -1,6 +1,7 @@
-"""Hypothesis strategies of values, and of bytes that are nearly valid: design, section 2, floor 4.
+"""Hypothesis strategies for the values of all formats, and for bytes that are nearly valid.
 
-Each system has its strategies in a module of this package, `VALUES` by joined name. Hypothesis is an extra.
+Each system has its strategies in a module of this package, in a table `VALUES` by format id. Hypothesis is an
+optional dependency.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,26 +21,28 @@ STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
     **iggy.VALUES,
     **heka.VALUES,
 }
-"""Joined name to the strategy of its values; every row of the table of formats has one."""
+"""Format id to the strategy for its values. Every format has one."""
 
 
-def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the design's word for it
-    """Values of a format, in its value class; `wire.values.to_json` gives their JSON form.
+def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - the public name of a format
+    """Return a strategy for the values of a format, as instances of its value class.
 
-    Every one of them can be encoded; what a decode computes may differ from what is drawn.
+    All values can be encoded. A decode of the bytes may return other computed fields than the drawn value
+    has. `wire.values.to_json` returns the JSON form of a value.
 
     Raises:
-        UnknownFormat: there is no such row; the message names the nearest.
+        UnknownFormat: there is no such format; the message has similar names.
     """
     return STRATEGIES[formats.get(format, revision).joined]()
 
 
 def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above
-    """Encodings of `values` with one named field of their layout replaced, resealed or not.
+    """Return a strategy for encoded values with one or two edits of fields, list elements or streams.
 
-    Some of them are valid still: no field of theirs is held to anything, or it is resealed.
+    The lengths and checksums may be fixed up afterwards. Some of the results are still valid, for example if
+    no rule constrains the changed field.
 
     Raises:
-        UnknownFormat: there is no such row; the message names the nearest.
+        UnknownFormat: there is no such format; the message has similar names.
     """
     return damaged_of(formats.get(format, revision), values(format, revision))

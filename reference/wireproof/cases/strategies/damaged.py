@@ -1,9 +1,14 @@
-"""Bytes that are nearly valid: an encoding damaged at named places of its layout. Design, section 2.
+"""A Hypothesis strategy for bytes that are nearly valid: encoded values with one or two edits.
 
-The place is drawn by its name in the trace, on the wire or inside a packed region: a field (an integer one
-step or a bit away, at an edge of its type or of the structure; octets longer, shorter, others), an element
-of a list (gone, twice, changed for another one) or a packed stream. Then what speaks of it is repaired, in
-part or not, and what was packed is packed again.
+An edit changes one of these, found in the trace of a decode, on the wire or inside a compressed region:
+
+- a field: an integer is off by one, has a flipped bit or is a boundary value; bytes are longer, shorter or
+  replaced;
+- an element of a list: removed, duplicated or exchanged with another one;
+- a compressed stream: truncated, with a flipped bit or, for LZ4, with another header checksum.
+
+Afterwards all, some or none of the lengths and checksums are fixed up, and the changed regions are compressed
+again.
 """
 
 import re
@@ -40,127 +45,129 @@ EDGES: Final = (
     (1 << 32) - 1,
     -(1 << 63),
 )
-"""What a length, count or delta is most often wrong by being."""
+"""Boundary values of lengths, counts and deltas."""
 
 REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
-"""Lengths and checksums made right, checksums alone, nothing."""
+"""The repairs to draw from, as (lengths, checksums). `drafted` repairs lengths only with checksums."""
 
 TRIES: Final = 3
-"""Numbers that are drawn for a field before one is of its type."""
+"""The most numbers to draw for a field until one fits its type."""
 
 CODES: Final = 32
-"""Of kinds, states and flags, most formats know fewer."""
+"""The upper limit for drawn codes of kinds, states and flags; most formats define fewer."""
 
-_SORTS: Final = (*["element"] * 3, "stream", *["measure"] * 3, *["code"] * 2, *["field"] * 3)
-"""Sorts of places, by how often one is damaged."""
+_EDIT_KINDS: Final = (*["element"] * 3, "stream", *["measure"] * 3, *["code"] * 2, *["field"] * 3)
+"""The kinds of edits, repeated by weight."""
 
 T = TypeVar("T")
 
-_PLACE: Final = re.compile(r"\[\d+\]")
+_INDEX: Final = re.compile(r"\[\d+\]")
 
 
-def _measures(span: Span) -> bool:
-    """Whether it is a length or a count, told or called so."""
-    told = span.cover is not None and span.cover.kind in COUNTED
-    return span.type in INTEGERS and (told or span.path.lower().endswith(("length", "count", "_len")))
+def _is_measure(span: Span) -> bool:
+    """Return whether the field is a length or a count, by its cover or by its name."""
+    covers = span.cover is not None and span.cover.kind in COUNTED
+    return span.type in INTEGERS and (covers or span.path.lower().endswith(("length", "count", "_len")))
 
 
-def _names_field(span: Span) -> bool:
-    """Whether it is the key of a protobuf field."""
+def _is_protobuf_key(span: Span) -> bool:
+    """Return whether the field is the key of a protobuf field."""
     return span.type == "uvarint" and span.path.endswith(".key")
 
 
-_NARROWED: Final[Mapping[str, Callable[[Span], bool]]] = {
-    "measure": _measures,
-    "code": lambda span: _names_field(span) or span.type == "uint8" or span.path.endswith("attributes"),
+_FIELD_KINDS: Final[Mapping[str, Callable[[Span], bool]]] = {
+    "measure": _is_measure,
+    "code": lambda span: _is_protobuf_key(span) or span.type == "uint8" or span.path.endswith("attributes"),
 }
-"""The sorts of fields that are damaged more often than their number says."""
+"""The kinds of fields that are edited more often than their share of all fields."""
 
 
 @st.composite
-def damaged_of(draw: DrawFn, row: Format, values: SearchStrategy[Any]) -> bytes:
-    """An encoding of one of `values`, damaged in one place or two."""
-    made = read(row, written(row, draw(values)))
-    if not made.spans:
-        return made.data + draw(_SOME)
-    if ".json." in row.name and _below(draw, 2):
-        return jsontext.edited(draw(_RANDOMS), made.data) or made.data
-    splices = [splice for _ in range(_pick(draw, (1, 1, 1, 2))) for splice in _damage(draw, made)]
+def damaged_of(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
+    """Draw one of `values`, encode it and apply one or two edits."""
+    encoded_value = read(fmt, written(fmt, draw(values)))
+    if not encoded_value.spans:
+        return encoded_value.data + draw(_SHORT_BYTES)
+    if ".json." in fmt.name and _below(draw, 2):
+        return jsontext.edited(draw(_RANDOMS), encoded_value.data) or encoded_value.data
+    splices = [splice for _ in range(_pick(draw, (1, 1, 1, 2))) for splice in _edit(draw, encoded_value)]
     lengths, sums = _pick(draw, REPAIRS)
-    data = drafted(made, splices, lengths=lengths, sums=sums)
+    data = drafted(encoded_value, splices, lengths=lengths, sums=sums)
     return data if _below(draw, 12) else data[: _below(draw, len(data) + 1)]
 
 
-_SOME: Final = st.binary(max_size=16)
+_SHORT_BYTES: Final = st.binary(max_size=16)
 
 _RANDOMS: Final = st.randoms(use_true_random=False)
-"""What an edit of text draws from; every draw is one of Hypothesis's, and shrinks."""
+"""The random generators for edits of JSON. Hypothesis controls and shrinks their draws."""
 
 
 def _below(draw: DrawFn, top: int) -> int:
     return draw(st.integers(0, top - 1))
 
 
-def _pick(draw: DrawFn, some: Sequence[T]) -> T:
-    """One of some; a strategy for each choice would cost more than all the rest of a damage."""
-    return some[_below(draw, len(some))]
+def _pick(draw: DrawFn, choices: Sequence[T]) -> T:
+    """Draw one of `choices`. A strategy for each choice would cost more than the rest of an edit."""
+    return choices[_below(draw, len(choices))]
 
 
-def _damage(draw: DrawFn, made: Parsed) -> list[Splice]:
-    """At a place of some sort; where a format has none of that sort, at any field."""
-    sort = _pick(draw, _SORTS)
-    if sort == "element" and made.elements:
-        return _element(draw, made)
-    if sort == "stream" and (regions := [span for span in made.spans if span.type in PACKERS]):
-        return _stream(draw, made, _pick(draw, regions))
-    spans = [span for span in made.spans if _NARROWED[sort](span)] if sort in _NARROWED else []
-    return _field(draw, made, _span(draw, spans or made.spans))
+def _edit(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
+    """Draw an edit of a random kind; if the format has nothing of that kind, an edit of any field."""
+    kind = _pick(draw, _EDIT_KINDS)
+    if kind == "element" and encoded_value.elements:
+        return _element(draw, encoded_value)
+    if kind == "stream" and (regions := [span for span in encoded_value.spans if span.type in PACKERS]):
+        return _stream(draw, encoded_value, _pick(draw, regions))
+    spans = [span for span in encoded_value.spans if _FIELD_KINDS[kind](span)] if kind in _FIELD_KINDS else []
+    return _field(draw, encoded_value, _span(draw, spans or encoded_value.spans))
 
 
 # --- fields ---
 
 
 def _span(draw: DrawFn, spans: Sequence[Span]) -> Span:
-    """A field by its name, then one of that name, so that those of many records do not hide the others."""
-    named: dict[str, list[Span]] = {}
+    """Draw the name of a field and then a field of that name, so that fields of records do not dominate."""
+    by_name: dict[str, list[Span]] = {}
     for span in spans:
-        named.setdefault(_PLACE.sub("", span.path), []).append(span)
-    return _pick(draw, _pick(draw, list(named.values())))
+        by_name.setdefault(_INDEX.sub("", span.path), []).append(span)
+    return _pick(draw, _pick(draw, list(by_name.values())))
 
 
-def _field(draw: DrawFn, made: Parsed, span: Span) -> list[Splice]:
-    """The field with other bytes; what speaks of it follows, or it is the one that is left wrong."""
-    data = made.spaces[span.space]
-    new = _another(draw, span, data[span.start : span.end], len(data) - span.end)
+def _field(draw: DrawFn, encoded_value: Parsed, span: Span) -> list[Splice]:
+    """Replace the bytes of a field. Its own value may be excluded from the repairs."""
+    data = encoded_value.spaces[span.space]
+    new = _other_bytes(draw, span, data[span.start : span.end], len(data) - span.end)
     return [Splice(span.space, span.start, span.end, new, _pick(draw, (span.path, span.path, "")))]
 
 
-def _another(draw: DrawFn, span: Span, old: bytes, left: int) -> bytes:
-    """Other bytes for a field: of its type where that holds integers, else octets."""
+def _other_bytes(draw: DrawFn, span: Span, old: bytes, remaining: int) -> bytes:
+    """Draw other bytes for a field: an integer if it has an integer type, else any bytes."""
     if span.type in INTEGERS:
         for _ in range(TRIES):
-            new = encoded(span, _number(draw, span, left))
+            new = encoded(span, _number(draw, span, remaining))
             if new is not None:
                 return new
     flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))
-    return _pick(draw, (flipped, flipped, b"", b"", old[:-1], old + b"\0", bytes(len(old)), draw(_SOME)))
+    return _pick(
+        draw, (flipped, flipped, b"", b"", old[:-1], old + b"\0", bytes(len(old)), draw(_SHORT_BYTES))
+    )
 
 
-def _number(draw: DrawFn, span: Span, left: int) -> int:
-    """A number that its sort of field is likely to be wrong by, or one of any sort."""
-    now = int(span.value)
+def _number(draw: DrawFn, span: Span, remaining: int) -> int:
+    """Draw a number that is a likely error for this kind of field, or any boundary value."""
+    old = int(span.value)
     if _below(draw, 4):
-        if _measures(span):
-            return _pick(draw, (now - 1, now + 1, 0, -1, left + 1))
-        if span.type == "uint8":  # mostly a code out of few
+        if _is_measure(span):
+            return _pick(draw, (old - 1, old + 1, 0, -1, remaining + 1))
+        if span.type == "uint8":  # mostly the code of a small enumeration
             return _below(draw, CODES)
-        if _names_field(span):  # another field of the same wire type
-            return (1 + _below(draw, 15)) << 3 | now & 7
+        if _is_protobuf_key(span):  # another field with the same wire type
+            return (1 + _below(draw, 15)) << 3 | old & 7
         if span.path.endswith("attributes"):
-            return now ^ 1 << _below(draw, 8)
-    near = (now - 1, now + 1, now - 2, now + 2, -now, -now - 2, left - 1, left, left + 1)
-    heads = now + _pick(draw, HEADERS) * _pick(draw, (-1, 1))
-    return _pick(draw, (*near, heads, now ^ 1 << _below(draw, 8), *EDGES))
+            return old ^ 1 << _below(draw, 8)
+    nearby = (old - 1, old + 1, old - 2, old + 2, -old, -old - 2, remaining - 1, remaining, remaining + 1)
+    off_by_header = old + _pick(draw, HEADERS) * _pick(draw, (-1, 1))
+    return _pick(draw, (*nearby, off_by_header, old ^ 1 << _below(draw, 8), *EDGES))
 
 
 def _flipped(old: bytes, bit: int) -> bytes:
@@ -174,34 +181,34 @@ def _flipped(old: bytes, bit: int) -> bytes:
 # --- elements ---
 
 
-def _element(draw: DrawFn, made: Parsed) -> list[Splice]:
-    """An element of a list, by the name of the list first: gone, alone or all, twice, or another one."""
-    many = _pick(draw, _pick(draw, made.lists))
-    found = [one for one in made.elements if one.many == many]
-    one = _pick(draw, found)
-    data = made.spaces[one.space]
+def _element(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
+    """Draw a list and then edit its elements: remove one or all, duplicate one or swap two."""
+    list_path = _pick(draw, _pick(draw, encoded_value.lists))
+    elements = [element for element in encoded_value.elements if element.many == list_path]
+    chosen = _pick(draw, elements)
+    data = encoded_value.spaces[chosen.space]
     times = _pick(draw, (0, 1, 2, 2))
     if times == 1:
-        one = _pick(draw, (one, found[0]))  # what comes first is what readers rely on
-        data = made.spaces[one.space]
-        other = _pick(draw, [other for other in found if other.space == one.space])
+        chosen = _pick(draw, (chosen, elements[0]))  # readers depend most on the first element
+        data = encoded_value.spaces[chosen.space]
+        other = _pick(draw, [element for element in elements if element.space == chosen.space])
         return [
-            Splice(one.space, one.start, one.end, data[other.start : other.end]),
-            Splice(one.space, other.start, other.end, data[one.start : one.end]),
+            Splice(chosen.space, chosen.start, chosen.end, data[other.start : other.end]),
+            Splice(chosen.space, other.start, other.end, data[chosen.start : chosen.end]),
         ]
     if not times and _below(draw, 2):
-        return without(made, found)
-    counted = accompanied(made, one, times) if _below(draw, 2) else []
-    return [Splice(one.space, one.start, one.end, data[one.start : one.end] * times), *counted]
+        return without(encoded_value, elements)
+    counted = accompanied(encoded_value, chosen, times) if _below(draw, 2) else []
+    return [Splice(chosen.space, chosen.start, chosen.end, data[chosen.start : chosen.end] * times), *counted]
 
 
-# --- packed streams ---
+# --- compressed streams ---
 
 
-def _stream(draw: DrawFn, made: Parsed, region: Span) -> list[Splice]:
-    """A packed stream with a bit flipped or its end gone; LZ4 with the other checksum of its head too."""
-    old = made.spaces[region.space][region.start : region.end]
-    other = repacked(made, region)
+def _stream(draw: DrawFn, encoded_value: Parsed, region: Span) -> list[Splice]:
+    """Flip a bit of a compressed stream or truncate it, or give LZ4 the other kind of header checksum."""
+    old = encoded_value.spaces[region.space][region.start : region.end]
+    other = repacked(encoded_value, region)
     match _below(draw, 3):
         case 0 if other is not None:
             new = other

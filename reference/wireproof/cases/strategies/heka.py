@@ -1,8 +1,8 @@
-"""Hypothesis strategies of Heka values, heavy on the boundaries of heka.md, sections 1, 2 and 4.
+"""Hypothesis strategies for Heka values, with many boundary values of heka.md, sections 1, 2 and 4.
 
-Every value is whole: its computed fields are what a decode of its bytes gives without keys, so that a
-round trip can be compared for equality. Values that a reader remarks on are among them. Hypothesis is an
-extra, and is imported nowhere else but in this folder.
+The computed fields of a value are those that a decode without keys returns, so that a round trip can be
+compared for equality. Some values lead to remarks. Hypothesis is an optional dependency; only this package
+imports it.
 """
 
 import struct
@@ -23,12 +23,12 @@ from wireproof.wire.options import DEFAULT
 from wireproof.wire.writer import Writer
 
 NOW: Final = 1_700_000_000_000_000_000
-"""A timestamp of our days, in nanoseconds."""
+"""A recent timestamp, in nanoseconds."""
 
 
 @cache
 def integers(bits: int) -> SearchStrategy[int]:
-    """Signed integers; half of them stand where a varint takes one more byte, or at an end (M09 to M19)."""
+    """Return a strategy for signed integers, half of them varint boundaries or limits (M09 to M19)."""
     top = 1 << (bits - 1)
     steps = [1 << power for power in range(7, bits - 1, 7)]
     edges = [0, 1, -1, top - 1, -top, *steps, *(step - 1 for step in steps)]
@@ -37,7 +37,7 @@ def integers(bits: int) -> SearchStrategy[int]:
 
 @cache
 def octets() -> SearchStrategy[bytes]:
-    """Bytes: separators, a whole header, 126 to 129 of one kind, any others (S11, W6)."""
+    """Return a strategy for bytes: separators, a header, 126 to 129 equal bytes, any bytes (S11, W6)."""
     traps = [b"", b"\0", b"\x1e", b"\x1f", bytes.fromhex("1e0208051f"), b"\xff", b"\xc0\x80"]
     long = st.builds(bytes.__mul__, st.sampled_from([b"a", b"\x1e"]), st.sampled_from([126, 127, 128, 129]))
     return st.one_of(
@@ -50,13 +50,13 @@ def octets() -> SearchStrategy[bytes]:
 
 @cache
 def optional() -> SearchStrategy[bytes | None]:
-    """Bytes or absent, which empty is not."""
+    """Return a strategy for bytes or None; empty bytes are not the same as None."""
     return st.one_of(st.none(), octets())
 
 
 @cache
 def doubles() -> SearchStrategy[bytes]:
-    """The 8 bytes of a double, NaNs with a payload among them."""
+    """Return a strategy for the 8 bytes of a double, including NaNs with a payload."""
     plain = st.floats(width=64).map(lambda number: struct.pack(">d", number))
     return st.one_of(
         plain, st.sampled_from([bytes.fromhex("7ff8000000000001"), bytes.fromhex("fff0000000000000")])
@@ -75,18 +75,18 @@ _ELEMENTS: Final[dict[str, SearchStrategy[bytes] | SearchStrategy[int] | SearchS
 @cache
 @st.composite
 def fields(draw: DrawFn) -> Field:
-    """A Field with values of its own type alone: M59 to M61."""
+    """Draw a Field whose values all have its own type: M59 to M61."""
     kind = draw(st.one_of(st.none(), st.sampled_from(TYPES)))
-    own = ARRAYS[TYPES.index(kind or "STRING")]
-    bare = Field(draw(octets()), kind, draw(optional()), (), (), (), (), ())
-    values = tuple(draw(st.lists(_ELEMENTS[own], max_size=3)))
-    return evolve(bare, **{own: values})  # type: ignore[arg-type] # the array is named by the kind drawn
+    array = ARRAYS[TYPES.index(kind or "STRING")]
+    empty = Field(draw(octets()), kind, draw(optional()), (), (), (), (), ())
+    values = tuple(draw(st.lists(_ELEMENTS[array], max_size=3)))
+    return evolve(empty, **{array: values})  # type: ignore[arg-type] # the array is named by the kind drawn
 
 
 @cache
 @st.composite
 def messages(draw: DrawFn) -> Message:
-    """A message; each of its optional parts is there in half of them."""
+    """Draw a message; each optional field is present in half of the messages."""
     return Message(
         uuid=draw(st.binary(min_size=codec.UUID, max_size=codec.UUID)),
         timestamp=draw(st.one_of(st.just(NOW), integers(64))),
@@ -104,16 +104,16 @@ def messages(draw: DrawFn) -> Message:
 @cache
 @st.composite
 def frames(draw: DrawFn) -> Frame:
-    """A frame; its header may claim a signer, whom nobody verifies, and stays within 255 bytes."""
-    content = draw(messages())
+    """Draw a frame whose header may name a signer and has at most 255 bytes. Its HMAC is not valid."""
+    message = draw(messages())
     header = Header(
-        message_length=_length(content),
+        message_length=_length(message),
         hmac_hash_function=draw(st.one_of(st.none(), st.sampled_from(FUNCTIONS))),
         hmac_signer=draw(st.one_of(st.none(), st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]))),
         hmac_key_version=draw(st.one_of(st.none(), st.sampled_from([0, 1, 127, 128, (1 << 32) - 1]))),
         hmac=draw(st.one_of(st.none(), st.binary(max_size=20))),
     )
-    return Frame(header, content)
+    return Frame(header, message)
 
 
 def _length(content: Message) -> int:
@@ -124,12 +124,12 @@ def _length(content: Message) -> int:
 
 @cache
 def streams() -> SearchStrategy[Stream]:
-    """Up to three frames."""
-    return st.lists(frames(), max_size=3).map(lambda rows: Stream(tuple(rows)))
+    """Return a strategy for streams of up to three frames."""
+    return st.lists(frames(), max_size=3).map(lambda frame_list: Stream(tuple(frame_list)))
 
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Message] | SearchStrategy[Stream]]]] = {
     "heka.message/0.10": messages,
     "heka.stream/0.10": streams,
 }
-"""Format and revision to the strategy of its values."""
+"""Format id to the strategy for its values."""

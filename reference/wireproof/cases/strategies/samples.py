@@ -1,8 +1,8 @@
-"""What one example of a property is drawn with: a value, its bytes, bytes with one field off, options.
+"""Reproducible samples for property checks: a value, its encoding, a nearly valid encoding and options.
 
-Examples are drawn by Hypothesis from bytes that a seeded generator gives (`fuzz_one_input`), one example
-from one block of bytes: example n of a seed is the same whatever was drawn before it, how many are
-wanted, and whichever modules happen to be imported, from which Hypothesis's own search takes constants.
+Hypothesis draws each sample from its own block of bytes of a seeded generator (`fuzz_one_input`). So sample n
+of a seed does not depend on the samples before it or on their number. It also does not depend on the imported
+modules, from which Hypothesis's own search would take constants.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,10 +28,10 @@ from wireproof.wire.writer import Writer
 T = TypeVar("T")
 
 KEYS: Final = {"test_0": b"zero", "test_1": b"testkey", "_1": b"noname", "test_127": b""}
-"""Keys of the signers that the strategy of frames names: heka.md, section 4."""
+"""The HMAC keys of the signers that the strategy for frames uses: heka.md, section 4."""
 
 BYTES: Final = 4096
-"""Bytes that one example is drawn from at first; a large one wants more."""
+"""The size of the first block of bytes for a sample; a large sample needs more."""
 
 SETTINGS: Final = settings(
     phases=[Phase.generate], database=None, deadline=None, suppress_health_check=list(HealthCheck)
@@ -40,14 +40,14 @@ SETTINGS: Final = settings(
 
 @frozen
 class Sample:
-    """One example.
+    """One sample for a property check.
 
     Attributes:
-        value: in the row's class.
+        value: an instance of the value class of the format.
         data: its encoding under `options`.
-        damaged: an encoding with one named field replaced, resealed or not.
-        options: what the codec is asked for beside the bytes.
-        seed: of cuts, pieces and edits, which need no Hypothesis.
+        damaged: an encoding of the value after one or two edits.
+        options: the codec options of the request.
+        seed: for cuts, splits into chunks and edits, which do not use Hypothesis.
     """
 
     value: Any
@@ -58,88 +58,94 @@ class Sample:
 
 
 @st.composite
-def samples(draw: DrawFn, row: Format) -> Sample:
-    """Samples of a row."""
-    value = draw(values(row.name, row.revision))
-    damaged = draw(damaged_of(row, st.just(value)))
-    options = draw(OPTIONS.get(row.name, _plain)(value))
+def samples(draw: DrawFn, fmt: Format) -> Sample:
+    """Draw a sample of a format."""
+    value = draw(values(fmt.name, fmt.revision))
+    damaged = draw(damaged_of(fmt, st.just(value)))
+    options = draw(OPTIONS.get(fmt.name, _default_options)(value))
     seed = draw(st.integers(0, (1 << 32) - 1))
     try:
         writer = Writer()
-        row.encode(writer, value, options)
+        fmt.encode(writer, value, options)
         data = bytes(writer.data)
-    except Rejected:  # a limit, or a signer whose key is not there
-        data = written(row, value)
+    except Rejected:  # a limit, or a signer without a key
+        data = written(fmt, value)
     return Sample(value, data, damaged, options, seed)
 
 
-def _plain(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any row
+def _default_options(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
     return st.just(DEFAULT)
 
 
-def _produced(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - as above
+def _produce_options(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - as above
     return st.sampled_from([*[DEFAULT] * 5, Options(profile="produce")])
 
 
-def _fetched(value: Log) -> SearchStrategy[Options]:
-    """A fetch from an offset, or of committed records only: kafka.md §1.9."""
-    offsets = [getattr(one, "base_offset", getattr(one, "offset", 0)) for one in value.batches]
-    producers = [one.producer_id for one in value.batches if hasattr(one, "producer_id")]
+def _fetch_options(value: Log) -> SearchStrategy[Options]:
+    """Return a strategy for a fetch from an offset, or of committed records only: kafka.md §1.9."""
+    offsets = [getattr(entry, "base_offset", getattr(entry, "offset", 0)) for entry in value.batches]
+    producers = [entry.producer_id for entry in value.batches if hasattr(entry, "producer_id")]
     fetched = [Options(fetch_offset=max(offset + 1, 0)) for offset in offsets[:1]]
     aborted = tuple(zip(producers, offsets, strict=False))
     committed = [Options(isolation="read_committed", aborted=aborted)]
     return st.sampled_from([*[DEFAULT] * 8, *fetched, *committed])
 
 
-def _verified(value: Stream) -> SearchStrategy[Options]:
-    """With keys or without, in any resync; at the very size of a message, or one byte below it."""
+def _stream_options(value: Stream) -> SearchStrategy[Options]:
+    """Return a strategy for options: keys or none, any resync, maybe a tight limit for the message size."""
     keys = st.sampled_from([None, KEYS])
     resync: SearchStrategy[Any] = st.sampled_from(["strict", "go", "c"])
-    sizes = [one.header.message_length for one in value.frames]
-    most = st.sampled_from([None, None, None, *(size - less for size in sizes[:1] for less in (0, 1))])
-    return st.builds(Options, keys=keys, resync=resync, max_message=most)
+    sizes = [frame.header.message_length for frame in value.frames]
+    max_message = st.sampled_from(
+        [None, None, None, *(size - excess for size in sizes[:1] for excess in (0, 1))]
+    )
+    return st.builds(Options, keys=keys, resync=resync, max_message=max_message)
 
 
 OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
-    "kafka.batch": _produced,
-    "kafka.log": _fetched,
-    "iggy.send": _produced,
+    "kafka.batch": _produce_options,
+    "kafka.log": _fetch_options,
+    "iggy.send": _produce_options,
     "heka.message": lambda _: st.sampled_from([DEFAULT, DEFAULT, Options(compression="snappy")]),
-    "heka.stream": _verified,
+    "heka.stream": _stream_options,
 }
-"""By the name of a format, the options that go with a value; of the others, none but the default's."""
+"""Name of a format to the strategy for the options of a value; other formats use the default options."""
 
 
-def drawn(row: Format, seed: int) -> Iterator[Sample]:
-    """The examples of a row and a seed, without end."""
-    draw = drawer(row)
+def drawn(fmt: Format, seed: int) -> Iterator[Sample]:
+    """Yield the samples of a format and a seed, without end."""
+    draw = drawer(fmt)
     for number in count():
-        yield from draw(f"{row.joined} {seed} {number}")
+        yield from draw(f"{fmt.joined} {seed} {number}")
 
 
 @lru_cache(maxsize=64)
-def drawer(row: Format) -> Callable[[str], list[Sample]]:
-    """What draws the example of a row that a text names: the same one, whatever was drawn before."""
-    return drawing(samples(row))
+def drawer(fmt: Format) -> Callable[[str], list[Sample]]:
+    """Return a function that draws the sample of a format for a name, as a list of at most one."""
+    return drawing(samples(fmt))
 
 
 def drawing(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
-    """What draws the example of a strategy that a text names, in a list; of too large a one, none."""
-    found: list[T] = []
+    """Return a function that draws an example of a strategy for a name.
+
+    The same name always gives the same example. The function returns a list of it, or an empty list if it is
+    too large.
+    """
+    examples: list[T] = []
 
     @SETTINGS
     @given(strategy)
     def collect(sample: T) -> None:
-        found.append(sample)
+        examples.append(sample)
 
     def draw(name: str) -> list[T]:
-        found.clear()
+        examples.clear()
         size = BYTES
-        while not found and size <= BYTES << 4:
+        while not examples and size <= BYTES << 4:
             source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
-            handle: Any = collect  # Hypothesis adds its `hypothesis` where no type tells of it
+            handle: Any = collect  # Hypothesis adds the attribute `hypothesis`, which the type does not have
             handle.hypothesis.fuzz_one_input(source.randbytes(size))
             size <<= 2
-        return list(found)
+        return list(examples)
 
     return draw

@@ -1,4 +1,4 @@
-"""Hypothesis strategy of what producers send: kafka.md §1.7; any client's encoder can write most of it."""
+"""A Hypothesis strategy for the messages of producers, which most clients can encode: kafka.md §1.7."""
 
 from functools import cache
 from typing import Final
@@ -13,19 +13,21 @@ from wireproof.kafka.values import Header
 CODECS: Final = (0, 0, 1, 2, 3, 4)
 
 PRODUCERS: Final = (NO_PRODUCER, NO_PRODUCER, (1000, 0, 0), ((1 << 63) - 1, 32767, (1 << 31) - 1))
-"""Without idempotence in half of them, at the ends of the three fields in some (§1.10)."""
+"""Producer ids, epochs and sequences: none in half of the draws, else small or at the limits (§1.10)."""
 
 
 @cache
 def _octets() -> SearchStrategy[bytes | None]:
-    """Null, which empty is not; 63 to 65 bytes, where a length takes one more byte; some that pack well."""
-    packed = st.builds(bytes.__mul__, st.sampled_from([b"a", b"\0"]), st.sampled_from([63, 64, 65, 2000]))
-    return st.one_of(st.sampled_from([None, b"", b"\0", b"k"]), st.binary(max_size=40), packed)
+    """Return a strategy for null, short bytes, and compressible bytes around the length boundary of 64."""
+    compressible = st.builds(
+        bytes.__mul__, st.sampled_from([b"a", b"\0"]), st.sampled_from([63, 64, 65, 2000])
+    )
+    return st.one_of(st.sampled_from([None, b"", b"\0", b"k"]), st.binary(max_size=40), compressible)
 
 
 @cache
 def _headers() -> SearchStrategy[tuple[Header, ...]]:
-    """Headers in order, with keys that repeat, empty ones and no ASCII; values null, empty or bytes."""
+    """Return a strategy for ordered headers with repeated, empty or non-ASCII keys; values may be null."""
     key = st.one_of(st.sampled_from(["", "h", "h", "ß", "漢"]), st.text("abc", max_size=8)).map(str.encode)
     return st.lists(st.tuples(key, st.one_of(st.none(), st.binary(max_size=12))), max_size=3).map(tuple)
 
@@ -33,9 +35,9 @@ def _headers() -> SearchStrategy[tuple[Header, ...]]:
 @cache
 @st.composite
 def sendings(draw: DrawFn) -> Sending:
-    """One to five messages; times of our days in any order, or all of one edge."""
-    late = st.integers(-(10**4), 10**7).map(lambda more: NOW + more)
-    time = draw(st.sampled_from([late, late, late, st.just(0), st.just(-1), st.just(1 << 40)]))
+    """Draw one to five messages with recent timestamps in any order, or all with one boundary timestamp."""
+    recent = st.integers(-(10**4), 10**7).map(lambda delta: NOW + delta)
+    time = draw(st.sampled_from([recent, recent, recent, st.just(0), st.just(-1), st.just(1 << 40)]))
     plain = st.builds(Plain, _octets(), _octets(), time, _headers())
     producer = draw(st.sampled_from(PRODUCERS))
     return Sending(

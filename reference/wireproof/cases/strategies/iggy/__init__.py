@@ -1,7 +1,7 @@
-"""Hypothesis strategies of Iggy values, heavy on the boundaries of iggy.md §2, §3 and §9.
+"""Hypothesis strategies for Iggy values, with many boundary values of iggy.md §2, §3 and §9.
 
-Every value is whole and sound: its checksums are those of its payloads and its headers a map sorted by key,
-so that a round trip can be compared for equality. Hypothesis is an extra.
+All values are valid: their checksums are correct and their headers are sorted by key, so that a round trip
+can be compared for equality. Hypothesis is an optional dependency.
 """
 
 from collections.abc import Callable
@@ -104,4 +104,4 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.log/0.9": lambda: later_logs(Log90, POLLED_90),
     "iggy.log/0.11": lambda: st.builds(Log110, batches=st.lists(batches(), max_size=3).map(tuple)),
 }
-"""Format and revision to the strategy of its values."""
+"""Format id to the strategy for its values."""

@@ -1,4 +1,4 @@
-"""Who and where: identifiers and partitionings, iggy.md §2.2."""
+"""Strategies for identifiers and partitionings, the destination of a send: iggy.md §2.2."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from wireproof.iggy.partitioning import Partitioning
 
 @cache
 def identifiers(least: int = 1) -> SearchStrategy[Identifier]:
-    """A number, which is 0 from 0.8.0 on only, or a name (§2.2)."""
+    """Return a strategy for identifiers. `least` is the smallest number: 0 is valid since 0.8.0 (§2.2)."""
     numbers = unsigned(32).map(lambda number: max(number, least).to_bytes(4, "little"))
     return st.one_of(
         st.builds(Identifier, st.just("numeric"), numbers), st.builds(Identifier, st.just("string"), texts())
@@ -21,7 +21,7 @@ def identifiers(least: int = 1) -> SearchStrategy[Identifier]:
 
 @cache
 def partitionings() -> SearchStrategy[Partitioning]:
-    """Any of the three kinds (§2.2)."""
+    """Return a strategy for partitionings of the three kinds (§2.2)."""
     ids = unsigned(32).map(lambda number: number.to_bytes(4, "little"))
     return st.one_of(
         st.just(Partitioning("balanced", b"")),

@@ -1,4 +1,4 @@
-"""Batches with the checksums of their bytes: iggy.md §6, §7."""
+"""Strategies for batches and for poll responses of batches: iggy.md §6, §7."""
 
 from functools import cache
 from struct import pack
@@ -19,8 +19,8 @@ from wireproof.wire.writer import Writer
 @cache
 @st.composite
 def batches(draw: DrawFn) -> Batch:
-    """A batch of up to three messages, with the checksums of its bytes and what its deltas come to."""
-    one: SearchStrategy[Framed] = st.builds(
+    """Draw a batch of up to three messages, with its computed fields."""
+    message: SearchStrategy[Framed] = st.builds(
         Framed,
         id=unsigned(128),
         offset_delta=st.one_of(st.integers(0, 3), unsigned(32)),
@@ -28,39 +28,39 @@ def batches(draw: DrawFn) -> Batch:
         headers=sealed_maps(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
-    made = Batch(
+    drawn = Batch(
         partition_id=draw(unsigned(64)),
         base_offset=draw(unsigned(64)),
         base_timestamp=draw(unsigned(64)),
         origin_timestamp=draw(unsigned(64)),
-        messages=tuple(draw(st.lists(one, max_size=3))),
+        messages=tuple(draw(st.lists(message, max_size=3))),
     )
-    return _told(made)
+    return _with_computed_fields(drawn)
 
 
-def _told(made: Batch) -> Batch:
-    """The batch with what a decode of it computes."""
-    writer, sums = Writer(), list[int]()
-    for message in made.messages:
+def _with_computed_fields(batch: Batch) -> Batch:
+    """Return the batch with the fields that a decode computes: checksums, offsets and timestamps."""
+    writer, checksums = Writer(), list[int]()
+    for message in batch.messages:
         at = writer.pos
         write_message(writer, STORED.frame, message)
-        sums.append(int.from_bytes(writer.data[at : at + 8], "little"))
-    head = (made.partition_id, made.base_offset, made.base_timestamp, made.origin_timestamp)
-    data = pack("<QQQQQ", *head, 256 + writer.pos) + bytes(8) + pack("<I", len(sums)) + bytes(204)
+        checksums.append(int.from_bytes(writer.data[at : at + 8], "little"))
+    fields = (batch.partition_id, batch.base_offset, batch.base_timestamp, batch.origin_timestamp)
+    data = pack("<QQQQQ", *fields, 256 + writer.pos) + bytes(8) + pack("<I", len(checksums)) + bytes(204)
     messages = tuple(
         evolve(
-            one,
-            checksum=found,
-            offset=(made.base_offset + one.offset_delta) % (1 << 64),
-            timestamp=made.base_timestamp,
-            origin_timestamp=(made.origin_timestamp + one.timestamp_delta) % (1 << 64),
+            drawn,
+            checksum=checksum,
+            offset=(batch.base_offset + drawn.offset_delta) % (1 << 64),
+            timestamp=batch.base_timestamp,
+            origin_timestamp=(batch.origin_timestamp + drawn.timestamp_delta) % (1 << 64),
         )
-        for one, found in zip(made.messages, sums, strict=True)
+        for drawn, checksum in zip(batch.messages, checksums, strict=True)
     )
-    return evolve(made, batch_checksum=iggy_batch(data + bytes(writer.data)), messages=messages)
+    return evolve(batch, batch_checksum=iggy_batch(data + bytes(writer.data)), messages=messages)
 
 
-def _headed(batch: Batch) -> Head:
+def _header_of(batch: Batch) -> Head:
     return Head(
         partition_id=batch.partition_id,
         base_offset=batch.base_offset,
@@ -73,14 +73,14 @@ def _headed(batch: Batch) -> Head:
 
 @cache
 def polls_110() -> SearchStrategy[Poll110]:
-    """A poll response of batches."""
+    """Return a strategy for poll responses of batches."""
 
-    def made(batches: list[Batch], partition: int, current: int) -> Poll110:
+    def response(batches: list[Batch], partition: int, current: int) -> Poll110:
         return Poll110(
             partition_id=partition,
             current_offset=current,
-            batches=tuple(map(_headed, batches)),
-            messages=tuple(one for batch in batches for one in batch.messages),
+            batches=tuple(map(_header_of, batches)),
+            messages=tuple(message for batch in batches for message in batch.messages),
         )
 
-    return st.builds(made, st.lists(batches(), max_size=3), unsigned(32), unsigned(64))
+    return st.builds(response, st.lists(batches(), max_size=3), unsigned(32), unsigned(64))

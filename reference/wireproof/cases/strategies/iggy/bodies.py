@@ -1,4 +1,4 @@
-"""Bodies of sends and polls, and files: iggy.md §3, §5 to §7."""
+"""Strategies for the binary bodies of sends and polls, and for segment files: iggy.md §3, §5 to §7."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -20,7 +20,7 @@ from wireproof.iggy.send import Send, Send90
 
 @cache
 def sends() -> SearchStrategy[Send]:
-    """A body of SendMessages."""
+    """Return a strategy for bodies of SendMessages up to 0.6.x."""
     return st.builds(
         Send,
         stream=identifiers(),
@@ -32,7 +32,7 @@ def sends() -> SearchStrategy[Send]:
 
 @cache
 def polls(revision: str) -> SearchStrategy[Any]:
-    """A poll response before 0.7.0."""
+    """Return a strategy for poll responses before 0.7.0."""
     if revision == "0.0.30":
         return st.builds(Poll30, messages=kept_lists(Polled30))
     if revision == "0.0.40":
@@ -44,7 +44,7 @@ def polls(revision: str) -> SearchStrategy[Any]:
 
 @cache
 def sends_later(value: Hashable, message: Hashable, least: int) -> SearchStrategy[Any]:
-    """A body of SendMessages from 0.7.0 on."""
+    """Return a strategy for bodies of SendMessages since 0.7.0."""
     return st.builds(
         cast("type[Any]", value),
         stream=identifiers(least),
@@ -55,24 +55,25 @@ def sends_later(value: Hashable, message: Hashable, least: int) -> SearchStrateg
 
 
 @cache
-def polls_later(value: Hashable, row: Layout) -> SearchStrategy[Any]:
-    """A poll response from 0.7.0 on."""
+def polls_later(value: Hashable, layout: Layout) -> SearchStrategy[Any]:
+    """Return a strategy for poll responses since 0.7.0."""
     return st.builds(
         cast("type[Any]", value),
         partition_id=unsigned(32),
         current_offset=unsigned(64),
-        messages=st.lists(sealed(row), max_size=3).map(tuple),
+        messages=st.lists(sealed(layout), max_size=3).map(tuple),
     )
 
 
 @cache
 @st.composite
 def sends_110(draw: DrawFn) -> Send90:
-    """A body of SendMessages; its messages are at most 2^32 - 1 microseconds apart."""
+    """Draw a body of SendMessages since 0.11.0. Its timestamps are at most 2^32 - 1 microseconds apart."""
     value: Send90 = draw(sends_later(Send90, Sent90, 0))
     origin = draw(unsigned(64).map(lambda number: min(number, (1 << 64) - (1 << 32))))
     messages = tuple(
-        evolve(one, id=one.id or 1, origin_timestamp=origin + draw(unsigned(32))) for one in value.messages
+        evolve(message, id=message.id or 1, origin_timestamp=origin + draw(unsigned(32)))
+        for message in value.messages
     )
     changed: Send90 = evolve(value, messages=messages)
     return changed
@@ -80,7 +81,7 @@ def sends_110(draw: DrawFn) -> Send90:
 
 @cache
 def retained() -> SearchStrategy[Retained]:
-    """A batch as a file of 0.2.7 keeps it (§7)."""
+    """Return a strategy for batches of a segment file of 0.2.7 (§7)."""
     return st.builds(
         Retained,
         base_offset=unsigned(64),
@@ -91,6 +92,6 @@ def retained() -> SearchStrategy[Retained]:
 
 
 @cache
-def later_logs(value: Hashable, row: Layout) -> SearchStrategy[Any]:
-    """A file from 0.7.0 on, but of batches."""
-    return st.builds(cast("type[Any]", value), messages=st.lists(sealed(row), max_size=3).map(tuple))
+def later_logs(value: Hashable, layout: Layout) -> SearchStrategy[Any]:
+    """Return a strategy for segment files of messages since 0.7.0."""
+    return st.builds(cast("type[Any]", value), messages=st.lists(sealed(layout), max_size=3).map(tuple))

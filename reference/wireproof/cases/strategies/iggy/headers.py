@@ -1,4 +1,4 @@
-"""Header values and blocks of every edition: iggy.md §2.3, §2.4, §10."""
+"""Strategies for header values and header blocks of every revision: iggy.md §2.3, §2.4, §10."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from wireproof.iggy.kinds import BY_NAME, KINDS, HeaderValue, Kind
 
 @cache
 def header_values() -> SearchStrategy[HeaderValue]:
-    """A sound value of any of the fifteen kinds (§2.3)."""
+    """Return a strategy for valid values of the fifteen kinds (§2.3)."""
     return st.sampled_from(KINDS).flatmap(_of_kind)
 
 
@@ -31,24 +31,27 @@ def _of_kind(kind: Kind) -> SearchStrategy[HeaderValue]:
 
 @cache
 def header_maps() -> SearchStrategy[HeaderMap]:
-    """Up to three headers, sorted by key, each key once (§10.1)."""
+    """Return a strategy for up to three headers of TLV v1, sorted by key, without duplicate keys (§10.1)."""
     maps = st.dictionaries(texts(), header_values(), max_size=3)
-    return maps.map(lambda found: tuple(sorted(found.items(), key=lambda entry: entry[0])))
+    return maps.map(lambda headers: tuple(sorted(headers.items(), key=lambda entry: entry[0])))
 
 
 @cache
 def keyed_maps() -> SearchStrategy[HeaderMap]:
-    """The same of TLV v2: keys of any kind, sorted by kind and bytes (§2.4)."""
+    """Return a strategy for up to three headers of TLV v2, sorted by kind and bytes of the key (§2.4)."""
     maps = st.dictionaries(header_values(), header_values(), max_size=3)
     return maps.map(
-        lambda found: tuple(
-            sorted(found.items(), key=lambda entry: (BY_NAME[entry[0].kind].code, entry[0].value))
+        lambda headers: tuple(
+            sorted(headers.items(), key=lambda entry: (BY_NAME[entry[0].kind].code, entry[0].value))
         )
     )
 
 
 @cache
 def sealed_maps() -> SearchStrategy[HeaderMap | bytes]:
-    """The same, or an encrypted block: one of kind 0 is no map, whatever follows (§10.2)."""
+    """Return a strategy for headers of TLV v2 or an encrypted block.
+
+    A block that begins with kind 0 is never a map (§10.2).
+    """
     blocks = st.one_of(st.just(b"user-header-bytes"), st.binary(max_size=40).map(b"\0".__add__))
     return st.one_of(keyed_maps(), keyed_maps(), blocks)

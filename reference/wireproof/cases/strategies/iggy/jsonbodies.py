@@ -1,4 +1,4 @@
-"""Bodies of HTTP, of every edition: iggy.md §8."""
+"""Strategies for the JSON bodies of HTTP sends and polls of every revision: iggy.md §8."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -18,27 +18,27 @@ from wireproof.iggy.message import Sent
 
 @cache
 def json_sends() -> SearchStrategy[JsonSend]:
-    """A body of an HTTP send."""
+    """Return a strategy for bodies of an HTTP send up to 0.6.x."""
     return st.builds(JsonSend, partitioning=partitionings(), messages=some_sent())
 
 
 @cache
 def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
-    """A body of an HTTP send from 0.7.0 on."""
+    """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
     headers = {JsonSent70: header_maps, JsonSent90: keyed_maps, JsonSent100: sealed_maps, Sent: header_maps}
-    one: SearchStrategy[Any] = st.builds(
+    single: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
         id=unsigned(bits),
         headers=cast("Any", headers)[message](),
         payload=octets(300),
     )
-    messages = st.lists(one, min_size=1, max_size=3).map(tuple)
+    messages = st.lists(single, min_size=1, max_size=3).map(tuple)
     return st.builds(cast("type[Any]", value), partitioning=partitionings(), messages=messages)
 
 
 @cache
 def json_polls(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
-    """A body of an HTTP poll from 0.7.0 on."""
+    """Return a strategy for bodies of an HTTP poll response since 0.7.0."""
     headers = {JsonPolled70: header_maps, JsonPolled90: keyed_maps, JsonPolled100: sealed_maps}
     one: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),

@@ -1,4 +1,4 @@
-"""Messages as they are sent, kept and polled: iggy.md §3 and §5."""
+"""Strategies for messages as they are sent, stored and polled: iggy.md §3 and §5."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -20,14 +20,14 @@ STATES: Final = ("available", "unavailable", "poisoned", "marked_for_deletion")
 
 @cache
 def sent() -> SearchStrategy[Sent]:
-    """A message of a send; its payload is not empty (§3.1)."""
+    """Return a strategy for messages of a send before 0.7.0; the payload is not empty (§3.1)."""
     return st.builds(Sent, id=unsigned(128), headers=header_maps(), payload=octets(300))
 
 
 @cache
 @st.composite
-def _kept(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of three classes
-    """A message that the server gave an offset and a timestamp, and perhaps a state and a checksum."""
+def _stored(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of three classes
+    """Draw a stored message before 0.7.0: with offset and timestamp, and maybe a state and a checksum."""
     payload = draw(st.one_of(st.just(b""), octets(300)))
     fields: dict[str, Any] = {
         "offset": draw(unsigned(64)),
@@ -45,37 +45,37 @@ def _kept(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of three 
 
 @cache
 @st.composite
-def sealed(draw: DrawFn, row: Layout) -> Any:  # noqa: ANN401 - the row's value class
-    """A message from 0.7.0 on, with the checksum that its bytes have (§5)."""
-    message = row.value(
+def sealed(draw: DrawFn, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
+    """Draw a stored message since 0.7.0, with the checksum of its bytes (§5)."""
+    message = layout.value(
         id=draw(unsigned(128)),
         offset=draw(unsigned(64)),
         timestamp=draw(unsigned(64)),
         origin_timestamp=draw(unsigned(64)),
-        headers=draw(sealed_maps() if row.sealed else header_maps()),
+        headers=draw(sealed_maps() if layout.sealed else header_maps()),
         payload=draw(st.one_of(st.just(b""), octets(300))),
     )
     writer = Writer()
-    write_message(writer, row, message)
+    write_message(writer, layout, message)
     return evolve(message, checksum=int.from_bytes(writer.data[:8], "little"))
 
 
 @cache
 def sent_later(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
-    """One to three messages of a send from 0.7.0 on."""
+    """Return a strategy for one to three messages of a send since 0.7.0."""
     headers = header_maps() if value is Sent70 else sealed_maps()
     fields = {"id": unsigned(128), "origin_timestamp": unsigned(64), "payload": octets(300)}
-    one: SearchStrategy[Any] = st.builds(cast("type[Any]", value), headers=headers, **fields)
-    return st.lists(one, min_size=1, max_size=3).map(tuple)
+    message: SearchStrategy[Any] = st.builds(cast("type[Any]", value), headers=headers, **fields)
+    return st.lists(message, min_size=1, max_size=3).map(tuple)
 
 
 @cache
 def kept_lists(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
-    """Up to three messages that the server kept, of a class before 0.7.0."""
-    return st.lists(_kept(value), max_size=3).map(tuple)
+    """Return a strategy for up to three stored messages of a class before 0.7.0."""
+    return st.lists(_stored(value), max_size=3).map(tuple)
 
 
 @cache
 def some_sent() -> SearchStrategy[tuple[Sent, ...]]:
-    """One to three messages of a send before 0.7.0."""
+    """Return a strategy for one to three messages of a send before 0.7.0."""
     return st.lists(sent(), min_size=1, max_size=3).map(tuple)

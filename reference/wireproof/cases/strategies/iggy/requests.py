@@ -1,4 +1,4 @@
-"""Requests and what answers them: iggy.md §2.1, §3.2, §6."""
+"""Strategies for requests, replies and their frames: iggy.md §2.1, §3.2, §6."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -23,7 +23,7 @@ _STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "n
 
 @cache
 def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
-    """A request of PollMessages."""
+    """Return a strategy for requests of PollMessages. `least` is the smallest number of an identifier."""
     ids: SearchStrategy[Any] = unsigned(32) if value is PollRequest30 else identifiers(least)
     partitions: SearchStrategy[Any] = unsigned(32)
     return st.builds(
@@ -40,23 +40,28 @@ def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
 
 @cache
 def some_bytes() -> SearchStrategy[bytes]:
-    """A body of any sort, or none."""
+    """Return a strategy for bodies, including an empty one."""
     return st.one_of(st.just(b""), st.just(b"b" * 300), st.binary(max_size=40))
 
 
 @cache
 def _requests_110() -> SearchStrategy[Any]:
-    """A header of a request; the checksum is that of no body until one is there."""
+    """Return a strategy for VSR headers of a request, without their checksum."""
     operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
-    wide = {name: unsigned(64) for name in ("timestamp", "request", "session")}
+    numbers = {name: unsigned(64) for name in ("timestamp", "request", "session")}
     return st.builds(
-        Request, client=unsigned(128), operation=operations, user_id=unsigned(32), code=unsigned(32), **wide
+        Request,
+        client=unsigned(128),
+        operation=operations,
+        user_id=unsigned(32),
+        code=unsigned(32),
+        **numbers,
     )
 
 
 @cache
 def frames_110() -> SearchStrategy[Frame110]:
-    """A VSR frame of any command."""
+    """Return a strategy for VSR frames of every command."""
     replies = st.builds(
         Reply,
         **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
@@ -72,11 +77,11 @@ def frames_110() -> SearchStrategy[Frame110]:
         reason=unsigned(8),
     )
     headers = st.one_of(_requests_110(), replies, evictions)
-    return st.builds(Frame110, header=headers, body=some_bytes()).map(_summed)
+    return st.builds(Frame110, header=headers, body=some_bytes()).map(_with_checksum)
 
 
-def _summed(frame: Frame110) -> Frame110:
-    """§2.1: XXH3-64 of the body, but for what is not replicated and for sends."""
+def _with_checksum(frame: Frame110) -> Frame110:
+    """Return the frame with its request checksum, which only replicated requests except sends have (§2.1)."""
     if not isinstance(frame.header, Request) or frame.header.operation in (2, 160):
         return frame
     return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
@@ -84,10 +89,10 @@ def _summed(frame: Frame110) -> Frame110:
 
 @cache
 def confirmations() -> SearchStrategy[Reply110]:
-    """What a send is answered by from 0.11 on: up to three of them."""
-    one = st.builds(
+    """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
+    confirmation = st.builds(
         Confirmation,
         **{name: unsigned(32) for name in ("stream_id", "topic_id", "partition_id")},
         base_offset=unsigned(64),
     )
-    return st.lists(one, max_size=3).map(lambda found: Reply110(confirmations=tuple(found)))
+    return st.lists(confirmation, max_size=3).map(lambda confirmed: Reply110(confirmations=tuple(confirmed)))

@@ -1,4 +1,4 @@
-"""Integers, texts and octets at their boundaries: what every Iggy value is drawn from."""
+"""Strategies for integers, strings and bytes with boundary values, used by all strategies for Iggy."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from hypothesis.strategies import SearchStrategy
 
 @cache
 def unsigned(bits: int) -> SearchStrategy[int]:
-    """Integers of `bits` bits; both ends, the sign bit and where a double loses them (2^53) often."""
+    """Return a strategy for unsigned integers of `bits` bits, often limits, the sign bit or 2^53 + 1."""
     top = (1 << bits) - 1
     edges = [0, 1, top, top >> 1, (top >> 1) + 1, min(top, (1 << 53) + 1)]
     return st.one_of(st.sampled_from(edges), st.integers(0, top))
@@ -16,7 +16,7 @@ def unsigned(bits: int) -> SearchStrategy[int]:
 
 @cache
 def texts() -> SearchStrategy[bytes]:
-    """1 to 255 bytes of UTF-8, for names and keys."""
+    """Return a strategy for 1 to 255 bytes of UTF-8, for names and keys."""
     edges = st.sampled_from(
         [
             b"k",
@@ -40,7 +40,7 @@ def _encodable(text: str) -> bytes:
 
 @cache
 def octets(most: int = 255) -> SearchStrategy[bytes]:
-    """1 to `most` bytes, for keys of messages and payloads."""
+    """Return a strategy for 1 to `most` bytes, for payloads and the keys of messages."""
     return st.one_of(
         st.sampled_from([b"\0", b"\xff" * 128, b"\xff" * most]), st.binary(min_size=1, max_size=40)
     )

@@ -1,1 +1,0 @@
-"""Codecs with one planted fault each: what the suite must catch. Design, section 7."""

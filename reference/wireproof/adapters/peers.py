@@ -1,0 +1,207 @@
+"""Peers: the adapters of other libraries, each described by `tests/peers/SYSTEM/NAME/adapter.toml`.
+
+The wheel ships these folders too (`packaged`). To look up one adapter reads one file.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import cattrs
+from attrs import Factory, field, frozen
+
+from wireproof.adapters import packaged
+from wireproof.adapters.entry import Build, Entry
+from wireproof.adapters.errors import AdapterFileError
+from wireproof.formats import FORMATS
+from wireproof.parsing import toml_of
+
+Language = Literal["csharp", "go", "java", "node", "python", "rust"]
+
+FILE: Final = "adapter.toml"
+
+PYTHON: Final = f"{packaged.SHARED}/python"
+"""The folder of the package `wireproof_peers`, which the adapters in Python import."""
+
+
+@frozen
+class BuildTable:
+    """The table `[build]` of an `adapter.toml`.
+
+    Attributes:
+        steps: commands, run in a copy of the adapter's folder.
+        shared: folders under `tests/peers/_shared`, by name, that the copy needs.
+    """
+
+    steps: tuple[str, ...]
+    shared: tuple[str, ...] = ()
+
+
+@frozen
+class AdapterFile:
+    """The keys of an `adapter.toml`; exactly one of `command`, `python` and `absent` is there.
+
+    Name and system of the adapter are those of its folders. In commands `{python}` is the running Python,
+    and `{build}` the folder of the build, in the environment too.
+
+    Attributes:
+        description: one line for listings.
+        language: the language of the adapter's code.
+        command: the program that speaks frames, and its arguments.
+        python: `FILE.py:NAME`, the object in a Python file; the path is relative to the adapter's folder.
+        absent: why there is no adapter, and what would change that.
+        build: what must be built first.
+        driver: another adapter of the same system whose build this one uses.
+        environment: environment variables of the process.
+        extra: the extra of wireproof that installs the library.
+        requires: modules that the extra installs and the adapter imports, the library's first.
+        instrument: modules of the codec, whose coverage guides fuzzing.
+    """
+
+    description: str
+    language: Language
+    command: str = ""
+    python: str = ""
+    absent: str = ""
+    build: BuildTable | None = None
+    driver: str = ""
+    environment: Mapping[str, str] = field(default=Factory(dict))
+    extra: str = ""
+    requires: tuple[str, ...] = ()
+    instrument: tuple[str, ...] = ()
+
+
+def files() -> dict[str, Path]:
+    """Return the file of each peer by its name: Kafka's, Iggy's, Heka's, then of other systems."""
+    systems = list(dict.fromkeys(fmt.name.partition(".")[0] for fmt in FORMATS.values()))
+    paths = packaged.peers_folder().glob(f"[!_]*/*/{FILE}")
+
+    def place(path: Path) -> tuple[int, list[tuple[str, int]]]:
+        system, name = path.parts[-3:-1]
+        rank = systems.index(system) if system in systems else len(systems)
+        return rank, [(text, int(number or -1)) for text, number in re.findall(r"(\D*)(\d*)", name)]
+
+    return {path.parent.name: path for path in sorted(paths, key=place)}
+
+
+def read(path: Path) -> Entry:
+    """Return the adapter that an `adapter.toml` describes; raises `AdapterFileError`."""
+    file = _file(path)
+    folder = path.parent
+    try:
+        return Entry(
+            folder.name,
+            file.description,
+            object=_object(file.python),
+            search_path=_search_path(folder, file.python),
+            command=_words("command", file.command),
+            environment=file.environment,
+            prepare=_build(folder, file),
+            extra=file.extra,
+            requires=file.requires,
+            formats=(folder.parent.name,),
+            instrument=file.instrument,
+            absent=file.absent,
+        )
+    except ValueError as error:
+        raise AdapterFileError(f"{path}: {error}") from None
+
+
+def _file(path: Path) -> AdapterFile:
+    try:
+        file = _CONVERTER.structure(toml_of(path.read_text(encoding="utf-8")), AdapterFile)
+    except cattrs.BaseValidationError as error:
+        raise AdapterFileError(f"{path}: {_first_fault(error)}") from None
+    except (OSError, ValueError) as error:
+        raise AdapterFileError(f"{path}: {error}") from None
+    if sum(map(bool, (file.command, file.python, file.absent))) != 1:
+        raise AdapterFileError(f"{path}: want exactly one of command, python and absent")
+    if file.build and file.driver:
+        raise AdapterFileError(f"{path}: driver: want no [build] beside it")
+    return file
+
+
+def _object(python: str) -> str:
+    """Return `FILE.py:NAME` as `module:attribute`."""
+    found = re.fullmatch(r"(?:.*/)?(\w+)\.py:(\w+)|", python)
+    if found is None:
+        raise ValueError("python: want FILE.py:NAME")
+    return f"{found[1]}:{found[2]}" if python else ""
+
+
+def _search_path(folder: Path, python: str) -> tuple[str, ...]:
+    if not python:
+        return ()
+    file = folder / python.rpartition(":")[0]
+    if not file.is_file():
+        raise ValueError(f"python: no such file: {file}")
+    return str(file.resolve().parent), str(packaged.peers_folder() / PYTHON)
+
+
+def _words(key: str, text: str) -> tuple[str, ...]:
+    """Return the words of a command; `key` is for the error."""
+    try:
+        return tuple(word.replace("{python}", sys.executable) for word in shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def _build(folder: Path, file: AdapterFile) -> Build | None:
+    """Return what must be built: the adapter's own driver, or that of another adapter."""
+    owner, table = folder, file.build
+    if file.driver:
+        owner = folder.with_name(file.driver)
+        table = _file(owner / FILE).build
+        if table is None:
+            raise ValueError(f"driver: {file.driver} has no [build]")
+    if table is None:
+        return None
+    steps = tuple(_words("build.steps", step) for step in table.steps)
+    return Build(owner, steps, table.shared)
+
+
+# --- strict reading ---
+
+
+def _exact_text(value: object, _: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("want a text")  # noqa: TRY004 - cattrs gathers ValueErrors
+    return value
+
+
+def _texts(value: object, _: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise ValueError("want a list of texts")
+    return tuple(value)
+
+
+def _one_of(value: object, kind: object) -> object:
+    names = get_args(kind)
+    if value not in names:
+        raise ValueError(f"want one of {', '.join(names)}")
+    return value
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook(str, _exact_text)
+    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _texts)
+    converter.register_structure_hook_func(lambda kind: kind == Language, _one_of)
+    return converter
+
+
+_CONVERTER: Final = _converter()
+
+
+def _first_fault(error: cattrs.BaseValidationError) -> str:
+    """Return `field: fault` of the first fault."""
+
+    def fault(one: BaseException, kind: type | None) -> str:
+        own = isinstance(one, ValueError) and not isinstance(one, cattrs.BaseValidationError)
+        return str(one) if own else cattrs.v.format_exception(one, kind)
+
+    text, _, place = cattrs.transform_error(error, "", fault)[0].rpartition(" @ ")
+    return f"{place.removeprefix('.')}: {text}" if place else text

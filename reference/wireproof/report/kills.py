@@ -1,0 +1,80 @@
+"""The mutants that each golden case kills, read from the `kill.json` that `python -m tests.mutants` writes.
+
+A mutant is a copy of the reference with one planted bug. The mutants and the tool that runs them are in
+`tests/mutants/` of a checkout; `docs --kill` shows what the tool found.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+import cattrs
+from attrs import field, frozen
+
+from wireproof.files import UnreadableError, read_bytes
+from wireproof.parsing import json_of
+
+T = TypeVar("T")
+
+FILE: Final = "kill.json"
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of the file."""
+
+GOLDEN: Final = "golden"
+"""The column of the golden cases."""
+
+Kills = Mapping[str, Sequence[str]]
+"""Of a case's id, the mutants that it kills."""
+
+
+class KillTableError(ValueError):
+    """The file `kill.json` is no kill table; the message names the file and says what to do."""
+
+
+@frozen
+class _Cell:
+    ids: tuple[str, ...] = ()
+
+
+@frozen
+class _Row:
+    cells: Mapping[str, _Cell] = field(factory=dict)
+
+
+@frozen
+class _Table:
+    rows: Mapping[str, _Row] = field(factory=dict)
+
+
+def read_kills(folder: Path) -> Kills:
+    """Return the mutants that each golden case kills, by the table in `folder`; none without a table.
+
+    Raises:
+        KillTableError: the file is no kill table.
+    """
+    table = load_table(folder, _Table, cattrs.Converter()) or _Table()
+    found: dict[str, list[str]] = {}
+    for name, row in table.rows.items():
+        for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():
+            found.setdefault(case, []).append(name)
+    return found
+
+
+def load_table(folder: Path, kind: type[T], converter: cattrs.Converter) -> T | None:
+    """Return the table in `folder` as an object of class `kind`; None without a file.
+
+    Raises:
+        KillTableError: the file is no kill table.
+    """
+    path = folder / FILE
+    try:
+        return converter.structure(json_of(read_bytes(path, LARGEST)), kind)
+    except FileNotFoundError:
+        return None
+    except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:
+        what = (
+            "; ".join(cattrs.transform_error(error, path=FILE))
+            if isinstance(error, ExceptionGroup)
+            else error
+        )
+        raise KillTableError(f"{path}: no kill table ({what}): move it away, or give another --out") from None

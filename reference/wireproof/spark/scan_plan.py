@@ -1,0 +1,119 @@
+"""The plan of a scan: the objects, their spans, and how the spans are distributed over tasks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof import __version__
+from wireproof.spark import settings, spanwise
+from wireproof.spark.errors import SourceError
+from wireproof.spark.places import EMPTY, Place, Skipped, listed, sized
+from wireproof.spark.settings import Settings
+from wireproof.spark.spans import Span, packed, split, whole
+
+SPAN_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of a span. An interruption loses up to that many for each core."""
+
+SAMPLES: Final = 3
+
+
+@frozen
+class ScanPlan:
+    """The plan of a scan.
+
+    Attributes:
+        name, options: of the source, as `source_settings.parse` takes them.
+        adapters: as the registry reads them.
+        spans: all of them; a span is identified by its index.
+        most: the number of samples of a signature.
+        out: the folder, which every worker can write to at this path.
+        skipped: the objects that are not read.
+    """
+
+    name: str
+    options: dict[str, str]
+    adapters: tuple[str, ...]
+    spans: tuple[Span, ...]
+    most: int
+    out: Path
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def source(self) -> Settings:
+        """The settings of the source."""
+        return settings.parse(self.name, self.options)
+
+    @property
+    def weights(self) -> list[int]:
+        """The bytes of each span."""
+        return [span.weight for span in self.spans]
+
+    @property
+    def remaining(self) -> list[int]:
+        """The spans that are not committed."""
+        return spanwise.left(self)
+
+    def commit_file(self, number: int) -> Path:
+        """Return the file that commits a span."""
+        return spanwise.committed(self.out, number)
+
+    def tasks(self, count: int) -> list[list[int]]:
+        """Return the remaining spans as about `count` tasks of about the same weight, in order."""
+        remaining = self.remaining
+        total = sum(self.spans[number].weight for number in remaining)
+        numbers = {id(self.spans[number]): number for number in remaining}
+        grain = max(1, -(-total // max(count, 1)))
+        tasks = packed((self.spans[number] for number in remaining), grain)
+        return [[numbers[id(span)] for span in task] for task in tasks]
+
+
+def plan_scan(
+    name: str,
+    options: dict[str, str],
+    adapters: Sequence[str],
+    out: Path,
+    most: int = SAMPLES,
+    grain: int = SPAN_BYTES,
+) -> ScanPlan:
+    """Return the plan that is stored in `out`, or make a new one and store it there.
+
+    Raises:
+        SourceError: `out` contains another scan, or an object has changed since it was planned.
+    """
+    inputs = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
+    inputs["version"] = __version__
+    page = spanwise.kept(out, "scan", inputs, lambda: _page(name, options, grain))
+    spans, skipped = map(_span, page["spans"]), (Skipped(*row) for row in page["skipped"])
+    plan = ScanPlan(name, options, tuple(adapters), tuple(spans), most, out, tuple(skipped))
+    for place in {span.place for span in plan.spans}:
+        if sized(place) != place.size:
+            raise SourceError(
+                f"{place.display_name} had {place.size} bytes when {out} was planned: choose another folder"
+            )
+    return plan
+
+
+def _page(name: str, options: dict[str, str], grain: int) -> dict[str, Any]:
+    """Return the spans of all objects, and the objects that have none."""
+    source = settings.parse(name, options)
+    places, skipped = listed(source.paths, source.kind.suffixes)
+    full = [place for place in places if place.size]
+    if not full:
+        raise SourceError("nothing to scan: every object is empty")
+    spans = [span for part in whole(full) for span in split(source.framing, source.options, part, grain)]
+    skipped += [Skipped(place.display_name, 0, EMPTY) for place in places if not place.size]
+    return {
+        "spans": list(map(_row, spans)),
+        "skipped": [[each.display_name, each.size, each.reason] for each in skipped],
+    }
+
+
+def _row(span: Span) -> list[Any]:
+    place = span.place
+    return [place.store, place.path, place.display_name, place.size, span.start, span.end]
+
+
+def _span(row: list[Any]) -> Span:
+    return Span(Place(*row[:4]), *row[4:])

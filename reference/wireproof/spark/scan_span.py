@@ -1,0 +1,147 @@
+"""Scan one span: read it, ask the adapters about its items, write its verdict rows and commit it."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import define, field
+
+from wireproof.columnar.spelling import spelt
+from wireproof.files import replace
+from wireproof.spark import damages, fast, job_files, reading, spanwise
+from wireproof.spark.bench import Bench
+from wireproof.spark.framing import KAFKA
+from wireproof.spark.judging import Seen
+from wireproof.spark.scan_plan import ScanPlan
+from wireproof.spark.settings import Settings
+from wireproof.spark.spans import PACKED
+from wireproof.spark.stored import Stored
+from wireproof.spark.tables import FRAMES, Part
+from wireproof.spark.vectors import Vectors, stretch
+from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
+from wireproof.wire.items import Item
+
+MAX_ITEMS: Final = 512
+"""The greatest number of items that are sent and judged together."""
+
+MAX_BYTES: Final = 1024 * 1024
+"""Bytes of items that are collected before they are sent: their values take many times as much memory."""
+
+GROUPS_AHEAD: Final = 1
+"""Groups of items that the adapters work on while the items before them are judged."""
+
+ROW_GROUP: Final = 65536
+"""The smallest number of rows in a row group, except for the last one."""
+
+
+def scan_span(plan: ScanPlan, number: int) -> None:
+    """Read, judge and write one span, then commit it.
+
+    Raises:
+        SourceError: an object is gone, or shorter than it was when it was planned.
+    """
+    spanwise.begin(plan.out, number)
+    span, source = plan.spans[number], plan.source
+    file = plan.out / "frames" / f"{number:06}.parquet"
+    size = span.place.size * (PACKED if span.place.compression else 1)
+    part = Part(plan.most, vectors=Vectors(stretch(size)))
+
+    def write(new: Path) -> None:
+        with ExitStack() as stack:
+            writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=job_files.COMPRESSION))
+            opened = reading.opened(span, source.max_unpacked)
+            stored, start, end, part.fault = stack.enter_context(opened)
+            benches = [stack.enter_context(Bench(spec, at)) for at, spec in enumerate(plan.adapters)]
+            parts = _parts(benches, source, stored, start, end)
+            checked = reading.accounted(parts, stored, start, end)
+            for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
+                writer.write_table(table)
+
+    replace(file, write, durable=False)
+    job_files.save_json(plan.commit_file(number), part.dump())
+
+
+def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Combine batches to row groups, because many small ones cost more than their contents."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROW_GROUP:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _parts(
+    benches: list[Bench], source: Settings, stored: Stored, start: int, end: int
+) -> Iterable[fast.Rows]:
+    """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
+    if source.framing is not KAFKA:
+        return source.framing.items(source.framing, stored, start, end, source.options)
+    span = stored, start, end, source.options
+    if not benches:
+        return fast.rows(*span, ORDERED_COLUMNS if damages.segment(stored.display_name) else FRAME_COLUMNS)
+    forms = [bench.canonical_form for bench in benches]
+    return fast.items(*span, lambda step: spelt(step, forms, source.options))
+
+
+def _verdicts(
+    parts: Iterable[fast.Rows], benches: list[Bench], rows: VerdictRows
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a span. The adapters work on items while the next items are read."""
+    pending = _Pending(benches, rows)
+    for part in parts:
+        if isinstance(part, Item):
+            yield from pending.add(rows.item_case(part))
+        else:
+            yield from pending.finish()
+            yield rows.of_columns(part)
+    yield from pending.finish()
+
+
+@define
+class _Pending:
+    """The items that are collected, and those that the adapters are working on.
+
+    Attributes:
+        benches: the adapters.
+        rows: makes the rows.
+        items, size: collected, not sent yet; `size` is in bytes.
+        sent: groups of items that the adapters were asked about.
+    """
+
+    benches: list[Bench]
+    rows: VerdictRows
+    items: list[Seen] = field(factory=list)
+    size: int = 0
+    sent: deque[list[Seen]] = field(factory=deque)
+
+    def add(self, item: Seen) -> Iterator[pa.RecordBatch]:
+        """Collect an item, and yield the rows of groups that must be judged now."""
+        self.items.append(item)
+        self.size += len(item.data)
+        if len(self.items) >= MAX_ITEMS or self.size >= MAX_BYTES:
+            self._send()
+        yield from self._judge(GROUPS_AHEAD if self.benches else 0)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Send the collected items, and yield all rows."""
+        if self.items:
+            self._send()
+        yield from self._judge(0)
+
+    def _send(self) -> None:
+        for bench in self.benches:
+            bench.submit(self.items)
+        self.sent.append(self.items)
+        self.items, self.size = [], 0
+
+    def _judge(self, ahead: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the oldest groups, until `ahead` groups are left."""
+        while len(self.sent) > ahead:
+            yield self.rows.of_items(self.sent.popleft(), self.benches)

@@ -1,0 +1,201 @@
+"""Make the verdict rows of a scan, and count them in the result of the span.
+
+There are two ways: one item at a time with the verdicts of the adapters, or many accepted entries at once
+from the columns of the kernels if no adapter is asked.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from attrs import evolve, frozen
+
+from wireproof.cases.survey import MISFITS
+from wireproof.kafka.scan import MAGIC_AT
+from wireproof.spark import damages, tables
+from wireproof.spark.bench import Bench
+from wireproof.spark.columns import HEAD
+from wireproof.spark.framing import KAFKA
+from wireproof.spark.judging import Judged, Seen, by_reference, seen
+from wireproof.spark.settings import Settings
+from wireproof.spark.stored import Stored
+from wireproof.spark.tables import FRAMES, Part
+from wireproof.spark.vectors import Sum
+from wireproof.trial.signature import Signature
+from wireproof.wire.items import Item
+
+MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
+"""The greatest item, in bytes, about which adapters are asked."""
+
+FRAME_COLUMNS: Final = ("position", "length", "kind", "fault", "remarks", "magic")
+"""The columns of `columnar.HEADER_COLUMNS` that the table `frames` needs."""
+
+ORDERED_COLUMNS: Final = (*FRAME_COLUMNS, "offset", "last_offset", "leader_epoch")
+"""The same, with the columns whose order in a segment is checked."""
+
+BATCH_FORMATS: Final = tuple(f"kafka.batch/v{magic}" for magic in range(3))
+"""The formats of entries, by magic."""
+
+
+@frozen
+class VerdictRows:
+    """Makes the rows of a span.
+
+    Attributes:
+        source: the settings of the source.
+        stored: the object.
+        part: the result of the span, in which every row is counted.
+    """
+
+    source: Settings
+    stored: Stored
+    part: Part
+
+    # --- items ---
+
+    def item_case(self, item: Item) -> Seen:
+        """Make a case of an item; of an item that is too large, only the beginning is read."""
+        length = item.length if item.length <= MAX_ASKED_BYTES else HEAD
+        data = self.stored.read(item.at, length) if item.kind != "tail" else b""
+        if item.kind != "tail" and len(data) == item.length:
+            return seen(self.source.framing, item, data, self.source.options)
+        return Seen(item, data, None)
+
+    def of_items(self, items: list[Seen], benches: list[Bench]) -> pa.RecordBatch:
+        """Return the rows of items that were submitted to `benches`, with the verdicts."""
+        answers = [bench.collect() for bench in benches]
+        rows = []
+        for number, item_case in enumerate(items):
+            ours = by_reference(self._format(item_case), item_case.item)
+            theirs = [judged for answer in answers if (judged := answer[number])]
+            verdicts = theirs or _too_large(item_case, benches, ours)
+            self._count(item_case, (ours, *verdicts))
+            rows.append(self._row(item_case, verdicts))
+        return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
+
+    def _row(self, item_case: Seen, verdicts: Sequence[Judged]) -> dict[str, Any]:
+        item = item_case.item
+        return {
+            "path": self.stored.display_name,
+            "position": item.at,
+            "length": item.length,
+            "format": self._format(item_case),
+            "kind": item.kind,
+            "fault": item.cls,
+            "remarks": [remark.cls for remark in item.remarks],
+            "verdicts": [
+                {
+                    "adapter": judged.adapter,
+                    "verdict": judged.verdict,
+                    "class": judged.cls or None,
+                    "cluster": judged.cluster or None,
+                }
+                for judged in verdicts
+            ],
+        }
+
+    def _count(self, item_case: Seen, verdicts: Sequence[Judged]) -> None:
+        """Count an item, and keep it as a sample if it is one."""
+        item, part, name = item_case.item, self.part, self.stored.display_name
+        part.damages.add_item(item)
+        if self.source.framing is KAFKA and item.kind == "frame" and damages.segment(name):
+            part.damages.add_batch(item, item_case.data)
+        part.account(item.kind, 1, item.length)
+        for judged in verdicts:
+            part.count(judged, item)
+            part.sample(judged, item_case, name)
+            part.vectors.put(item.at, judged.signature)
+        vector = tuple(judged.signature for judged in verdicts)
+        part.vectors.add(vector, Sum(1, item.length, (name, item.at)))
+
+    def _format(self, item_case: Seen) -> str:
+        """Return the format as which adapters are asked about the item, or would be if it were smaller."""
+        if item_case.case:
+            return item_case.case.joined
+        is_frame = self.source.framing is KAFKA and item_case.item.kind == "frame"
+        if is_frame and len(item_case.data) > MAGIC_AT:
+            return BATCH_FORMATS[item_case.data[MAGIC_AT]]
+        return self.source.framing.fmt.joined
+
+    # --- columns ---
+
+    def of_columns(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows of entries that have `FRAME_COLUMNS`; only refused ones are handled one by one."""
+        self._count_damage(entries)
+        self._count_accepted(entries)
+        fault = entries.column("fault")
+        if fault.null_count < entries.num_rows:
+            for row in entries.filter(fault.is_valid()).to_pylist():
+                self._count_refused(row)
+        return self._rows_without_verdicts(entries)
+
+    def _rows_without_verdicts(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        size = entries.num_rows
+        none = pa.array(np.zeros(size + 1, np.int32))
+        verdicts = pa.ListArray.from_arrays(
+            none, pa.array([], tables.VERDICTS.value_type), type=tables.VERDICTS
+        )
+        path = pa.repeat(pa.scalar(self.stored.display_name), size)
+        fmt = pa.array(BATCH_FORMATS).take(entries.column("magic"))
+        columns = [entries.column(name) for name in FRAME_COLUMNS[:5]]
+        arrays = [path, *columns[:2], fmt, *columns[2:], verdicts]
+        cast = [array.cast(column.type) for array, column in zip(arrays, FRAMES, strict=True)]
+        return pa.RecordBatch.from_arrays(cast, schema=FRAMES)
+
+    def _count_accepted(self, entries: pa.RecordBatch) -> None:
+        accepted = entries.column("fault").is_null().to_numpy(zero_copy_only=False)
+        magic, length, position = (
+            entries.column(name).to_numpy() for name in ("magic", "length", "position")
+        )
+        for number, name in enumerate(BATCH_FORMATS):
+            rows = accepted & (magic == number)
+            if count := int(rows.sum()):
+                frame, weight = Item("frame", 0, 0), int(length[rows].sum())
+                judged = by_reference(name, frame)
+                self.part.count(judged, frame, count, weight)
+                self.part.account("frame", count, weight)
+                self._count_places(judged.signature, position[rows], weight)
+
+    def _count_places(
+        self, signature: Signature, position: "np.ndarray[Any, np.dtype[np.int64]]", weight: int
+    ) -> None:
+        """Count items with one verdict, each at its place."""
+        vectors = self.part.vectors
+        starts, counts = np.unique(position - position % vectors.width, return_counts=True)
+        for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
+            vectors.put(start, signature, count)
+        first = self.stored.display_name, int(position.min())
+        vectors.add((signature,), Sum(len(position), weight, first))
+
+    def _count_damage(self, entries: pa.RecordBatch) -> None:
+        """Count the damage of entries that are accepted."""
+        found = self.part.damages
+        remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
+        for row in remarked.select(["position", "length", "remarks"]).to_pylist():
+            for cls in sorted(MISFITS.intersection(row["remarks"])):
+                found.add(row["position"], row["length"], cls)
+        if "offset" in entries.schema.names:
+            is_batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))
+            batches = entries.filter(is_batch)
+            names = ("offset", "last_offset", "leader_epoch", "position", "length")
+            found.add_batches(*(batches.column(name).to_numpy(zero_copy_only=False) for name in names))
+
+    def _count_refused(self, row: dict[str, Any]) -> None:
+        item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
+        item_case = self.item_case(item)
+        self._count(item_case, (by_reference(self._format(item_case), item),))
+
+
+def _too_large(item_case: Seen, benches: list[Bench], ours: Judged) -> list[Judged]:
+    """Return the verdicts on an item that is too large to ask the adapters about it."""
+    item = item_case.item
+    if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
+        return []
+    cls = f"{item.length} bytes"
+    signature = evolve(ours.signature, op="decode", kind="not-run", cls="too-large")
+    return [
+        Judged(bench.spec, "not-run", cls, "", evolve(signature, implementation=bench.spec), finding=False)
+        for bench in benches
+    ]

@@ -1,0 +1,212 @@
+"""Entries for generated segments: intact ones of every revision, codec and size, and damaged ones.
+
+They are packed with `struct` from the tables of the specification, not by the reference's encoder, so that a
+scan is checked against independent code. The names of the faults are those of kafka.md §1.4, §1.5, §2.1.
+"""
+
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from random import Random
+from struct import pack
+from typing import Final
+
+import google_crc32c
+from attrs import evolve, frozen
+
+from wireproof.wire.compress import CODECS, KIP57
+
+NOW: Final = 1_700_000_000_000
+
+SHAPES: Final = ((200, 40, 8), (40, 200, 16), (12, 1_500, 16), (4, 12_000, 24), (1, 90_000, 0))
+"""Records of an entry, approximate bytes of a value, bytes of a key; from tiny records to large ones."""
+
+POOL: Final = 1 << 20
+WORDS: Final = b' the quick brown fox jumps over 0123456789 {"id": , "name": "}'
+
+
+@frozen
+class Entry:
+    """An entry, and what a conforming reader reports for it.
+
+    Attributes:
+        data: its bytes.
+        magic: the number of its revision.
+        codec: the compression codec of its attributes.
+        movable: whether its offset may be changed; not where the offsets of inner messages depend on it.
+        cls: the class of the refusal; empty if it is accepted.
+        bounded: whether a reader can determine its end; if not, an intact entry must follow.
+    """
+
+    data: bytes
+    magic: int
+    codec: int
+    movable: bool = True
+    cls: str = ""
+    bounded: bool = True
+
+    def at(self, offset: int) -> bytes:
+        """Return the bytes with another base offset, which no checksum covers: kafka.md §1.1, §2.1."""
+        return pack(">q", offset) + self.data[8:] if self.movable else self.data
+
+
+def text_pool(rng: Random) -> bytes:
+    """Return bytes from which keys and values are cut: half words, half random, which do not compress."""
+    words = (
+        WORDS[at:] + WORDS[:at] for at in (rng.randrange(len(WORDS)) for _ in range(POOL // 2 // len(WORDS)))
+    )
+    return b"".join(words) + rng.randbytes(POOL // 2)
+
+
+def intact_entry(rng: Random, pool: bytes, *, plain: bool = False) -> Entry:
+    """Return an intact entry: eight of ten are record batches, the others old messages, some in a wrapper.
+
+    `plain`: only record batches without compression.
+    """
+    magic, codec = (2, 0) if plain else _kind(rng)
+    count, size, key = rng.choice(SHAPES)
+    parts = [
+        (_cut(rng, pool, key), _cut(rng, pool, rng.randrange(size // 2, size * 3 // 2))) for _ in range(count)
+    ]
+    if magic == 2:
+        return Entry(_batch(parts, codec), 2, codec)
+    return _old(magic, codec, parts)
+
+
+def _kind(rng: Random) -> tuple[int, int]:
+    """Return a magic, and a codec that is allowed with it."""
+    magic = rng.choice((2, 2, 2, 2, 2, 2, 2, 2, 1, 0))
+    return magic, rng.choice((0, 0, 0, 1, 2, 3, 4) if magic == 2 else (0, 0, 1, 2, 3))
+
+
+def _cut(rng: Random, pool: bytes, size: int) -> bytes:
+    at = rng.randrange(len(pool) - size)
+    return pool[at : at + size]
+
+
+# --- record batches: kafka.md §1.1, §1.3 ---
+
+
+@lru_cache(maxsize=1 << 16)
+def _varint(number: int) -> bytes:
+    """Return the zigzag varint of a number that is not negative: kafka.md §4."""
+    number *= 2
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes((*out, number))
+
+
+HEADERS: Final = _varint(1) + _varint(4) + b"span" + _varint(2) + b"ok"
+"""The header count and the one header of every sixteenth record."""
+
+
+def _record(at: int, key: bytes, value: bytes) -> bytes:
+    headers = HEADERS if not at % 16 else b"\0"
+    body = b"\0" + _varint(at) + _varint(at) + _varint(len(key)) + key + _varint(len(value)) + value + headers
+    return _varint(len(body)) + body
+
+
+def _batch(parts: list[tuple[bytes, bytes]], codec: int, count: int | None = None) -> bytes:
+    packed = b"".join(_record(at, key, value) for at, (key, value) in enumerate(parts))
+    packed = CODECS[codec].pack(packed) if codec else packed
+    last = len(parts) - 1
+    told = len(parts) if count is None else count
+    return _framed(pack(">hiqqqhii", codec, last, NOW, NOW + last, -1, -1, -1, told) + packed)
+
+
+def _framed(covered: bytes, magic: int = 2) -> bytes:
+    """Return a batch: the bytes from the attributes on, behind their length and checksum."""
+    return pack(">qiibI", 0, len(covered) + 9, 0, magic, google_crc32c.value(covered)) + covered
+
+
+# --- messages: kafka.md §2.1, §2.2 ---
+
+
+def _message(magic: int, offset: int, attributes: int, key: bytes | None, value: bytes) -> bytes:
+    time = pack(">q", NOW) if magic else b""
+    body = pack(">bb", magic, attributes) + time + _octets(key) + _octets(value)
+    return pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
+
+
+def _octets(data: bytes | None) -> bytes:
+    return pack(">i", -1) if data is None else pack(">i", len(data)) + data
+
+
+def _old(magic: int, codec: int, parts: list[tuple[bytes, bytes]]) -> Entry:
+    if not codec:
+        return Entry(_message(magic, 0, 0, *parts[0]), magic, 0)
+    inner = b"".join(_message(magic, at, 0, key, value) for at, (key, value) in enumerate(parts))
+    packer = KIP57 if (magic, codec) == (0, 3) else CODECS[codec]  # §2.3: the old header checksum
+    outer = _message(magic, len(parts) - 1, codec, None, packer.pack(inner))
+    return Entry(outer, magic, codec, movable=False)
+
+
+# --- damage ---
+
+
+def damaged_entry(rng: Random, entry: Entry) -> Entry:
+    """Return the entry with one of the faults that it can have; unchanged if it can have none."""
+    fitting = [fault for fits, fault in FAULTS if fits(entry)]
+    return rng.choice(fitting)(rng, entry) if fitting else entry
+
+
+def _flipped(rng: Random, entry: Entry) -> Entry:
+    data = bytearray(entry.data)
+    data[rng.randrange(26, len(data))] ^= 1 << rng.randrange(8)
+    return evolve(entry, data=bytes(data), cls="crc-mismatch")
+
+
+def _counted(_: Random, entry: Entry) -> Entry:
+    """Claim one record more than there is."""
+    covered = entry.data[21:]
+    told = int.from_bytes(covered[36:40]) + 1
+    return evolve(entry, data=_framed(covered[:36] + pack(">i", told) + covered[40:]), cls="count-mismatch")
+
+
+def _unknown(rng: Random, entry: Entry) -> Entry:
+    """Set a codec that does not exist."""
+    return evolve(
+        entry, data=_framed(b"\0" + bytes([rng.choice((5, 6, 7))]) + entry.data[23:]), cls="unknown-codec"
+    )
+
+
+def _unpackable(_: Random, entry: Entry) -> Entry:
+    """Overwrite the magic of the compressed data."""
+    return evolve(
+        entry, data=_framed(entry.data[21:61] + b"\0\0\0\0" + entry.data[65:]), cls="decompress-failed"
+    )
+
+
+def _wrapped(_: Random, entry: Entry) -> Entry:
+    """Do the same in a wrapper; its compressed messages follow a null key and their size: kafka.md §2.1."""
+    at = 34 if entry.magic else 26
+    return evolve(entry, data=entry.data[:at] + bytes(4) + entry.data[at + 4 :], cls="decompress-failed")
+
+
+def _newer(rng: Random, entry: Entry) -> Entry:
+    """Set an unknown magic: the end of the entry cannot be determined."""
+    data = entry.data[:16] + bytes([rng.randrange(3, 128)]) + entry.data[17:]
+    return evolve(entry, data=data, cls="bad-magic", bounded=False)
+
+
+def _overwritten(_: Random, entry: Entry) -> Entry:
+    """Overwrite the size: the end of the entry cannot be determined."""
+    return evolve(entry, data=entry.data[:8] + b"\xff" * 4 + entry.data[12:], cls="bad-length", bounded=False)
+
+
+FAULTS: Final[tuple[tuple[Callable[[Entry], bool], Callable[[Random, Entry], Entry]], ...]] = (
+    (lambda entry: entry.movable, _flipped),
+    (lambda entry: entry.movable, _newer),
+    (lambda entry: entry.movable, _overwritten),
+    (lambda entry: entry.magic == 2 and not entry.codec, _counted),
+    (lambda entry: entry.magic == 2, _unknown),
+    (lambda entry: entry.magic == 2 and entry.codec in (1, 4), _unpackable),
+    (lambda entry: entry.magic < 2 and entry.codec in (1, 3), _wrapped),
+)
+"""A condition that an entry must meet to have a fault, and the function that plants the fault.
+
+A wrapper can have few: readers do not check its own checksum (kafka.md §2.2). If its end were unknown, a
+reader would find the inner messages that a codec stored without compression.
+"""

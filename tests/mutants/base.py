@@ -1,0 +1,184 @@
+"""The base class of the mutants: the reference with a hook for each input and output.
+
+A mutant overrides one hook; the first line of its docstring says what is wrong with it. `MUTANTS` of a module
+lists its mutants by name. The modules are listed in `registry`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from attrs import evolve
+
+from wireproof import formats
+from wireproof.adapters.contract import Claim, Request
+from wireproof.adapters.objects import refused
+from wireproof.adapters.reference import Reference
+from wireproof.cases.outcome import Accepted, Outcome
+from wireproof.formats import FORMATS, Decoded, Format
+from wireproof.wire.items import Item
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Budget, Reader
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.values import Json, to_json
+
+JsonObject = dict[str, Any]
+"""A value in JSON form, which a hook may change in place: it is the mutant's own."""
+
+
+class ReferenceCodec(Reference):
+    """The reference with hooks; a mutant overrides one of them, and everything else stays correct.
+
+    Attributes:
+        system: `kafka`, `iggy` or `heka`, whose formats it claims; empty for all formats.
+        reader: the class that reads the bytes.
+        costly: whether it needs much time or memory: it must run in its own process, where these are limited.
+    """
+
+    system: ClassVar[str] = ""
+    costly: ClassVar[bool] = False
+    reader: ClassVar[type[Reader]] = Reader
+
+    @property
+    def revisions(self) -> Mapping[str, Claim]:
+        """Return the claims of the reference for the formats of `system`."""
+        return {
+            joined: claim for joined, claim in super().revisions.items() if joined.startswith(self.system)
+        }
+
+    # --- hooks ---
+
+    def patch_input(self, data: bytes, request: Request) -> bytes:
+        """Return the bytes to decode in place of `data`, of the same length; may raise `Rejected`."""
+        del request
+        return data
+
+    def options(self, request: Request) -> Options:
+        """Return the options to decode with."""
+        return request.options
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Return the value to report in place of `value`, which the reference decoded from `data`.
+
+        A scan calls it for each frame, with the bytes of the frame.
+        """
+        del request, data
+        return value
+
+    def patch_consumed(self, consumed: int, request: Request) -> int:
+        """Return the number of consumed bytes to report."""
+        del request
+        return consumed
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the outcome if the reference rejects the input of a decode or encode."""
+        del request
+        return refused(rejected)
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Return the outcome of a decode or scan in place of `outcome`."""
+        del request
+        return outcome
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Return the bytes to write in place of `data`, which the reference encoded."""
+        del request
+        return data
+
+    def patch_value_to_write(self, value: Json, request: Request) -> Json:
+        """Return the value to encode in place of `value`."""
+        del request
+        return value
+
+    # --- the contract ---
+
+    def decode(self, request: Request) -> Outcome:
+        """Decode through the hooks."""
+        row = FORMATS[f"{request.format}/{request.revision}"]
+        try:
+            decoded = self.read(row, self.patch_input(request.data, request), self.options(request))
+        except Rejected as rejected:
+            return self.on_rejected(self._before(rejected, request), request)
+        value = self.patch_value(to_json(decoded.value), request, request.data)
+        remarks = tuple(remark.cls for remark in decoded.remarks)
+        consumed = self.patch_consumed(decoded.consumed, request)
+        return self.patch_answer(Accepted(value, consumed, remarks=remarks), request)
+
+    def read(self, row: Format, data: bytes, options: Options) -> Decoded:
+        """Decode as `formats.decode` does, with the reader of the mutant."""
+        reader = self.reader(data, budget=Budget(options.max_output))
+        value = row.decode(reader, options)
+        return Decoded(value, reader.pos, tuple(reader.remarks))
+
+    def _before(self, rejected: Rejected, request: Request) -> Rejected:
+        """Plant the fault also in the value that was delivered before a rejection."""
+        if rejected.before is None:
+            return rejected
+        return rejected.delivering(self.patch_value(to_json(rejected.before), request, request.data))
+
+    def encode(self, request: Request) -> Outcome:
+        """Encode through the hooks."""
+        row = FORMATS[f"{request.format}/{request.revision}"]
+        try:
+            data = formats.encode(row, self.patch_value_to_write(request.value, request), request.options)
+        except Rejected as rejected:
+            return self.on_rejected(rejected, request)
+        return Accepted(data=self.patch_output(data, request))
+
+    def scan(self, request: Request) -> Outcome:
+        """Scan through the hooks, in the chunks of the request."""
+        row = FORMATS[f"{request.format}/{request.revision}"]
+        data = b"".join(request.chunks)
+        chunks = _cut_like(self.patch_input(data, request), request.chunks)
+        items = list(self.items(row, chunks, self.options(request)))
+        tree = formats.items_json(items)
+        assert isinstance(tree, dict)
+        patched: list[Json] = [self._item(item, request, data) for item in _objects(tree["items"])]
+        remarks = tuple(remark.cls for item in items for remark in item.remarks)
+        whole = sum(item.length for item in items)
+        return self.patch_answer(Accepted({"items": patched}, whole, remarks=remarks), request)
+
+    def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
+        """Return the items of a stream; a mutant that frames wrongly overrides it."""
+        return formats.scan(row, chunks, options)
+
+    def _item(self, item: JsonObject, request: Request, data: bytes) -> JsonObject:
+        frame = data[item["at"] : item["at"] + item["length"]]
+        return {**item, "value": self.patch_value(item["value"], request, frame)} if "value" in item else item
+
+
+def _objects(tree: Json) -> list[JsonObject]:
+    return [item for item in tree if isinstance(item, dict)] if isinstance(tree, list) else []
+
+
+def _cut_like(data: bytes, chunks: tuple[bytes, ...]) -> Iterator[bytes]:
+    at = 0
+    for chunk in chunks:
+        yield data[at : at + len(chunk)]
+        at += len(chunk)
+
+
+def given_up(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the items of a scan that stops at the first garbage and reports the rest as garbage too."""
+    end = sum(item.length for item in items)
+    for item in items:
+        if item.kind == "garbage":
+            yield evolve(item, length=end - item.at)
+            return
+        yield item
+
+
+def walk(value: Json) -> Iterator[JsonObject]:
+    """Yield every object inside a value, the outer before the inner; without recursion."""
+    todo: list[Json] = [value]
+    while todo:
+        here = todo.pop()
+        if isinstance(here, dict):
+            yield here
+            todo.extend(here.values())
+        elif isinstance(here, list):
+            todo.extend(here)
+
+
+def with_options(request: Request, **options: Any) -> Options:  # noqa: ANN401 - fields of `Options`, by name
+    """Return the options of a request with some of them changed."""
+    return evolve(request.options, **options)

@@ -1,0 +1,175 @@
+"""Faults that need no format: a suite that misses one of these tests nothing."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import evolve
+
+from tests.mutants.base import JsonObject, ReferenceCodec, walk
+from wireproof.adapters.contract import Request
+from wireproof.adapters.objects import refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.values import Json
+
+
+class RejectEverything(ReferenceCodec):
+    """Refuses every request."""
+
+    name = "reject-everything"
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse."""
+        del request
+        return Refused("other", text="no")
+
+    encode = decode
+    scan = decode
+
+
+class AcceptEverything(ReferenceCodec):
+    """Accepts what is to be refused, with whatever was read before the fault."""
+
+    name = "accept-everything"
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Accept: a decode with what came before, an encode with no bytes at all."""
+        if request.op == "encode":
+            return Accepted(data=b"")
+        return Accepted(refused(rejected).before, len(request.data))
+
+
+class SaysTruncated(ReferenceCodec):
+    """Gives one reason for every refusal."""
+
+    name = "says-truncated"
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Refuse for want of bytes, or a value for its form."""
+        return evolve(refused(rejected), cls="truncated" if request.op != "encode" else "bad-length")
+
+
+class ConsumesEverything(ReferenceCodec):
+    """Says that it used all bytes of its input."""
+
+    name = "consumes-everything"
+
+    def patch_consumed(self, consumed: int, request: Request) -> int:
+        """All of them."""
+        return max(consumed, len(request.data))
+
+
+class ConsumesNothing(ReferenceCodec):
+    """Says that it used no byte of its input."""
+
+    name = "consumes-nothing"
+
+    def patch_consumed(self, consumed: int, request: Request) -> int:
+        """None of them."""
+        del consumed, request
+        return 0
+
+
+class NullAsEmpty(ReferenceCodec):
+    """Cannot tell null from empty."""
+
+    name = "null-as-empty"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Every null of a value as empty bytes."""
+        del request, data
+        for part in walk(value):
+            part.update({name: "" for name, inner in part.items() if inner is None})
+        return value
+
+
+class EmptyAsNull(ReferenceCodec):
+    """Cannot tell empty from null."""
+
+    name = "empty-as-null"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Every empty text of a value as null."""
+        del request, data
+        for part in walk(value):
+            part.update({name: None for name, inner in part.items() if inner == ""})
+        return value
+
+
+class PrefixForgotten(ReferenceCodec):
+    """Forgets what it had read as soon as something is refused."""
+
+    name = "prefix-forgotten"
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Refuse with every list of what came before emptied."""
+        del request
+        outcome = refused(rejected)
+        return evolve(outcome, before=_emptied(outcome.before))
+
+
+class LeakyState(ReferenceCodec):
+    """Answers a refusal with the value that it read last."""
+
+    name = "leaky-state"
+
+    def __init__(self) -> None:
+        """Start without a value to leak."""
+        self._last: Json = None
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Keep the value."""
+        del request, data
+        self._last = value
+        return value
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the last value, if there is one."""
+        if self._last is None or request.op == "encode":
+            return refused(rejected)
+        return Accepted(self._last, len(request.data))
+
+
+class NumbersUnsigned(ReferenceCodec):
+    """Reads every integer without its sign."""
+
+    name = "numbers-unsigned"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Negative numbers as two's complement of 64 bits; a text that is hex never begins with a minus."""
+        del request, data
+        for part in walk(value):
+            part.update({name: _unsigned(inner) for name, inner in part.items()})
+        return value
+
+
+def _unsigned(value: Json) -> Json:
+    negative = isinstance(value, str) and value.startswith("-")
+    return str(int(value) + (1 << 64)) if negative and isinstance(value, str) else value
+
+
+def _emptied(value: Json) -> Json:
+    bare: JsonObject = {}
+    if not isinstance(value, dict):
+        return value
+    for name, part in value.items():
+        bare[name] = [] if isinstance(part, list) else part
+    return bare
+
+
+MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
+    made.name: made
+    for made in (
+        RejectEverything,
+        AcceptEverything,
+        SaysTruncated,
+        ConsumesEverything,
+        ConsumesNothing,
+        NullAsEmpty,
+        EmptyAsNull,
+        PrefixForgotten,
+        LeakyState,
+        NumbersUnsigned,
+    )
+}
+"""Name to class."""

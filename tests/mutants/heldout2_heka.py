@@ -1,0 +1,148 @@
+"""Heka mutants of the second held-out sample, chosen from the specification alone.
+
+As in `heldout1_heka`, none was changed after it was known which case catches it. Neither the suite nor a
+fuzzer was tuned to them.
+"""
+
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tests.mutants.base import ReferenceCodec, walk
+from tests.mutants.patched import Patched
+from wireproof.adapters.contract import Request
+from wireproof.heka import auth, frame, message, scan
+from wireproof.heka.frame import Frame
+from wireproof.heka.header import Header
+from wireproof.heka.schema import Collected, Slot, collect
+from wireproof.wire.options import Options
+from wireproof.wire.reader import Reader
+from wireproof.wire.values import Json
+from wireproof.wire.writer import Writer
+
+
+class PatchedHeka(Patched):
+    """A Heka codec with other parts; in itself no mutant."""
+
+    system = "heka"
+
+
+# --- messages: heka.md, section 4 ---
+
+
+class FieldsByName(ReferenceCodec):
+    """Keeps Fields in a map: of two with one name the last is left, as with readers in Python and Java."""
+
+    name = "heka-fields-by-name"
+    system = "heka"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Each name once, where it stood first."""
+        del request, data
+        for part in walk(value):
+            if isinstance(part.get("fields"), list):
+                part["fields"] = list({field["name"]: field for field in part["fields"]}.values())
+        return value
+
+
+FIRST_VALUE: Final = 4
+"""The least tag of a Field's values."""
+
+
+def _collect_name_first(reader: Reader, schema: Mapping[int, Slot], **how: Any) -> Collected:  # noqa: ANN401 - handed on
+    got = collect(reader, schema, **how)
+    if schema is message.FIELD and "name" in got.values:
+        before = got.order[: got.order.index(1)]
+        if any(number >= FIRST_VALUE for number in before):
+            raise reader.reject("missing-field", "name", "a value before it", at=got.at["name"])
+    return got
+
+
+class NameFirst(PatchedHeka):
+    """Refuses a Field with a value before its name, as C does."""
+
+    name = "heka-name-first"
+    patches = ((message, "collect", _collect_name_first),)
+
+
+_put = message._put  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _put_unless_default(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> None:
+    if value:
+        _put(writer, number, slot, value)
+
+
+class EncodeDefaultsOmitted(PatchedHeka):
+    """Leaves out numbers of 0 and empty texts of a message, as proto3 does."""
+
+    name = "heka-encode-defaults-omitted"
+    patches = ((message, "_put", _put_unless_default),)
+
+
+# --- framing: heka.md, section 2 ---
+
+
+class _AnyByte(int):
+    """A byte that equals all others."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int)
+
+    def __ne__(self, other: object) -> bool:
+        return not isinstance(other, int)
+
+
+class UnitSeparatorUnchecked(PatchedHeka):
+    """Steps over the byte behind a header without a look whether it is 1F."""
+
+    name = "heka-unit-separator-unchecked"
+    patches = tuple((module, "UNIT_SEPARATOR", _AnyByte(frame.UNIT_SEPARATOR)) for module in (frame, scan))
+
+
+_read = frame.read
+
+
+def _read_line(reader: Reader, options: Options) -> Frame | None:
+    found = _read(reader, options)
+    if found is not None and reader.data[reader.pos : reader.pos + 1] == b"\n":
+        reader.skip("newline", 1)
+    return found
+
+
+class NewlineAfterFrame(PatchedHeka):
+    """Takes a newline behind a frame for a part of it, since some files have one."""
+
+    name = "heka-newline-after-frame"
+    patches = ((frame, "read", _read_line),)
+
+
+# --- signatures: heka.md, section 3 ---
+
+
+def _md5(header: Header, key: bytes, data: bytes) -> bytes:
+    del header
+    return hmac.digest(key, data, "md5")
+
+
+class HashFunctionIgnored(PatchedHeka):
+    """Computes HMAC-MD5, whatever function the header names."""
+
+    name = "heka-hash-function-ignored"
+    patches = ((auth, "digest", _md5),)
+
+
+MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
+    made.name: made
+    for made in (
+        FieldsByName,
+        NameFirst,
+        EncodeDefaultsOmitted,
+        UnitSeparatorUnchecked,
+        NewlineAfterFrame,
+        HashFunctionIgnored,
+    )
+}
+"""Name to class."""

@@ -1,0 +1,175 @@
+"""Iggy mutants of the second held-out sample, chosen from the specification alone.
+
+As in `heldout1_iggy`, none was changed after it was known which case catches it. Neither the suite nor a
+fuzzer was tuned to them.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+from zlib import crc32
+
+from tests.mutants.base import ReferenceCodec, walk
+from tests.mutants.patched import Patched
+from wireproof.adapters.contract import Request
+from wireproof.iggy import headers, identifier, jsonform, jsonpoll, jsonsend, message, partitioning
+from wireproof.iggy.headers import Tlv
+from wireproof.iggy.jsontext import Node
+from wireproof.iggy.layout import Checksum, Layout, Length
+from wireproof.iggy.tagged import Tag, read_value
+from wireproof.wire.reader import Reader
+from wireproof.wire.values import Json
+from wireproof.wire.writer import Writer
+
+
+class PatchedIggy(Patched):
+    """An Iggy codec with other parts; in itself no mutant."""
+
+    system = "iggy"
+
+
+# --- sends: iggy.md, section 2.2 ---
+
+
+def _two_bytes(reader: Reader, tag: Tag) -> bytes:
+    if tag.name != "balanced":
+        return read_value(reader, tag)
+    reader.uint8("length")
+    return b""
+
+
+class BalancedTwoBytes(PatchedIggy):
+    """Takes a balanced partitioning for two bytes, whatever length stands in the second."""
+
+    name = "iggy-balanced-two-bytes"
+    patches = ((partitioning, "read_value", _two_bytes),)
+
+
+def _signed_length(reader: Reader, tag: Tag) -> bytes:
+    if reader.left and reader.data[reader.pos] > 0x7F:
+        raise reader.reject("bad-length", "length", "negative")
+    return read_value(reader, tag)
+
+
+class LengthByteSigned(PatchedIggy):
+    """Reads the length byte of names and messages keys with a sign, and refuses those over 127 bytes."""
+
+    name = "iggy-length-byte-signed"
+    patches = ((identifier, "read_value", _signed_length), (partitioning, "read_value", _signed_length))
+
+
+# --- polls: iggy.md, section 3.3 ---
+
+
+class CurrentOffsetFromMessages(ReferenceCodec):
+    """Tells the offset of the last message of a poll for the current offset of the partition."""
+
+    name = "iggy-current-offset-from-messages"
+    system = "iggy"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Report the last offset, if there is one."""
+        del request, data
+        for part in walk(value):
+            if "current_offset" in part and part["messages"]:
+                part["current_offset"] = part["messages"][-1]["offset"]
+        return value
+
+
+# --- headers: iggy.md, section 2.4 ---
+
+_read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _entry_to_nul(reader: Reader, tlv: Tlv) -> headers.Entry:
+    key, value = _read_entry(reader, tlv)
+    return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
+
+
+class KeyToNul(PatchedIggy):
+    """Ends a header key at its first zero byte, as C's strings do."""
+
+    name = "iggy-key-to-nul"
+    patches = ((headers, "_read_entry", _entry_to_nul),)
+
+
+_write_block = message._write_block  # noqa: SLF001 - the part that is wrong in the mutant
+
+
+def _write_short(writer: Writer, row: Layout, sent: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - as in `message`
+    start = writer.pos
+    _write_block(writer, row, sent, name, length, at)
+    if name == "headers":
+        writer.patch(length.name, length.kind, at, writer.pos - start - len(sent.headers))
+
+
+class WritesHeadersLengthShort(PatchedIggy):
+    """Writes a length of the headers that leaves out the kind byte of each."""
+
+    name = "iggy-writes-headers-length-short"
+    patches = ((message, "_write_block", _write_short),)
+
+
+# --- JSON: iggy.md, section 8 ---
+
+
+def _no_null(reader: Reader, node: Node | None, forms: Mapping[str, jsonform.Form]) -> Any:  # noqa: ANN401 - as there
+    if node is not None and node.kind == "null":
+        raise reader.reject("type-mismatch", "headers", "want object, not null", at=node.start)
+    return jsonform.header_map(reader, node, forms)
+
+
+class JsonNullHeadersRefused(PatchedIggy):
+    """Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later revisions."""
+
+    name = "iggy-json-null-headers-refused"
+    patches = ((jsonsend, "header_map", _no_null), (jsonpoll, "header_map", _no_null))
+
+
+def _urlsafe(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode()
+
+
+class JsonWritesBase64Urlsafe(PatchedIggy):
+    """Writes the base64 of URLs, which has two other letters."""
+
+    name = "iggy-json-writes-base64-urlsafe"
+    patches = tuple((module, "base64_of", _urlsafe) for module in (jsonform, jsonsend, jsonpoll))
+
+
+# --- segment files: iggy.md, sections 3.3 and 7 ---
+
+_check_checksum = message.check_checksum
+
+
+def _check_with_headers(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
+    if part.wrong != "reject" or part.over == "rest":
+        _check_checksum(reader, part, found, data, start)
+        return
+    behind = reader.data[start + 4 : reader.pos]
+    stop = 4 + int.from_bytes(behind[:4], "little")
+    if found != crc32(behind[4:stop] + data):
+        raise reader.reject("crc-mismatch", part.name, at=start)
+
+
+class LogChecksumOverHeaders(PatchedIggy):
+    """Lets the checksum of a stored message cover its headers, too."""
+
+    name = "iggy-log-checksum-over-headers"
+    patches = ((message, "check_checksum", _check_with_headers),)
+
+
+MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {
+    made.name: made
+    for made in (
+        BalancedTwoBytes,
+        LengthByteSigned,
+        CurrentOffsetFromMessages,
+        KeyToNul,
+        WritesHeadersLengthShort,
+        JsonNullHeadersRefused,
+        JsonWritesBase64Urlsafe,
+        LogChecksumOverHeaders,
+    )
+}
+"""Name to class."""

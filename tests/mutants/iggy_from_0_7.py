@@ -1,0 +1,295 @@
+"""Iggy codecs with one planted fault each in the revisions from 0.7.0 on. iggy.md §5, §10 and §11.1."""
+
+from typing import Any, Final
+
+from attrs import evolve
+
+from tests.mutants.base import ReferenceCodec, walk
+from tests.mutants.iggy_checks import BINARY, Check, swallowing
+from tests.mutants.iggy_helpers import IggyMutant, maps_of, messages_of
+from tests.mutants.patched import Patched
+from wireproof.adapters.contract import Request
+from wireproof.adapters.objects import refused
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.iggy import indexed, log, message, poll
+from wireproof.iggy.layout import CRC32, Checksum, Layout
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejected import Rejected
+from wireproof.wire.values import Json
+from wireproof.wire.writer import Writer
+
+UNCHECKED: Final = (
+    Check(
+        "iggy-reserved-unchecked",
+        "Takes reserved bytes that are not 0, as Go, Java and Node do in a batch header.",
+        ("reserved-nonzero",),
+        BINARY,
+        "reserved",
+    ),
+    Check(
+        "iggy-index-unchecked",
+        "Believes its own lengths and not the index of a send.",
+        ("length-mismatch",),
+        r"^iggy\.send$",
+        r"^index",
+    ),
+    Check(
+        "iggy-index-set",
+        "Takes offsets and timestamps in an index.",
+        ("reserved-nonzero",),
+        r"^iggy\.send$",
+        r"^index",
+    ),
+    Check(
+        "iggy-metadata-length-unchecked",
+        "Steps over the length of the metadata.",
+        ("length-mismatch",),
+        r"^iggy\.send$",
+        "^metadata_length",
+    ),
+    Check(
+        "iggy-key-kind-unchecked",
+        "Takes kinds of keys that do not exist, as the wire validator of 0.10.0 does.",
+        ("bad-kind",),
+        r"^iggy\.headers$",
+        "key_kind$",
+    ),
+    Check(
+        "iggy-size-unchecked",
+        "Takes numbers of the wrong size, as Java does.",
+        ("bad-length",),
+        r"^iggy\.headers$",
+        "val_len$",
+    ),
+    Check(
+        "iggy-batch-checksum-unchecked",
+        "Does not compare the checksum of a batch.",
+        ("crc-mismatch",),
+        BINARY,
+        "batch_checksum$",
+    ),
+    Check(
+        "iggy-batch-count-unchecked",
+        "Does not hold the count of a batch against its frames.",
+        ("count-mismatch",),
+        BINARY,
+        "message_count$",
+    ),
+    Check(
+        "iggy-frame-size-unchecked",
+        "Takes a frame that is shorter than its own header.",
+        ("bad-length",),
+        r"^iggy\.frame$",
+    ),
+    Check("iggy-frame-unbounded", "Takes frames of any size.", ("limit-exceeded",), r"^iggy\.frame$"),
+    Check(
+        "iggy-strategy-unchecked",
+        "Takes strategies and consumers of any kind.",
+        ("bad-kind",),
+        r"^iggy\.poll-request$",
+        r"^(strategy|consumer)\.kind$",
+    ),
+    Check(
+        "iggy-poll-of-none", "Takes a request of no messages.", ("invalid-value",), r"^iggy\.poll-request$"
+    ),
+    Check(
+        "iggy-retained-length-unchecked",
+        "Believes no length of a message in a batch of 0.2.7.",
+        ("length-past-end",),
+        r"^iggy\.log$",
+    ),
+    Check(
+        "iggy-json-object-accepted",
+        "Takes the headers of an older revision for none, as Rust 0.11.0 does in a poll.",
+        ("type-mismatch",),
+        r"^iggy\.json\.poll$",
+        r"headers$",
+    ),
+    Check(
+        "iggy-json-id-zeroed",
+        "Takes an id of more than 64 bits for 0.",
+        ("invalid-value",),
+        r"^iggy\.json\.send$",
+        r"id$",
+    ),
+)
+
+
+class PatchedFrom07(Patched):
+    """An Iggy codec with patches; a base class, no mutant itself."""
+
+    system = "iggy"
+
+
+class OpaqueRefused(IggyMutant):
+    """Throws away all messages where the headers of one cannot be read, as Node does."""
+
+    name = "iggy-opaque-refused"
+
+    def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
+        """Refuse everything for one block."""
+        del request
+        return Refused("bad-kind") if "iggy-opaque-headers" in outcome.remarks else outcome
+
+
+class PhantomDelivered(IggyMutant):
+    """Makes a message of zeros behind the last one, as the Rust client does from 0.7.0 on."""
+
+    name = "iggy-phantom-delivered"
+
+    def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
+        """Return the poll, with the bytes after it."""
+        if request.format == "iggy.poll" and rejected.cls == "trailing-data":
+            return Accepted(None, len(request.data))
+        return refused(rejected)
+
+
+class KeyKindsOne(IggyMutant):
+    """Holds a string and raw bytes of one text for one key."""
+
+    name = "iggy-key-kinds-one"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Keep the last entry of each text."""
+        del request, data
+        for part in maps_of(value):
+            kept = {_text(key): [key, held] for key, held in part["headers"]}
+            part["headers"] = list(kept.values())
+        return value
+
+
+def _text(key: Any) -> str:  # noqa: ANN401 - a key of either revision
+    return str(key["value"] if isinstance(key, dict) else key)
+
+
+class DeltasCounted(IggyMutant):
+    """Counts the messages of a batch from 0, and does not read their deltas."""
+
+    name = "iggy-deltas-counted"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Offsets as if nothing had been sliced off."""
+        del request, data
+        for part in walk(value):
+            if "batches" in part and "messages" in part:
+                rows = iter(part["messages"])
+                for head in part["batches"]:
+                    for index in range(int(head["message_count"])):
+                        next(rows)["offset"] = str(int(head["base_offset"]) + index)
+        return value
+
+
+class PartitionZero(IggyMutant):
+    """Reads no partition as partition 0."""
+
+    name = "iggy-partition-zero"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """0 for none."""
+        del request, data
+        for part in walk(value):
+            if "auto_commit" in part and part["partition_id"] is None:
+                part["partition_id"] = "0"
+        return value
+
+
+class AnyFlag(IggyMutant):
+    """Takes every byte but 0 for yes."""
+
+    name = "iggy-any-flag"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Take the last byte of a request as auto_commit."""
+        if request.format == "iggy.poll-request" and isinstance(value, dict):
+            value["auto_commit"] = data[-1] != 0
+        return value
+
+
+class EmptyReplyRefused(IggyMutant):
+    """Refuses a reply without a body, as Go does."""
+
+    name = "iggy-empty-reply-refused"
+
+    def decode(self, request: Request) -> Outcome:
+        """Refuse empty input."""
+        if (request.format, request.revision, request.data) == ("iggy.reply", "0.11", b""):
+            return refused(Rejected("truncated", 0, "count"))
+        return super().decode(request)
+
+
+class UuidOnWire(IggyMutant):
+    """Takes the digits of a UUID for the bytes of the wire, as Go and Node once did."""
+
+    name = "iggy-json-uuid-backwards"
+
+    def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
+        """Make the id from the bytes of the text."""
+        if request.format == "iggy.json.send" and b"-" in data:
+            for part in messages_of(value):
+                part["id"] = str(int.from_bytes(int(part["id"]).to_bytes(16, "big"), "little"))
+        return value
+
+
+# --- other parts in the reference's modules ---
+
+_read_message = message.read_message
+
+
+def _headers_first(reader: Reader, row: Layout) -> Any:  # noqa: ANN401 - the row's value class
+    *rest, last, end = row.parts
+    if (last.name, end.name) != ("payload", "headers"):
+        return _read_message(reader, row)
+    return _read_message(reader, evolve(row, parts=(*rest, end, last)))
+
+
+class HeadersBeforePayload(PatchedFrom07):
+    """Reads the headers of a message before its payload, as they stand to 0.6.x."""
+
+    name = "iggy-headers-before-payload"
+    patches = tuple((module, "read_message", _headers_first) for module in (indexed, log, poll))
+
+
+class WritesStarts(PatchedFrom07):
+    """Writes where each message starts into the index of a send, and not where it ends."""
+
+    name = "iggy-writes-index-starts"
+
+    def patch_output(self, data: bytes, request: Request) -> bytes:
+        """Move the index by one entry."""
+        if request.format != "iggy.send" or request.revision not in ("0.7", "0.8", "0.9"):
+            return data
+        length = 4 + int.from_bytes(data[:4], "little")
+        count = int.from_bytes(data[length - 4 : length], "little")
+        ends = data[length : length + 16 * count]
+        return data[:length] + bytes(16) + ends[:-16] + data[length + len(ends) :]
+
+
+_write_message = message.write_message
+
+
+def _crc32_later(writer: Writer, row: Layout, one: Any) -> None:  # noqa: ANN401 - a message of the row
+    parts = tuple(evolve(part, sum=CRC32) if isinstance(part, Checksum) else part for part in row.parts)
+    _write_message(writer, evolve(row, parts=parts), one)
+
+
+class WritesCrc32(PatchedFrom07):
+    """Writes the CRC-32 of 0.7.x where XXH3-64 belongs."""
+
+    name = "iggy-writes-crc32-later"
+    patches = tuple((module, "write_message", _crc32_later) for module in (log, poll))
+
+
+LATER: Final[tuple[type[ReferenceCodec], ...]] = (
+    *swallowing(UNCHECKED),
+    OpaqueRefused,
+    PhantomDelivered,
+    KeyKindsOne,
+    HeadersBeforePayload,
+    WritesStarts,
+    WritesCrc32,
+    DeltasCounted,
+    PartitionZero,
+    AnyFlag,
+    EmptyReplyRefused,
+    UuidOnWire,
+)

@@ -1,0 +1,175 @@
+"""The first failure of a mutant in each part of the suite: golden and derived cases, properties, fuzzing."""
+
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+from attrs import frozen
+
+from tests.mutants.registry import spec_of
+from wireproof.adapters.registry import load_object, resolve
+from wireproof.cases.derived import derived
+from wireproof.cases.fixtures import Suite
+from wireproof.fuzz.campaign import Campaign
+from wireproof.fuzz.campaign import run as fuzz
+from wireproof.trial.engine import Engine
+from wireproof.trial.judge import judge
+from wireproof.trial.property import BLOCK, Ask, Judged, Tally, sampled, targets
+from wireproof.trial.run import Plan, run
+from wireproof.trial.verdicts import Verdict, gates
+
+T = TypeVar("T")
+
+EVERY: Final = "every"
+"""The system of a mutant that claims the formats of several systems."""
+
+ASSUMED: Final = Verdict("pass", text="assumed: the derived cases are asked alone")
+
+
+@frozen
+class Killed:
+    """The first case that kills a mutant, and its verdict; `by` is empty for a mutant that survives.
+
+    Attributes:
+        by: the id of the case, or its token.
+        label: the verdict.
+        count: how many cases kill it; 1 if the run ends at the first.
+        passed: how many it passed.
+        ids: the cases that kill it, without those that are only blocked.
+    """
+
+    by: str
+    label: str
+    count: int
+    passed: int
+    ids: tuple[str, ...] = ()
+
+
+def system_of(name: str) -> str:
+    """Return `kafka`, `iggy`, `heka` or `every`; empty for an adapter that is no Python object.
+
+    Raises:
+        UnknownAdapter: there is no such adapter.
+        AdapterStartError: its object cannot be created.
+    """
+    systems = {joined.partition(".")[0] for joined in getattr(_object(name), "revisions", ())}
+    return systems.pop() if len(systems) == 1 else EVERY if systems else ""
+
+
+def is_costly(name: str) -> bool:
+    """Return whether a mutant must run in its own process, where time and memory are limited.
+
+    Raises as `system_of`.
+    """
+    return bool(getattr(_object(name), "costly", False))
+
+
+def _object(name: str) -> object:
+    entry = resolve(spec_of(name))
+    return load_object(entry) if entry.object else None
+
+
+def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
+    """Run the golden cases of the formats that the mutant claims."""
+    with Engine(spec_of(name), in_process=in_process) as engine:
+        plan = Plan.of(engine.hello, suite.cases, suite, families=False)
+        events = list(run(engine, plan))
+    deadly = [event for event in events if gates(event.verdict, event.level)]
+    passed = sum(event.verdict in ("pass", "info") for event in events)
+    if not deadly:
+        return Killed("", "", 0, passed)
+    own = [event for event in deadly if event.verdict != "blocked"]
+    first = (own or deadly)[0]
+    return Killed(first.id, first.label, len(deadly), passed, tuple(event.id for event in own))
+
+
+def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
+    """Run derived cases alone, one of each golden case in turn, until the first that kills.
+
+    The golden cases do not run: each is assumed to pass, so that its family runs in any case.
+    """
+    passed = 0
+    with Engine(spec_of(name), in_process=in_process) as engine:
+        golden = Plan.of(engine.hello, suite.cases, suite).golden
+        for ran in engine.run(_one_of_each(derived(case) for case in golden)):
+            verdict = judge(ran.case, ran.outcome, hello=engine.hello, twin=ASSUMED)
+            if gates(verdict.name, ran.case.level):
+                return Killed(ran.case.id, verdict.label, 1, passed, (ran.case.id,))
+            passed += verdict.name in ("pass", "info")
+    return Killed("", "", 0, passed)
+
+
+def _one_of_each(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+    """Yield the first item of each source, then the second of each, and so on: a fault shows early."""
+    waiting = deque(sources)
+    while waiting:
+        source = waiting.popleft()
+        for one in source:
+            yield one
+            waiting.append(source)
+            break
+
+
+# --- properties ---
+
+
+def killed_by_property(
+    name: str, count: int, seed: int = 0, *, in_process: bool = True, timeout_scale: float = 1.0
+) -> Killed:
+    """Run `count` examples of each row and op that an adapter claims, until the first failure.
+
+    The targets take turns, a block of examples each. The run ends at the first verdict that fails a run.
+
+    Raises:
+        AdapterError: it cannot be started.
+        PropertyError: Hypothesis is missing.
+    """
+    passed = 0
+    with Engine(spec_of(name), in_process=in_process, timeout_scale=timeout_scale) as engine:
+        ask = Ask(count, seed)
+        for judged in _block_of_each([sampled(engine, one, ask, Tally()) for one in targets(engine.hello)]):
+            if gates(judged.verdict.name, judged.case.level):
+                return Killed(judged.case.id, judged.verdict.label, 1, passed)
+            passed += judged.verdict.passing
+    return Killed("", "", 0, passed)
+
+
+def _block_of_each(sources: list[Iterator[Judged]]) -> Iterator[Judged]:
+    """Yield a block of each source, then the next block of each."""
+    while sources:
+        left = []
+        for source in sources:
+            block = 0
+            for block, judged in enumerate(islice(source, BLOCK), 1):  # noqa: B007 - how many there were
+                yield judged
+            left += [source] * (block == BLOCK)
+        sources = left
+
+
+# --- fuzzing ---
+
+
+def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -> Killed:
+    """Fuzz `name` for at most `seconds`, from the smallest encodings on, until its first failure.
+
+    Raises:
+        AdapterError: the adapter cannot be started, or atheris is missing.
+    """
+    with tempfile.TemporaryDirectory(prefix="wireproof-kill-") as folder:
+        campaign = Campaign(
+            spec_of(name),
+            Path(folder),
+            minutes=seconds / 60,
+            seed=seed,
+            workers=workers,
+            first=True,
+            bare=True,
+        )
+        gating = [finding for finding in fuzz(campaign).findings if finding.gates]
+    if not gating:
+        return Killed("", "", 0, 0)
+    first = min(gating, key=lambda finding: finding.first)
+    return Killed(first.token, first.signature.kind, len(gating), 0)

@@ -1,0 +1,169 @@
+"""Assigns the records that a consumer delivered to the entries of the log that the fake broker served.
+
+A consumer does not return entries. As a broker does, this module reads only where each entry begins and
+which offsets it spans; a record belongs to the entry that spans its offset. A wrapper's own fields, which no
+consumer returns, are copied from the served bytes.
+"""
+
+from collections.abc import Iterator, Sequence
+from struct import Struct
+from typing import Final
+
+from attrs import define, field, frozen
+
+from wireproof.wire.values import Json
+from wireproof_peers.record_fields import record_json, to_hex
+
+_HEAD: Final = Struct(">qi")
+"""Base offset and size of any entry: kafka.md §1.1, §2.1."""
+
+_MAGIC_AT: Final = 16
+_ATTRIBUTES_AT: Final = 17
+"""The position of a message's attributes."""
+
+_LAST_DELTA: Final = Struct(">i")
+_LAST_DELTA_AT: Final = 23
+_COUNT: Final = Struct(">i")
+_COUNT_AT: Final = 57
+"""The position of a record batch's number of records: kafka.md §1.1."""
+
+_KEY_LENGTH: Final = Struct(">i")
+_TIME: Final = Struct(">q")
+
+_OVERHEAD: Final = 12
+_SMALLEST: Final = 14
+"""The smallest valid size of an entry: kafka.md §1.4, step 2."""
+
+_LEAST: Final = {0: 26, 1: 34, 2: 61}
+"""Bytes of the shortest entry of each magic."""
+
+_CODEC: Final = 0x07
+_NEWEST: Final = 2
+
+
+@frozen
+class Record:
+    """A delivered record."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[bytes, bytes | None], ...] = ()
+
+
+@define
+class ServedEntry:
+    """An entry of the log that was served, with the records delivered of it.
+
+    Attributes:
+        data: its bytes.
+        first, last: the offsets that it spans; `first` is None unless it is a record batch.
+        records: the delivered ones.
+        count: the number of records in its header; None unless it is a record batch.
+    """
+
+    data: bytes
+    magic: int
+    first: int | None
+    last: int
+    records: list[Record] = field(factory=list)
+    count: int | None = None
+
+    def spans(self, offset: int) -> bool:
+        """Report whether a record with this offset may belong to the entry."""
+        return (self.first is None or self.first <= offset) and offset <= self.last
+
+    @property
+    def has_all(self) -> bool:
+        """Whether it has as many records as its header counts."""
+        return self.count is not None and len(self.records) >= self.count
+
+
+@frozen
+class Log:
+    """A log as a broker sees it.
+
+    Attributes:
+        entries: the complete ones.
+        sound: whether nothing follows them, or only the beginning of one more entry.
+    """
+
+    entries: tuple[ServedEntry, ...]
+    sound: bool
+
+    def is_read(self, upto: int) -> bool:
+        """Report whether a consumer whose next offset is `upto` has read everything that was served."""
+        return self.sound and (not self.entries or upto > self.entries[-1].last)
+
+
+def split_log(data: bytes) -> Log:
+    """Split `data` into its entries, up to the first size that no entry can have."""
+    entries: list[ServedEntry] = []
+    at = 0
+    while len(data) - at >= _HEAD.size:
+        base, size = _HEAD.unpack_from(data, at)
+        whole = size + _OVERHEAD
+        magic = data[at + _MAGIC_AT] if len(data) - at > _MAGIC_AT else 0
+        if size < _SMALLEST or magic not in _LEAST:
+            return Log(tuple(entries), sound=False)
+        if whole > len(data) - at:
+            break
+        if whole < _LEAST[magic]:
+            return Log(tuple(entries), sound=False)
+        entries.append(_served_entry(data[at : at + whole], magic, base))
+        at += whole
+    return Log(tuple(entries), sound=True)
+
+
+def _served_entry(data: bytes, magic: int, base: int) -> ServedEntry:
+    if magic < _NEWEST:
+        return ServedEntry(data, magic, None, base)
+    last = base + _LAST_DELTA.unpack_from(data, _LAST_DELTA_AT)[0]
+    return ServedEntry(data, magic, base, last, count=_COUNT.unpack_from(data, _COUNT_AT)[0])
+
+
+def assign_records(log: Log, records: Sequence[Record]) -> tuple[ServedEntry, ...]:
+    """Return the entries with each record added to the entry that spans its offset, in the order of the log.
+
+    A record belongs to a later entry, if one spans its offset, when the offset does not grow or the current
+    entry has all its records: a lastOffsetDelta may reach over the following batches. A record that no entry
+    spans is added to the current entry. Without any complete entry, one is made up for all records.
+    """
+    entries = log.entries or ((ServedEntry(b"", _NEWEST, None, 0),) if records else ())
+    at, before = 0, None
+    for record in records:
+        grows = before is None or record.offset > before or not entries[at].records
+        begin = at if grows and not entries[at].has_all else at + 1
+        at = next((place for place in range(begin, len(entries)) if entries[place].spans(record.offset)), at)
+        entries[at].records.append(record)
+        before = record.offset
+    return entries
+
+
+def log_value(entries: Sequence[ServedEntry], *, whole: bool) -> Json:
+    """Return the value of a log; unless `whole`, without the entries of which nothing was delivered."""
+    return {"batches": list(_values(entries, whole=whole))}
+
+
+def _values(entries: Sequence[ServedEntry], *, whole: bool) -> Iterator[Json]:
+    for entry in entries:
+        if entry.magic >= _NEWEST and (entry.records or whole):
+            yield {"records": [record_json(record) | _headers(record) for record in entry.records]}
+        elif entry.data[_ATTRIBUTES_AT] & _CODEC and (entry.records or whole):
+            yield _wrapper(entry) | {"messages": [record_json(record) for record in entry.records]}
+        elif entry.magic < _NEWEST:
+            yield from (record_json(record) | {"messages": None} for record in entry.records)
+
+
+def _headers(record: Record) -> dict[str, Json]:
+    return {"headers": [[key.hex(), to_hex(part)] for key, part in record.headers]}
+
+
+def _wrapper(entry: ServedEntry) -> dict[str, Json]:
+    """Return the fields of a wrapper that no consumer returns, from the served bytes (kafka.md §2.1)."""
+    at = _ATTRIBUTES_AT + 1 + 8 * entry.magic
+    time = _TIME.unpack_from(entry.data, at - 8)[0] if entry.magic else -1
+    size = _KEY_LENGTH.unpack_from(entry.data, at)[0]
+    key = None if size < 0 else entry.data[at + 4 : at + 4 + size]
+    return {"offset": str(entry.last), "timestamp": str(time), "key": to_hex(key), "value": None}

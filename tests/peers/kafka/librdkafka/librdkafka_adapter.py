@@ -1,0 +1,177 @@
+"""librdkafka through confluent-kafka: a client of a fake broker, for its codec cannot be called directly.
+
+Each decode has its own partition, so that nothing of a case remains for the next one. The first Fetch is
+answered with the bytes of the case, and the offset of the second shows the result: if it is after the bytes,
+they were read, whatever was delivered; else the client has stalled. An error of its consumer is a refusal. It
+returns no fields of a batch, and never delivers a control batch. `check.crcs` is on; its default is off.
+"""
+
+import time
+from typing import Any, Final
+
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from wireproof.adapters.contract import Claim, Request
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
+from wireproof.wire.classes import RejectClass
+from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.values import Json
+from wireproof_peers.exception_map import Refusals
+from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, FakeBroker, Partition, RecordSet
+from wireproof_peers.librdkafka_producer import CLAIMS, Producers
+from wireproof_peers.record_fields import READS as EVERYBODY_READS
+from wireproof_peers.record_fields import observed_fields
+from wireproof_peers.regroup_records import Log, Record, assign_records, log_value, split_log
+
+WAIT_FACTOR: Final = 10
+"""Time limits of a request that a wait may take; the runner stops the worker sooner and reports a timeout.
+
+A stall does not depend on the time: the second Fetch shows it.
+"""
+
+CONNECT_SECONDS: Final = 2.0
+
+SETTINGS: Final = {
+    "group.id": "wireproof",
+    "check.crcs": True,
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "error",
+    "fetch.wait.max.ms": 10,
+    "fetch.error.backoff.ms": 1,
+    "log_level": 0,
+}
+
+READS: Final = (*EVERYBODY_READS, "fetch-offset", "read-committed")
+"""The features that it reads; not control batches, which it reads and does not deliver."""
+
+CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+
+CLASSES: Final[tuple[tuple[str, RejectClass], ...]] = (
+    ("CRC32", "crc-mismatch"),
+    ("MagicByte", "bad-magic"),
+    ("Decompression", "decompress-failed"),
+    ("codec", "unknown-codec"),
+)
+"""Parts of its error texts, each with the only class that it can mean."""
+
+REFUSALS: Final = Refusals((KafkaException,), CLASSES)
+
+
+class Librdkafka:
+    """librdkafka as an adapter of `kafka.log`, and of `kafka.batch` for encoding."""
+
+    name = "librdkafka"
+    version = f"{confluent_kafka.libversion()[0]} (confluent-kafka {confluent_kafka.version()})"
+    documented = REFUSALS.documented
+    cost = "slow"
+    """Most cases take a millisecond, but after an abort or a hang a new process is started."""
+    revisions: Final = {
+        "kafka.log/mixed": Claim(
+            ("decode",), CODECS, ("reader",), observes=observed_fields(), features=READS
+        ),
+        **CLAIMS,
+    }
+
+    def __init__(self) -> None:
+        """Start broker and consumer, so that no case includes the time to connect."""
+        self._broker = FakeBroker()
+        self._consumers: dict[str, Any] = {}
+        self._asked = 0
+        self._producers = Producers()
+        self._consumed(DEFAULT, b"", CONNECT_SECONDS)
+
+    def encode(self, request: Request) -> Outcome:
+        """Produce the records of `request.value`, and take the record set from the request."""
+        return self._producers.encode(request)
+
+    def decode(self, request: Request) -> Outcome:
+        """Consume from a partition that holds `request.data`."""
+        seen, events = self._consumed(request.options, request.data, request.limits.ms * WAIT_FACTOR / 1000)
+        return _outcome(request, seen, events)
+
+    def _consumed(self, options: Options, data: bytes, seconds: float) -> tuple[Partition, "_Events"]:
+        partition = self._asked % PARTITIONS
+        self._asked += 1
+        seen = self._broker.serve(partition, RecordSet(data, options.aborted))
+        consumer = self._consumer(options.isolation)
+        consumer.assign([TopicPartition(TOPIC, partition, options.fetch_offset or 0)])
+        try:
+            return seen, _polled(consumer, seconds)
+        finally:
+            self._broker.forget(partition)
+
+    def close(self) -> None:
+        """End the clients and the servers."""
+        for consumer in self._consumers.values():
+            consumer.close()
+        self._consumers.clear()
+        self._producers.close()
+        self._broker.close()
+
+    def _consumer(self, isolation: str) -> Any:  # noqa: ANN401 - of the library
+        if isolation not in self._consumers:
+            own = {"bootstrap.servers": self._broker.address, "isolation.level": isolation}
+            self._consumers[isolation] = Consumer({**SETTINGS, **own})
+        return self._consumers[isolation]
+
+
+class _Events:
+    """The events of a consumer: records, at most one error, and whether it reached the end."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.error: KafkaError | None = None
+        self.ended = False
+
+
+def _polled(consumer: Any, seconds: float) -> _Events:  # noqa: ANN401 - of the library
+    """Poll until the end of the log in the second Fetch reply; events after an error are dropped."""
+    events = _Events()
+    deadline = time.monotonic() + seconds
+    while not events.ended and (left := deadline - time.monotonic()) > 0:
+        message = consumer.poll(left)
+        if message is None:
+            continue
+        error = message.error()
+        if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
+            events.ended = True
+        elif events.error is None and error is not None:
+            events.error = error
+        elif events.error is None:
+            events.records.append(_record(message))
+    return events
+
+
+def _record(message: Any) -> Record:  # noqa: ANN401 - of the library
+    """Return a record; without a timestamp the kind is 0 and the time 0 or less, which Kafka reads as -1."""
+    kind, stamp = message.timestamp()
+    headers = tuple((_bytes(key), part) for key, part in message.headers() or ())
+    return Record(message.offset(), stamp if kind else -1, message.key(), message.value(), headers)
+
+
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogateescape")
+
+
+def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
+    log = split_log(request.data)
+    if events.error is not None:
+        return _refused(events.error, _value(log, events, whole=False))
+    if not events.ended or len(seen.fetched) <= bool(request.data):
+        return Stalled(f"{len(events.records)} records, then nothing; it asked for {seen.fetched[:3]}")
+    if not log.is_read(seen.fetched[-1]):
+        return Stalled(
+            f"{len(events.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
+        )
+    whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT.isolation)
+    return Accepted(value=_value(log, events, whole=whole))
+
+
+def _value(log: Log, events: _Events, *, whole: bool) -> Json:
+    return log_value(assign_records(log, events.records), whole=whole)
+
+
+def _refused(error: KafkaError, before: Json) -> Refused:
+    return REFUSALS.outcome(KafkaException(error), before)

@@ -1,3 +1,0 @@
-module example.com/kit
-
-go 1.21

@@ -1,0 +1,262 @@
+"""A check of the trace of a decode against the bytes that were decoded.
+
+`explain`, damage and the derived families rely on the trace. The check compares it with the bytes, with
+checksums that are computed apart from the codecs, and with the value that a fixture expects.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+from wireproof.cases.case import Accept, Case, Data, Value
+from wireproof.formats import FORMATS
+from wireproof.wire import checksums
+from wireproof.wire.reader import FIXED, Budget, TracingReader
+from wireproof.wire.rejected import At, Rejected
+from wireproof.wire.trace import Span
+from wireproof.wire.values import DECIMAL, HEX, Json, from_json
+from wireproof.wire.writer import MASK64, TracingWriter
+
+CHECKSUMS: Final[dict[str, Callable[[bytes], int]]] = {
+    "crc32": checksums.crc32,
+    "crc32c": checksums.crc32c,
+    "iggy-batch": checksums.iggy_batch,
+    "xxh3-64": checksums.xxh3_64,
+    "xxh32": checksums.xxh32,
+    "xxh32-hc": checksums.lz4_header_byte,
+}
+"""The function of each kind of checksum."""
+
+NOT_IN_TRACE: Final = re.compile(
+    r"(.*[oO]ffset|.*\.timestamp|timestamp"  # Kafka: relative on the wire, absolute in the value
+    r"|.*\.control\..*"  # Kafka: the parts of a control record's key and value
+    r"|.*headers\[\d+\]\[[01]\].*"  # Kafka and Iggy: pairs in the value, names in the trace
+    r"|.*\.signer|.*value_\w+\[\d+\]|(.*\.)?(pid|severity)"  # Heka: from the header, packed, 64 bits for 32
+    r"|(.*\.)?messages\[\d+\]\.(id|origin_timestamp)"  # Iggy: numbers of JSON; a delta in batches
+    r"|batches\[\d+\]\.message_count)"  # Iggy: how many there are, not how many are said to be
+)
+"""Paths of leaves of a value that have no field with the same path and value in the bytes."""
+
+NOWHERE: Final = -1
+"""The position of the rejection of a value to encode: `Rejected.at`."""
+
+JSON: Final = "iggy.json."
+"""The formats in which bytes between the fields have no meaning, and fields contain positions."""
+
+PEEKED: Final = ("size", "magic")
+"""Fields of Kafka entries that are read before the entry; so their trace may be missing."""
+
+
+def layout_errors(case: Case) -> Iterator[str]:
+    """Yield one line for each error in the layout of the decode or encode of a case; none for a scan."""
+    if isinstance(case.input, Value):
+        yield from _check_encode(case, case.input.value)
+    if not isinstance(case.input, Data):
+        return
+    reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
+    marks: list[Rejected] = []
+    try:
+        FORMATS[case.joined].decode(reader, case.held_to)
+    except Rejected as rejected:
+        marks.append(rejected)
+    else:
+        yield from _check_accepted(case, reader)
+    if not case.format.startswith(JSON):
+        yield from _check_rejections(marks, reader)
+    yield from _check_remarks(reader)
+    yield from _check_numbering(reader.spans)
+    yield from _check_spaces(reader)
+    yield from _check_prefixes(reader.spans)
+
+
+def _check_encode(case: Case, value: Json) -> Iterator[str]:
+    row, writer = FORMATS[case.joined], TracingWriter()
+    try:
+        row.encode(writer, from_json(row.value, value), case.held_to)
+    except Rejected as refused:
+        if refused.at != NOWHERE:
+            yield f"a refusal to encode points to {refused.at}, where there are no bytes"
+        return
+    wire, data = [span for span in writer.spans if not span.space], bytes(writer.data)
+    yield from _check_fields(wire, data)
+    yield from _check_covers(wire, data)
+    if not case.format.startswith(JSON):
+        yield from _check_gaps(wire, len(data))
+
+
+def _check_accepted(case: Case, reader: TracingReader) -> Iterator[str]:
+    wire = [span for span in reader.spans if not span.space]
+    opened = {remark.path for remark in reader.remarks}
+    yield from _check_fields(wire, reader.data)
+    yield from _check_covers([span for span in wire if span.path not in opened], reader.data[: reader.pos])
+    yield from (wrong for path, wrong in _check_counts(reader.spans) if not {path, "messages"} & opened)
+    if isinstance(case.expect, Accept) and case.options.isolation == "read_uncommitted":
+        yield from _check_leaves(reader.spans, case.expect.value) if case.options.fetch_offset is None else ()
+    if not case.format.startswith(JSON):
+        yield from _check_gaps(wire, reader.pos)
+
+
+def _check_rejections(marks: Iterable[Rejected], reader: TracingReader) -> Iterator[str]:
+    """Check that the rejection of a field that was read points to the start or end of a field."""
+    edges, named = {reader.at(0), reader.at(len(reader.data))}, set[str]()
+    for span in reader.spans:
+        edges |= {span.at, f"{span.space}{span.end}" if span.space else span.end}
+        named.add(span.path)
+    for mark in marks:
+        if mark.path in named and mark.at not in edges and not mark.path.endswith(PEEKED):
+            yield f"{mark.cls} of {mark.path} points to {mark.at}, where no field begins or ends"
+
+
+def _check_remarks(reader: TracingReader) -> Iterator[str]:
+    """Check that a remark points to the start of its field or of a part; in JSON, of a string or list."""
+    json = any(span.type == "json" for span in reader.spans)
+    texts = {found.start() for found in re.finditer(rb'["\[{]', reader.data)} if json else set[At]()
+    starts: dict[str, set[At]] = {}
+    for span in reader.spans:
+        for path in _enclosing(span.path):
+            starts.setdefault(path, set()).add(span.at)
+    for remark in reader.remarks:
+        if remark.path in starts and remark.at not in starts[remark.path] | texts:
+            yield f"{remark.cls} of {remark.path} points to {remark.at}, where it does not begin"
+
+
+def _enclosing(path: str) -> Iterator[str]:
+    """Yield the path of a field and the paths of everything that contains it."""
+    yield path
+    for cut in re.finditer(r"[.\[]", path):
+        yield path[: cut.start()]
+
+
+def _check_numbering(spans: Iterable[Span]) -> Iterator[str]:
+    """Check that the elements of a list are numbered from 0 on, in their order."""
+    lists: dict[str, list[int]] = {}
+    for span in spans:
+        for found in re.finditer(r"\[(\d+)\]", span.path):
+            numbers, number = lists.setdefault(span.path[: found.start()], []), int(found[1])
+            if number not in numbers[-1:]:
+                numbers.append(number)
+    for path, numbers in lists.items():
+        if list(dict.fromkeys(numbers)) != list(range(len(set(numbers)))):
+            yield f"the elements of {path} are numbered {numbers}"
+
+
+def _check_spaces(reader: TracingReader) -> Iterator[str]:
+    """Check that an inner space is named after the start of its bytes: a field, or the text of a string."""
+    starts = {span.at if span.space else str(span.at) for span in reader.spans}
+    quotes = {str(span.start + 1) for span in reader.spans if span.type == "base64"}
+    for space in {span.space.removesuffix(">") for span in reader.spans if span.space}:
+        if space not in (quotes or starts):
+            yield f"a space is said to be opened at {space}, where no field begins"
+
+
+def _check_prefixes(spans: Iterable[Span]) -> Iterator[str]:
+    """Check that a length named after the bytes behind it covers them: damage edits the two together."""
+    for length, data in pairwise(spans):
+        named = length.path in (f"{data.path}{suffix}" for suffix in ("Length", "_len", "_length"))
+        if (length.value, length.cover) != (data.end - data.start, None) or length.space != data.space:
+            continue  # KRaft's lengths are one too high, and the codec sets their cover itself
+        if named and data.type == "bytes":
+            yield f"{length.path} covers nothing"
+
+
+def _check_fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
+    """Check integers of fixed width, unsigned varints and byte strings against the bytes."""
+    for span in spans:
+        there = data[span.start : span.end]
+        if span.type in FIXED:
+            order: Any = "little" if span.type.endswith("le") else "big"
+            if int.from_bytes(there, order, signed=span.type.startswith("int")) != span.value:
+                yield f"{span.path} is not {span.value}"
+        elif span.type == "uvarint" and _base128(there) != span.value & MASK64:
+            yield f"{span.path} is not {span.value}"
+        elif span.type == "bytes" and there != span.value:
+            yield f"{span.path} are not the bytes there"
+
+
+def _base128(data: bytes) -> int:
+    """Return a varint as an unsigned number of 64 bits; a negative one is in two's complement."""
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data)) & MASK64
+
+
+def _check_covers(spans: Iterable[Span], data: bytes) -> Iterator[str]:
+    """Check each length and checksum against the range that it covers."""
+    for span in spans:
+        cover = span.cover
+        if cover is None or span.start >= len(data):  # a torn tail may speak of bytes that are still to come
+            continue
+        if not 0 <= cover.start <= cover.end:
+            yield f"{span.path} covers {cover.start} to {cover.end}"
+        elif cover.kind == "length" and span.value != cover.end - cover.start + cover.bias:
+            yield f"{span.path} is not the length of {cover.start} to {cover.end}"
+        elif cover.kind in CHECKSUMS and CHECKSUMS[cover.kind](data[cover.start : cover.end]) != span.value:
+            yield f"{span.path} is no {cover.kind} of {cover.start} to {cover.end}"
+
+
+def _check_counts(spans: list[Span]) -> Iterator[tuple[str, str]]:
+    """Check each count against the elements in the range that it covers; yield its path and the error."""
+    for span in spans:
+        cover = span.cover
+        if cover is None or cover.kind != "count":
+            continue
+        scope = span.path.rpartition(".")[0]
+        found = [part for part in _elements(spans, scope, span.space) if part[1] >= cover.start]
+        if found and (
+            len({number for number, _, _ in found}) != span.value
+            or min(start for _, start, _ in found) != cover.start
+            or max(end for _, _, end in found) != cover.end
+        ):
+            yield span.path, f"{span.path} is not the count of {cover.start} to {cover.end}"
+
+
+def _elements(spans: Iterable[Span], scope: str, space: str) -> Iterator[tuple[str, int, int]]:
+    """Yield index, start and end of the spans inside an element of a list of `scope`."""
+    head = re.compile(rf"{re.escape(scope)}{'[.]' if scope else ''}\w+\[(\d+)\]")
+    for span in spans:
+        inside = head.match(span.path)
+        if inside and span.space == space:
+            yield inside[1], span.start, span.end
+
+
+def _check_leaves(spans: Iterable[Span], value: Json) -> Iterator[str]:
+    """Check that numbers and bytes of the value are in the trace, under their own path."""
+    traced = {span.path: span.value for span in spans}
+    for path, leaf in leaves(value):
+        if (
+            not isinstance(leaf, str)
+            or not re.fullmatch(f"{DECIMAL}|{HEX}", leaf)
+            or NOT_IN_TRACE.fullmatch(path)
+        ):
+            continue
+        if path not in traced:
+            yield f"nothing is called {path}"
+        elif _text(traced[path]) != leaf:
+            yield f"{path} is {_text(traced[path])}, not {leaf}"
+
+
+def _text(value: object) -> object:
+    return bytes(value).hex() if isinstance(value, bytes | bytearray) else str(value)
+
+
+def leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield every leaf of a value with its path, such as `records[0].key`."""
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from leaves(part, f"{path}.{key}" if path else key)
+        case list():
+            for number, part in enumerate(value):
+                yield from leaves(part, f"{path}[{number}]")
+        case _:
+            yield path, value
+
+
+def _check_gaps(spans: Iterable[Span], consumed: int) -> Iterator[str]:
+    """Check that every consumed byte is in a field."""
+    at = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.start > at:
+            break
+        at = max(at, span.end)
+    if at < consumed:
+        yield f"no field holds byte {at} of {consumed}"

@@ -1,0 +1,159 @@
+"""librdkafka as a client of the fake broker, on the rule book's own bytes: kafka.md §6, §8.1."""
+
+from collections.abc import Iterator
+from struct import pack
+from typing import Any
+
+import pytest
+from peer_adapters import python_adapter
+
+from wireproof.adapters.contract import Request
+from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled, Unsupported
+from wireproof.wire.options import Options
+from wireproof_peers.fake_kafka_broker import RecordSet
+from wireproof_peers.regroup_records import Record, assign_records, split_log
+
+W01 = bytes.fromhex(
+    "00000000000000000000003a0000000002e99b8dd80000000000000000018bcf"
+    "e568000000018bcfe56800ffffffffffffffffffffffffffff00000001100000"
+    "00026b027600"
+)
+"""kafka.md §6 E01: one record, k to v."""
+
+T = 1_700_000_000_000
+
+
+def record(offset: int, time: int, key: str, value: str) -> dict[str, Any]:
+    return {"offset": str(offset), "timestamp": str(time), "key": key, "value": value, "headers": []}
+
+
+KV = record(0, T, "6b", "76")
+
+
+def moved(batch: bytes, offset: int) -> bytes:
+    """No checksum covers the base offset: kafka.md §1.1."""
+    return pack(">q", offset) + batch[8:]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    adapter = python_adapter("librdkafka")
+    yield adapter
+    adapter.close()
+
+
+def decoded(client: Any, data: bytes, options: Options | None = None) -> Outcome:
+    return client.decode(Request("1", "decode", "kafka.log", "mixed", data, options=options or Options()))
+
+
+def test_librdkafka_delivers_the_records_of_each_entry(client: Any) -> None:
+    log = W01 + moved(W01, 7)
+    later = KV | {"offset": "7"}
+    assert decoded(client, log) == Accepted(value={"batches": [{"records": [KV]}, {"records": [later]}]})
+
+
+def test_a_record_behind_all_that_a_batch_counts_is_of_the_next_one_that_spans_it() -> None:
+    over = W01[:23] + pack(">i", 9) + W01[27:]  # lastOffsetDelta
+    first, second = (Record(offset, T, b"k", b"v") for offset in (0, 1))
+    log = split_log(over + moved(W01, 1))
+    assert [entry.records for entry in assign_records(log, [first, second])] == [[first], [second]]
+
+
+def test_records_beyond_what_a_batch_counts_stay_with_it_where_no_other_spans_them() -> None:
+    records = [Record(offset, T, b"k", b"v") for offset in (0, 0)]
+    assert assign_records(split_log(W01), records)[0].records == records
+
+
+def test_a_wrong_checksum_is_a_refusal_behind_what_was_delivered_before(client: Any) -> None:
+    broken = moved(W01, 1)[:-1] + b"\x01"
+    outcome = decoded(client, W01 + broken)
+    assert isinstance(outcome, Refused)
+    assert (outcome.cls, outcome.untyped) == ("crc-mismatch", False)
+    assert outcome.before == {"batches": [{"records": [KV]}]}
+
+
+def test_a_size_that_no_entry_has_is_a_stall_and_no_skip(client: Any) -> None:
+    """kafka.md §8.1: no error, and a fetch at the same offset again."""
+    outcome = decoded(client, W01 + moved(W01, 1)[:8] + pack(">i", 13) + W01[12:])
+    assert outcome == Stalled("1 records and no error; it asks for offset 1 again")
+
+
+def test_a_torn_tail_is_no_stall(client: Any) -> None:
+    assert decoded(client, W01 + moved(W01, 1)[:-1]) == Accepted(value={"batches": [{"records": [KV]}]})
+
+
+def test_an_empty_log_is_read_to_its_end(client: Any) -> None:
+    assert decoded(client, b"") == Accepted(value={"batches": []})
+
+
+def test_a_consumer_that_begins_behind_an_entry_is_shown_nothing_of_it(client: Any) -> None:
+    outcome = decoded(client, W01 + moved(W01, 1), Options(fetch_offset=1))
+    assert outcome == Accepted(value={"batches": [{"records": [KV | {"offset": "1"}]}]})
+
+
+def test_one_case_leaves_nothing_for_the_next(client: Any) -> None:
+    """More of them than the topic has partitions."""
+    for number in range(300):
+        outcome = decoded(client, moved(W01, number))
+        assert outcome == Accepted(value={"batches": [{"records": [KV | {"offset": str(number)}]}]})
+
+
+def value_of(**fields: object) -> dict[str, Any]:
+    record = {"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": "6b", "value": "76"}
+    batch = {
+        "baseOffset": "0",
+        "partitionLeaderEpoch": "0",
+        "magic": "2",
+        "attributes": "0",
+        "lastOffsetDelta": "0",
+        "baseTimestamp": str(T),
+        "maxTimestamp": str(T),
+        "producerId": "-1",
+        "producerEpoch": "-1",
+        "baseSequence": "-1",
+        "records": [record | {"headers": []}],
+    }
+    return batch | fields
+
+
+def encoded(client: Any, value: dict[str, Any], revision: str = "v2") -> Outcome:
+    return client.encode(Request("1", "encode", "kafka.batch", revision, value=value))
+
+
+def test_the_record_set_of_a_produce_request_is_what_was_encoded(client: Any) -> None:
+    assert encoded(client, value_of()) == Accepted(data=W01)
+
+
+def test_the_broker_says_who_an_idempotent_producer_is(client: Any) -> None:
+    """kafka.md §1.1: producerId at 43, producerEpoch at 51, baseSequence at 53."""
+    outcome = encoded(client, value_of(producerId="1000", producerEpoch="3", baseSequence="0"))
+    assert isinstance(outcome, Accepted)
+    assert outcome.data is not None
+    assert outcome.data[43:57] == pack(">qhi", 1000, 3, 0)
+
+
+def test_a_transactional_producer_marks_its_batch(client: Any) -> None:
+    """kafka.md §1.2: bit 4."""
+    wanted = value_of(attributes="16", producerId="5", producerEpoch="1", baseSequence="0")
+    outcome = encoded(client, wanted)
+    assert isinstance(outcome, Accepted)
+    assert outcome.data is not None
+    assert outcome.data[21:23] == b"\x00\x10"
+
+
+def test_the_versions_of_produce_decide_the_magic(client: Any) -> None:
+    message = {"offset": "0", "magic": "0", "attributes": "0", "timestamp": "-1", "key": "6b", "value": "76"}
+    outcome = encoded(client, message | {"messages": None}, "v0")
+    assert outcome == Accepted(data=bytes.fromhex("0000000000000000000000101fecd70a0000000000016b0000000176"))
+
+
+def test_a_producer_cannot_be_asked_for_what_it_has_no_say_over(client: Any) -> None:
+    outcome = encoded(client, value_of(baseOffset="7"))
+    assert outcome == Unsupported("a producer has no say over baseOffset")
+
+
+def test_the_broker_remembers_each_offset_that_was_asked_for(client: Any) -> None:
+    """What tells a skip from a stall: a batch that is dropped whole, and whose offset is passed."""
+    seen, _ = client._consumed(Options(fetch_offset=3), moved(W01, 3), 5.0)
+    assert seen.fetched[:2] == [3, 4]
+    assert RecordSet(b"").aborted == ()
