@@ -9,7 +9,7 @@ LANES: Final = {
     "peers": "codecs of others beside their baselines, and those built with the tools of other languages",
     "tools": "templates, exported readers and layouts, with compilers and interpreters of other languages",
     "browser": "pages in a headless Chromium",
-    "documents": "the commands of the README and of the action, each as it stands there",
+    "documents": "the commands of the README, of the documents and of the action",
     "campaigns": "fuzzing that goes on for seconds: libFuzzer in processes of its own",
     "sweeps": "every mutant, every state and every derived case, where one of a kind runs without a marker",
     "spark": "sources, scans and campaigns in a session of Spark; a few of them run without the marker",

@@ -38,6 +38,7 @@ VERBS: Final[Mapping[str, str]] = {
     "exchange": "give what every codec writes to every codec that reads",
     "explain": "print the fields of any bytes, and what is wrong with them",
     "export": "write the cases as lines of JSON and raw files, with readers in five languages",
+    "formats": "list the formats and revisions, and what an adapter can claim for each",
     "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
     "history": "name the first version that failed a case, over many runs",
     "lint": "check the fixtures and rules",

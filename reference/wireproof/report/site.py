@@ -1,14 +1,15 @@
-"""The pages of `docs`: an index, the rules, a page a rule and a case, the field maps, the decision register.
+"""The pages of `docs`: index, documents, rules, a page for each rule and case, field maps, decision register.
 
 Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes whatever they show.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import quote
 
-from attrs import frozen
+from attrs import field, frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wireproof.cases.case import Case
@@ -16,6 +17,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
 from wireproof.report.coverage import Covered, coverage
 from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
+from wireproof.report.documents import Document, Library, documents
 from wireproof.report.fieldmap import Field, failing, fieldmap
 from wireproof.report.kills import Kills
 from wireproof.report.register import opens, remarked
@@ -37,11 +39,25 @@ class Site:
     Attributes:
         votes: of implementations whose streams were given.
         kills: by golden case; empty where no kill table was given.
+        documents: by name; those of the package if none are given.
     """
 
     suite: Suite
     votes: Votes
     kills: Kills
+    documents: Mapping[str, Document] = field(factory=documents)
+
+    @cached_property
+    def library(self) -> Library:
+        """The documents, which link to the pages of rules, cases and formats."""
+        return Library(self.documents, self._page_of)
+
+    def _page_of(self, word: str) -> str:
+        if word in self.suite.rules:
+            return rule_page(word)
+        if word in self.suite.by_id:
+            return case_page(word)
+        return fields_page(word) if word in FORMATS else ""
 
     @cached_property
     def rules(self) -> Mapping[str, Covered]:
@@ -83,7 +99,7 @@ def fields_page(joined: str) -> str:
 
 def pages(site: Site) -> Pages:
     """Every file of the site, as it is made."""
-    made = _environment()
+    made = _environment(site.library)
     yield "style.css", made.get_template("style.css").render()
     maps = {joined: fieldmap(cases) for joined, cases in site.by_format.items()}
     shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
@@ -96,6 +112,11 @@ def pages(site: Site) -> Pages:
     for joined, fields in maps.items():
         fails = failing(site.by_format[joined], site.votes)
         yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, fails=fails, site=site)
+    for document in site.documents.values():
+        body = site.library.render(document)
+        yield _page(made, "document", document.page, document=document, body=body)
+    for schema in files("wireproof").joinpath("schemas").iterdir():
+        yield f"schemas/{schema.name}", schema.read_text(encoding="utf-8")
     for covered in site.rules.values():
         yield _page(made, "rule", rule_page(covered.rule.id), one=covered, site=site)
     for case in site.suite.cases:
@@ -142,7 +163,7 @@ def unexercised(fields: Sequence[Field]) -> list[Field]:
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 
-def _environment() -> Environment:
+def _environment(library: Library) -> Environment:
     """Templates that escape whatever they are given; a name that they lack is an error."""
     made = Environment(
         loader=PackageLoader("wireproof.report", "templates/docs"),
@@ -152,7 +173,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    made.filters["link"] = quote
+    made.filters |= {"link": quote, "cite": library.cite}
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
     made.globals |= {"unexercised": unexercised}
     return made

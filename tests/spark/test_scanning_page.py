@@ -1,4 +1,4 @@
-"""The README's section on Spark, in the session of the tests: its commands as they stand, and its sources."""
+"""The commands and data sources of scanning.md, in the session of the tests."""
 
 import ast
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-import readme
 from document import Source
+from documentation import Section, follow, sections
 from following import WIDTH, Follower
 from pyspark.sql import DataFrame, SparkSession
 
@@ -44,9 +44,9 @@ class Here(Follower):
         assert {"offset", "timestamp", "key", "value", "headers"} <= set(records.columns)
         assert records.count() > sum(kinds.values())
         assert stream.isStreaming
-        writer = stream.writeStream.format("memory").queryName("readme").trigger(availableNow=True)
+        writer = stream.writeStream.format("memory").queryName("scanning").trigger(availableNow=True)
         writer.start().awaitTermination(60)
-        read = self.spark.sql("select * from readme where kind = 'frame'")
+        read = self.spark.sql("select * from scanning where kind = 'frame'")
         assert read.count() == manifest(self.folder / "streams")["frame"]
         self.tried = source.text
 
@@ -55,16 +55,17 @@ class Here(Follower):
         there = re.sub(r'"(segments|streams)"', rf'"{self.folder}/\1"', text)
         for statement in ast.parse(there).body:
             assert isinstance(statement, ast.Expr)
-            yield eval(compile(ast.Expression(statement.value), "README.md", "eval"), {"spark": self.spark})
+            yield eval(compile(ast.Expression(statement.value), "scanning.md", "eval"), {"spark": self.spark})
 
 
-def test_what_the_readme_says_of_spark_is_so(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("section", sections(scanning=True), ids=str)
+def test_the_commands_and_the_sources_of_a_section_do_what_it_says(
+    section: Section, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", WIDTH)
     reader = Here(tmp_path)
     reader.spark = spark
-    readme.followed(readme.SPARK, reader)
+    follow(section, reader)
     assert reader.tried
 
 

@@ -1,0 +1,84 @@
+"""`wireproof formats`: list the formats and revisions, and the words that an adapter can claim for each."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Final, get_args
+
+import click
+
+from wireproof.adapters.reference import claim_of_row
+from wireproof.cli.options import said, saying
+from wireproof.formats import FORMATS
+from wireproof.wire.options import Profile
+
+CLAIMS: Final = ("ops", "codecs", "features")
+"""The parts of a claim whose words depend on the format."""
+
+PROFILES: Final = get_args(Profile)
+
+GAP: Final = "  "
+"""Between two columns."""
+
+Claims = tuple[tuple[str, ...], ...]
+"""The words of `CLAIMS`, in that order."""
+
+
+@click.command("formats")
+@saying
+def command(form: str) -> None:
+    """List the formats and revisions with their operations, codecs and features.
+
+    These are the words that an adapter can claim. The page adapter-contract.md explains them.
+    """
+    claims = {joined: _words(joined) for joined in FORMATS}
+    if form == "json":
+        said([_row(joined, words) for joined, words in claims.items()])
+        return
+    rows = [("format", "revisions", *CLAIMS), *_rows(claims)]
+    for line in _lines(rows, _room()):
+        click.echo(line)
+    click.echo(f"\nprofiles of every format: {' '.join(PROFILES)}")
+
+
+def _room() -> int | None:
+    """Return the columns of the terminal; None if the output is piped, where no row may be broken."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _words(joined: str) -> Claims:
+    claim = claim_of_row(FORMATS[joined])
+    return tuple(getattr(claim, name) for name in CLAIMS)
+
+
+def _row(joined: str, words: Claims) -> dict[str, object]:
+    row = FORMATS[joined]
+    claims = dict(zip(CLAIMS, words, strict=True))
+    return {"format": row.name, "revision": row.revision, **claims, "profiles": PROFILES}
+
+
+def _rows(claims: dict[str, Claims]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table: the revisions of a format share one if they have the same words."""
+    groups: dict[tuple[str, Claims], list[str]] = {}
+    for joined, words in claims.items():
+        groups.setdefault((FORMATS[joined].name, words), []).append(FORMATS[joined].revision)
+    for (name, words), revisions in groups.items():
+        yield name, " ".join(revisions), *map(" ".join, words)
+
+
+def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
+    """Yield the lines of a table; cells become several lines where `room` columns are too few for them."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    words = [max(len(word) for cell in column for word in cell.split()) for column in zip(*rows, strict=True)]
+    while room is not None and sum(widths) + len(GAP) * (len(widths) - 1) > room and widths != words:
+        widest = max(range(len(widths)), key=lambda place: widths[place] - words[place])
+        widths[widest] -= 1
+    for row in rows:
+        cells = (
+            wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        for parts in zip_longest(*cells, fillvalue=""):
+            yield GAP.join(map(str.ljust, parts, widths)).rstrip()

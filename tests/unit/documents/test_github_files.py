@@ -1,0 +1,58 @@
+"""The files of .github: dependabot looks at every lock file that may be updated, and links lead to files."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from documentation import CONTRIBUTING, ROOT
+from lanes import LANES
+
+MANIFESTS = {
+    "gomod": "go.mod",
+    "npm": "package.json",
+    "cargo": "Cargo.toml",
+    "maven": "pom.xml",
+}
+"""Of each ecosystem that has its files below tests/, the file that names its dependencies."""
+
+PINNED = {
+    "tests/peers/heka/heka-go": "Heka is not developed any more",
+    "tests/peers/heka/heka-go/_toml": "the same",
+    "tests/peers/heka/heka-node": "the same",
+    "tests/peers/iggy/iggy-rust-0.0.60": "crates of 2023",
+    "tests/peers/iggy/iggy-rust-0.10": "the crate in the versions 0.7 to 0.10",
+}
+"""Folders whose versions are what is tested."""
+
+UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
+
+
+def folders(manifest: str) -> set[str]:
+    """The folders below tests/ with such a file, without those that a build has made."""
+    found = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob(manifest)}
+    return {one for one in found if not re.search(r"/(node_modules|target|vendor)(/|$)", one)}
+
+
+@pytest.mark.parametrize("ecosystem", MANIFESTS)
+def test_dependabot_looks_at_every_folder_that_may_be_updated(ecosystem: str) -> None:
+    (update,) = (one for one in UPDATES if one["package-ecosystem"] == ecosystem)
+    listed = {path.lstrip("/") for path in update["directories"]}
+    assert listed == folders(MANIFESTS[ecosystem]) - set(PINNED)
+
+
+def test_what_is_pinned_exists() -> None:
+    assert [one for one in PINNED if not (ROOT / one).is_dir()] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / ".github").rglob("*.md")), ids=lambda page: page.name)
+def test_every_file_that_a_page_of_github_names_exists(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for link in re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", text):
+        assert (page.parent / link).exists(), link
+    for path in re.findall(r"`((?:reference|tests|fixtures|\.github|\.ci)/[\w./-]+?)/?`", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_marker_is_described_for_contributors() -> None:
+    assert [name for name in LANES if f"`{name}`" not in CONTRIBUTING] == []

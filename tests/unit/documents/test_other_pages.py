@@ -1,0 +1,118 @@
+"""The other pages: verbs, tables of a scan, options of the sources, versions of the contracts, faults."""
+
+import re
+import tomllib
+
+import pytest
+from documentation import DOCS, ROOT, pages, tables, text_of, words
+from goldens import load
+
+from wireproof import __version__
+from wireproof.adapters.contract import PROTOCOL
+from wireproof.adapters.packaged import peers_folder
+from wireproof.cases import fixtures, token
+from wireproof.cli import VERBS, group
+from wireproof.trial import events
+from wireproof.trial.baseline import parse
+
+# --- commands.md ---
+
+
+def verbs() -> dict[str, str]:
+    """What the tables of commands.md say of each verb."""
+    rows = [row for table in tables(text_of("commands.md"), "Verbs")[:5] for row in table]
+    return {words(cell)[0].split()[0]: f"{cell} {text}" for cell, text in rows}
+
+
+def test_every_verb_is_listed_once() -> None:
+    assert sorted(verbs()) == sorted(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_that_is_named_exists(verb: str) -> None:
+    import click  # noqa: PLC0415 - as the verbs themselves, when one is asked for
+
+    command = group.get_command(click.Context(group), verb)
+    assert command is not None
+    named = set(re.findall(r"(?<![\w-])--[a-z-]+", verbs().get(verb, "")))
+    assert named <= {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    rows = tables(text_of("commands.md"), "Install")[0]
+    assert sorted(word for row in rows for word in words(row[0])) == sorted(extras)
+
+
+# --- scanning.md ---
+
+
+def test_the_options_of_the_data_sources_are_listed() -> None:
+    settings = pytest.importorskip("wireproof.spark.settings")
+    shown = [
+        word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
+    ]
+    assert sorted(shown) == sorted(settings._OPTIONS)
+
+
+def test_the_tables_of_a_scan_are_listed() -> None:
+    tables_of_scan = pytest.importorskip("wireproof.spark.tables")
+    text = f"{tables_of_scan.__doc__} companions"
+    shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
+    assert all(name in text for name in shown)
+    listed = re.search(r"\{([\w,]+)\}\.parquet", text)
+    assert listed
+    assert {*listed[1].split(","), "frames", "skipped", "companions"} == set(shown)
+
+
+# --- releases.md ---
+
+
+def test_the_versions_of_the_contracts_are_those_of_the_code() -> None:
+    rows = {row[0]: row[2] for row in tables(text_of("releases.md"), "Version numbers")[0]}
+    assert list(rows.values()) == [
+        str(PROTOCOL),
+        str(events.SCHEMA),
+        str(fixtures.SCHEMA),
+        token.PREFIX.removeprefix("wp").rstrip(":"),
+    ]
+
+
+def test_the_version_of_the_package_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == __version__
+    assert f"### {__version__}" in text_of("releases.md")
+
+
+# --- found.md ---
+
+
+def found() -> list[tuple[str, str, str]]:
+    """Codec, version and case of each row."""
+    headings = ("Kafka", "Heka", "Iggy", "The reference")
+    rows = [row for heading in headings for row in tables(text_of("found.md"), heading)[0]]
+    codecs = [(re.findall(r"`([a-z-]+)`(?: ([\d.]+))?", row[0]), words(row[1])[0]) for row in rows]
+    return [(name, version, case) for names, case in codecs for name, version in names]
+
+
+def test_every_fault_is_a_case_and_a_known_failure_of_the_codec() -> None:
+    known = {one.id for one in load().cases}
+    assert {case for _, _, case in found()} <= known
+    peers = [row for row in found() if row[0] != "reference"]
+    assert all(version and case in known_failures(codec) for codec, version, case in peers)
+    assert len(peers) > len(found()) // 2
+
+
+def known_failures(codec: str) -> set[str]:
+    (file,) = peers_folder().glob(f"*/{codec}/baseline.toml")
+    return {one.id for one in parse(file.read_text(encoding="utf-8"))}
+
+
+# --- all of them ---
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_every_page_begins_with_its_title_and_its_reader_can_find_it(page: str) -> None:
+    assert re.match(r"# \S", text_of(page))
+    others = [text_of(name) for name in {*pages(), *(path.name for path in DOCS.glob("*.md"))} - {page}]
+    assert any(page in text for text in others)
