@@ -119,8 +119,8 @@ def _lock(file: int, path: Path) -> None:
 # --- reading ---
 
 
-def read_bytes(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file of at most `most` bytes.
+def read_bytes(path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a regular file of at most `max_bytes` bytes.
 
     Raises:
         UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
@@ -132,18 +132,18 @@ def read_bytes(path: Path, most: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file")
         with os.fdopen(file, "rb", closefd=False) as stream:
-            if status.st_size > most or len(data := stream.read(most + 1)) > most:
-                raise UnreadableError(f"it is larger than {most:,} bytes")
+            if status.st_size > max_bytes or len(data := stream.read(max_bytes + 1)) > max_bytes:
+                raise UnreadableError(f"it is larger than {max_bytes:,} bytes")
         return data
     finally:
         os.close(file)
 
 
-def read_text(path: Path, most: int) -> str:
-    """Return the text of a regular file in UTF-8 of at most `most` bytes.
+def read_text(path: Path, max_bytes: int) -> str:
+    """Return the text of a regular file in UTF-8 of at most `max_bytes` bytes.
 
     Raises:
         UnicodeDecodeError: the file is not UTF-8.
         OSError: as `read_bytes`.
     """
-    return read_bytes(path, most).decode()
+    return read_bytes(path, max_bytes).decode()

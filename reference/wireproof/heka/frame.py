@@ -105,9 +105,9 @@ def write(writer: Writer, value: Frame, options: Options) -> None:
     """
     inner = Writer(scope=(writer.scope, "message", -1))
     message.encode(inner, value.message, options)
-    body, most = bytes(inner.data), header.limit(options)
-    if len(body) > most:
-        raise writer.invalid("message", f"{len(body)} bytes, {most} allowed")
+    body, max_size = bytes(inner.data), header.limit(options)
+    if len(body) > max_size:
+        raise writer.invalid("message", f"{len(body)} bytes, {max_size} allowed")
     head = header.encoded(writer, auth.signed(writer, value.header, body, options), len(body))
     writer.uint8("record_separator", RECORD_SEPARATOR)
     writer.uint8("header_length", len(head))

@@ -90,15 +90,15 @@ def read(reader: Reader, options: Options) -> Header:
     )
 
 
-def _message_length(reader: Reader, got: Collected, most: int) -> int:
+def _message_length(reader: Reader, got: Collected, max_size: int) -> int:
     """Return the length of the message, if it is valid: section 2."""
     name, at = "message_length", got.at["message_length"]
     length: int = got.values[name]
     if not length:  # S08
         raise reader.reject("bad-length", name, "0", at=at, detail="zero_message_length")
-    if length > most:  # S24, S37; S25: Go and Python read it modulo 2^32
+    if length > max_size:  # S24, S37; S25: Go and Python read it modulo 2^32
         detail = "message_length_overflow" if length >> 32 else "message_too_big"
-        raise reader.reject("limit-exceeded", name, f"{length}, {most} allowed", at=at, detail=detail)
+        raise reader.reject("limit-exceeded", name, f"{length}, {max_size} allowed", at=at, detail=detail)
     return length
 
 

@@ -45,15 +45,15 @@ class Header:
     start: int
 
 
-def read(reader: Reader, frame: Frame) -> RecordBatch:
+def read(reader: Reader, prefix: Frame) -> RecordBatch:
     """Read the batch at the current position; all its bytes must be there.
 
-    Order of checks (§1.5): size and magic (done: `frame`), CRC, codec, count, records.
+    Order of checks (§1.5): size and magic (checked before, in `prefix`), CRC, codec, count, records.
 
     Raises:
         Rejected: `before` is the batch with the records decoded so far, or None if there are none.
     """
-    entry = reader.window("batch", frame.total)
+    entry = reader.window("batch", prefix.total)
     header = _header(entry)
     codec = header.batch.attributes & arithmetic.CODEC
     if codec and codec not in CODECS:  # C11, C12

@@ -155,10 +155,10 @@ def _kraft_voters(reader: Reader, version: int) -> Control:
 def _voter(reader: Reader) -> Voter:
     number, directory = reader.int32("id"), reader.take("directoryId", 16)
     endpoints = _array(reader, "endpoints", lambda: _endpoint(reader))
-    least, most = reader.int16("minVersion"), reader.int16("maxVersion")
+    min_version, max_version = reader.int16("minVersion"), reader.int16("maxVersion")
     _tags(reader)
     _tags(reader)
-    return Voter(number, directory, endpoints, least, most)
+    return Voter(number, directory, endpoints, min_version, max_version)
 
 
 def _endpoint(reader: Reader) -> Endpoint:

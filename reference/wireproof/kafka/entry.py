@@ -14,14 +14,14 @@ _READ: Final[tuple[Callable[[Reader, Frame], Entry], ...]] = (message.read, mess
 """The codecs by magic."""
 
 
-def read(reader: Reader, frame: Frame, options: Options) -> Entry:
+def read(reader: Reader, prefix: Frame, options: Options) -> Entry:
     """Read the entry at the current position; all its bytes must be there.
 
     Raises:
         Rejected: as the codec of the magic; in profile `produce` also as `produce.check`.
     """
     start = reader.pos
-    entry = _READ[frame.magic](reader, frame)
+    entry = _READ[prefix.magic](reader, prefix)
     if options.profile == "produce":
         produce.check(reader, entry, start)
     return entry
@@ -33,13 +33,13 @@ def decode(reader: Reader, options: Options, magic: int) -> Entry:
     Raises:
         Rejected: `truncated` if the entry is cut, `bad-magic` for another magic, and as `read`.
     """
-    frame = measure(reader, most(options))
-    if frame is None:
+    prefix = measure(reader, most(options))
+    if prefix is None:
         raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
-    if frame.magic != magic:
-        text = f"magic {frame.magic}, expected {magic}"
+    if prefix.magic != magic:
+        text = f"magic {prefix.magic}, expected {magic}"
         raise reader.reject("bad-magic", "magic", text, at=reader.pos + 16, detail="BAD_MAGIC")
-    return read(reader, frame, options)
+    return read(reader, prefix, options)
 
 
 def most(options: Options) -> int:

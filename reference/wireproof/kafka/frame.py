@@ -50,32 +50,32 @@ class Frame:
     total: int
 
 
-def measure(reader: Reader, most: int = MOST) -> Frame | None:
+def measure(reader: Reader, max_size: int = MOST) -> Frame | None:
     """Return size and magic of the entry at the current position, or None if the entry is cut: §1.4.
 
     The reader does not move.
 
     Args:
         reader: at the first byte of an entry.
-        most: the configured maximum of a size (step 3).
+        max_size: the configured maximum of a size (step 3).
 
     Raises:
         Rejected: `bad-length`, `limit-exceeded`, `bad-magic`, in the order of the steps.
     """
-    frame = announced(reader, most)
-    if frame is None:
+    prefix = announced(reader, max_size)
+    if prefix is None:
         return None
-    size, magic = frame.total - OVERHEAD, frame.magic
-    if reader.left < frame.total:  # step 6
+    size, magic = prefix.total - OVERHEAD, prefix.magic
+    if reader.left < prefix.total:  # step 6
         if size >= OVERFLOWING:  # step 7. No log contains such an entry, so it can only be cut: I14, I25
             reader.remark("size-overflow", SIZE_NAME[magic], at=reader.pos + 8)
         return None
     if size < LEAST[magic]:  # §1.5, first row; I10, I11, I23
         raise _bad_size(reader, SIZE_NAME[magic], size, TOO_SMALL[magic])
-    return frame
+    return prefix
 
 
-def announced(reader: Reader, most: int = MOST) -> Frame | None:
+def announced(reader: Reader, max_size: int = MOST) -> Frame | None:
     """Return size and magic of an entry that may be cut, or None if its first 17 bytes are cut: §1.4.
 
     Raises:
@@ -87,8 +87,8 @@ def announced(reader: Reader, most: int = MOST) -> Frame | None:
     size = int.from_bytes(data[start + 8 : start + OVERHEAD], "big", signed=True)
     if size < SMALLEST:  # step 2, even if only 12 bytes are left: I07, I19
         raise _bad_size(reader, "size", size, "SIZE_TOO_SMALL")
-    if size > most:  # step 3
-        text = f"size {size}, {most} allowed"
+    if size > max_size:  # step 3
+        text = f"size {size}, {max_size} allowed"
         raise reader.reject("limit-exceeded", "size", text, at=start + 8, detail="RESOURCE_LIMIT")
     if left < THROUGH_MAGIC:  # step 4
         return None

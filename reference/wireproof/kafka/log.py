@@ -33,16 +33,16 @@ def _delivered(entries: list[Entry], options: Options) -> Log:
 
 
 def _read_all(reader: Reader, options: Options, entries: list[Entry]) -> None:
-    most, scope = entry.most(options), reader.scope
+    max_size, scope = entry.most(options), reader.scope
     last: int | None = None
     while True:
         reader.scope = (scope, "batches", len(entries))
         start = reader.pos
-        frame = measure(reader, most)
-        if frame is None:
+        prefix = measure(reader, max_size)
+        if prefix is None:
             reader.scope = scope
             return
-        value = entry.read(reader, frame, options)
+        value = entry.read(reader, prefix, options)
         first, end = _offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)

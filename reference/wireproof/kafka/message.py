@@ -53,15 +53,15 @@ class Head:
         return self.attributes & CODEC
 
 
-def read(reader: Reader, frame: Frame) -> Message:
+def read(reader: Reader, prefix: Frame) -> Message:
     """Read the message or wrapper at the current position; all its bytes must be there.
 
-    Order of checks: size and magic (done: `frame`), CRC, codec, fields, inner set.
+    Order of checks: size and magic (checked before, in `prefix`), CRC, codec, fields, inner set.
 
     Raises:
         Rejected: `before` is the wrapper with the messages decoded so far, or None if there are none.
     """
-    entry = reader.window("message", frame.total)
+    entry = reader.window("message", prefix.total)
     head = _head(entry)
     _remark(entry, head)
     try:
@@ -183,9 +183,9 @@ def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Mess
     rejected: Rejected | None = None
     offsets: list[int] = []
     scope = inner.scope
-    while (frame := _next_size(inner, head, defect)) is not None:
+    while (prefix := _next_size(inner, head, defect)) is not None:
         inner.scope = (scope, "messages", len(offsets))
-        window = inner.window("message", frame.total)
+        window = inner.window("message", prefix.total)
         message = _head(window)
         offsets.append(message.offset)
         _check_nesting(window, message)
@@ -207,9 +207,9 @@ def _next_size(inner: Reader, head: Head, defect: Rejected | None) -> Frame | No
 
     An entry that is cut ends the set (L24, L25); if the compressed stream has a defect, that is raised.
     """
-    frame = None if is_cut(inner) else measure(inner)
-    if frame is not None:
-        return frame
+    prefix = None if is_cut(inner) else measure(inner)
+    if prefix is not None:
+        return prefix
     if defect is not None:
         raise defect
     if inner.left:

@@ -30,15 +30,15 @@ def resumed(data: bytes, length: int, options: Options) -> int:
         length: the size of the item that the scan made of it.
         options: `max_message` limits the size of an entry.
     """
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    total = _total(data, 0, most)
+    max_size = ENTRY_MOST if options.max_message is None else options.max_message
+    total = _total(data, 0, max_size)
     if total == 0:  # the size is invalid, so the scan already searched for the next entry
         return 0
-    if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, most)):
+    if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, max_size)):
         return 0
     if total > len(data) > THROUGH_MAGIC and _has_valid_crc(data, 0, len(data)):
         return len(data)
-    return next(_later_entries(data, length, most), 0)
+    return next(_later_entries(data, length, max_size), 0)
 
 
 def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
@@ -49,9 +49,9 @@ def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> boo
         at: the position where a scan ended a run of garbage.
         options: as for `resumed`.
     """
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    total = _total(read(at, THROUGH_MAGIC), 0, most)
-    following = _total(read(at + total, THROUGH_MAGIC), 0, most) if total else 0
+    max_size = ENTRY_MOST if options.max_message is None else options.max_message
+    total = _total(read(at, THROUGH_MAGIC), 0, max_size)
+    following = _total(read(at + total, THROUGH_MAGIC), 0, max_size) if total else 0
     if not following:
         return False
     data = read(at, total + following)
@@ -59,7 +59,7 @@ def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> boo
     return whole and _has_valid_crc(data, 0, total) and _has_valid_crc(data, total, total + following)
 
 
-def _later_entries(data: bytes, length: int, most: int) -> Iterator[int]:
+def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
     """Yield the positions before `length` of entries with a valid checksum that belong to the log.
 
     A batch may also be part of a value of the damaged entry. An entry belongs to the log if its offset is the
@@ -68,17 +68,17 @@ def _later_entries(data: bytes, length: int, most: int) -> Iterator[int]:
     spent = 0
     for found in MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
         at = found.start() - MAGIC_AT
-        total = _total(data, at, most)
-        if not total or at + total > len(data) or spent + total > most + CRC_WORK * at:
+        total = _total(data, at, max_size)
+        if not total or at + total > len(data) or spent + total > max_size + CRC_WORK * at:
             continue
         spent += total
-        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, most):
+        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
             yield at
 
 
-def _belongs_to_log(data: bytes, at: int, end: int, most: int) -> bool:
+def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
     """Return True if the entry from `at` to `end` belongs to the log: see `_later_entries`."""
-    total = _total(data, end, most)
+    total = _total(data, end, max_size)
     if _offset(data, at) == _last_offset(data) + 1:
         return total > 0 or end + THROUGH_MAGIC > len(data)
     later = _later(data, at, end) if total else False
@@ -100,14 +100,14 @@ def _later(data: bytes, at: int, other: int) -> bool:
     return 0 < _offset(data, other) - _offset(data, at) < FAR
 
 
-def _total(data: bytes, at: int, most: int) -> int:
+def _total(data: bytes, at: int, max_size: int) -> int:
     """Return the size in bytes that the entry at `at` claims; 0 if no entry can begin there."""
     try:
-        frame = announced(Reader(data, pos=at), most)
+        prefix = announced(Reader(data, pos=at), max_size)
     except Rejected:
         return 0
-    fits = frame is not None and frame.total - OVERHEAD >= LEAST[frame.magic]
-    return frame.total if frame is not None and fits else 0
+    fits = prefix is not None and prefix.total - OVERHEAD >= LEAST[prefix.magic]
+    return prefix.total if prefix is not None and fits else 0
 
 
 def _has_valid_crc(data: bytes, at: int, end: int) -> bool:

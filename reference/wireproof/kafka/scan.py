@@ -80,27 +80,27 @@ class Source:
 def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield the items of a stream in order; positions in remarks are relative to the start of the frame."""
     source = Source(chunks)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
+    max_size = ENTRY_MOST if options.max_message is None else options.max_message
     while source.need(1):
-        yield _next(source, most, options)
+        yield _next(source, max_size, options)
 
 
-def _next(source: Source, most: int, options: Options) -> Item:
+def _next(source: Source, max_size: int, options: Options) -> Item:
     source.need(THROUGH_MAGIC)
     try:
-        frame = announced(Reader(bytes(source.data[:THROUGH_MAGIC])), most)
-        if frame is None or not source.need(frame.total):
+        prefix = announced(Reader(bytes(source.data[:THROUGH_MAGIC])), max_size)
+        if prefix is None or not source.need(prefix.total):
             return _without_value(source, "tail", len(source.data))
-        reader = Reader(bytes(source.data[: frame.total]), budget=Budget(options.max_output))
-        measure(reader, most)
+        reader = Reader(bytes(source.data[: prefix.total]), budget=Budget(options.max_output))
+        measure(reader, max_size)
     except Rejected as rejected:
-        return _garbage(source, most, rejected.cls)
+        return _garbage(source, max_size, rejected.cls)
     try:
-        value = entry.read(reader, frame, options)
+        value = entry.read(reader, prefix, options)
     except Rejected as rejected:
-        return _without_value(source, "garbage", frame.total, rejected.cls)
-    item = Item("frame", source.at, frame.total, value, remarks=tuple(reader.remarks))
-    source.drop(frame.total)
+        return _without_value(source, "garbage", prefix.total, rejected.cls)
+    item = Item("frame", source.at, prefix.total, value, remarks=tuple(reader.remarks))
+    source.drop(prefix.total)
     return item
 
 
@@ -111,12 +111,12 @@ def _without_value(source: Source, kind: str, length: int, cls: RejectClass | No
     return item
 
 
-def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
+def _garbage(source: Source, max_size: int, cls: RejectClass) -> Item:
     """Return the garbage up to the next entry, at least one byte, and remove it from `source`."""
     start, spent, position = source.at, 0, 1
-    while (position := _candidate(source, position, most)) != NONE:
+    while (position := _candidate(source, position, max_size)) != NONE:
         total = _size(source.data, position) + OVERHEAD
-        if spent + total <= most + CRC_WORK * (source.at + position - start):
+        if spent + total <= max_size + CRC_WORK * (source.at + position - start):
             source.drop(position)
             position = 0
             if source.need(total):
@@ -127,7 +127,7 @@ def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
     return Item("garbage", start, source.at - start, cls=cls)
 
 
-def _candidate(source: Source, position: int, most: int) -> int:
+def _candidate(source: Source, position: int, max_size: int) -> int:
     """Return the next position in `source.data` where an entry may begin.
 
     Return `NONE` at the end of the stream; all bytes are then removed from `source`.
@@ -142,7 +142,7 @@ def _candidate(source: Source, position: int, most: int) -> int:
                 return NONE
             continue
         position = found.start() - MAGIC_AT
-        if _size(source.data, position) <= most:
+        if _size(source.data, position) <= max_size:
             return position
         position += 1
 

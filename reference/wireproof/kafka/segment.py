@@ -85,9 +85,9 @@ def read(data: bytes) -> Segment:
 
 
 def _heads(reader: Reader) -> Iterator[Head]:
-    while (frame := measure(reader)) is not None:
-        head = (_batch_head if frame.magic > 1 else _message_head)(reader, frame.total)
-        reader.pos += frame.total
+    while (prefix := measure(reader)) is not None:
+        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix.total)
+        reader.pos += prefix.total
         yield head
 
 
@@ -104,9 +104,9 @@ def _marker(reader: Reader, size: int) -> int | None:
     """Return the type of a control batch's first record: §1.9; None if it does not end a transaction."""
     data = reader.data[reader.pos : reader.pos + size]
     inner = Reader(bytes(data))
-    frame = announced(inner)
-    assert frame is not None
-    records = batch.read(inner, frame).records
+    prefix = announced(inner)
+    assert prefix is not None
+    records = batch.read(inner, prefix).records
     control = records[0].control if records else None
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 

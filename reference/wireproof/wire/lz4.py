@@ -45,14 +45,14 @@ def _head(descriptor: bytes, *, kip57: bool = False) -> bytes:
     return magic + descriptor + bytes((lz4_header_byte(magic + descriptor if kip57 else descriptor),))
 
 
-def _most(code: int) -> int:
+def _block_size(code: int) -> int:
     """Return the block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
     return 1 << 8 + 2 * code
 
 
 def _heads(*, kip57: bool) -> tuple[tuple[int, bytes], ...]:
     plain = ((code, bytes((VERSION_1 | INDEPENDENT, code << 4))) for code in range(4, 8))
-    return tuple((_most(code), _head(descriptor, kip57=kip57)) for code, descriptor in plain)
+    return tuple((_block_size(code), _head(descriptor, kip57=kip57)) for code, descriptor in plain)
 
 
 HEADS: Final = _heads(kip57=False)
@@ -62,7 +62,7 @@ V0_HEADS: Final = _heads(kip57=True)
 """The same headers as writers of v0 messages wrote them: section 2.3."""
 
 WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
-BLOCK: Final = _most(LEAST_SIZE_CODE)
+BLOCK: Final = _block_size(LEAST_SIZE_CODE)
 
 
 @frozen
@@ -71,13 +71,13 @@ class Descriptor:
 
     Attributes:
         flags: FLG.
-        most: the largest size of a block, in bytes.
+        max_block: the largest size of a block, in bytes.
         content_size: the declared size of the content in bytes, or None.
         size_at: position of the content size.
     """
 
     flags: int
-    most: int
+    max_block: int
     content_size: int | None
     size_at: int
 
@@ -130,7 +130,7 @@ def _header(reader: Reader, *, kip57: bool) -> Descriptor:
     size_at = reader.pos
     size = reader.uint64le("contentSize") if flags & CONTENT_SIZE else None
     _header_checksum(reader, magic_at, start, kip57=kip57)
-    return Descriptor(flags, _most(sizes >> 4), size, size_at)
+    return Descriptor(flags, _block_size(sizes >> 4), size, size_at)
 
 
 def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) -> None:
@@ -160,8 +160,8 @@ def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
         if word:  # X10: an empty stored block counts as EndMark
             reader.remark("lz4-endmark-stored", "length", at=at)
         return None
-    if length > frame.most:
-        raise failed(reader, "length", f"{length} bytes in a block, {frame.most} allowed", at)
+    if length > frame.max_block:
+        raise failed(reader, "length", f"{length} bytes in a block, {frame.max_block} allowed", at)
     start, stored = reader.pos, bool(word & STORED)
     reader.skip("data", length)
     reader.cover("length", "length", start, reader.pos, word & STORED)
@@ -169,7 +169,7 @@ def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
     block = memoryview(reader.data)[start : reader.pos]
     if frame.flags & BLOCK_CHECKSUM:
         _block_checksum(reader, block, start)
-    piece = bytes(block) if stored else _decompress(reader, block, frame.most, start)
+    piece = bytes(block) if stored else _decompress(reader, block, frame.max_block, start)
     out.add("data", piece, start)
     return piece
 
@@ -182,13 +182,13 @@ def _block_checksum(reader: Reader, block: memoryview, start: int) -> None:
     reader.cover("checksum", "xxh32", start, stop)
 
 
-def _decompress(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
+def _decompress(reader: Reader, block: memoryview, max_size: int, start: int) -> bytes:
     """Decompress a block, which must not become larger than the frame's block size (X14).
 
     cramjam gets the block in a frame of its own, with the smallest block size that does not limit the result:
     its function for bare blocks reads a block that fails a second time, as if it began with its size.
     """
-    room = min(most, MOST_RATIO * len(block) + SLACK)
+    room = min(max_size, MOST_RATIO * len(block) + SLACK)
     head = next(head for size, head in HEADS if size >= room)
     try:
         return bytes(cramjam.lz4.decompress(b"".join((head, pack_struct("<I", len(block)), block, END_MARK))))

@@ -190,24 +190,24 @@ class Reader(Cursor):
             self.remark("varint-overlong", name, at=start)
         return value
 
-    def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
-        """Read a base-128 integer of at most `most` bytes; return it and its size in bytes.
+    def base128(self, name: str, max_bytes: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+        """Read a base-128 integer of at most `max_bytes` bytes; return it and its size in bytes.
 
         It is not traced, and bits above the width of the caller's type are not dropped.
 
         Raises:
-            Rejected: `bad-varint`, with `detail`, for more than `most` bytes.
+            Rejected: `bad-varint`, with `detail`, for more than `max_bytes` bytes.
         """
         data, pos, raw = self.data, self.pos, 0
-        for size in range(min(most, self.end - pos)):
+        for size in range(min(max_bytes, self.end - pos)):
             byte = data[pos + size]
             raw |= (byte & 0x7F) << (7 * size)
             if byte < 0x80:
                 self.pos = pos + size + 1
                 return raw, size + 1
-        if self.end - pos < most:
+        if self.end - pos < max_bytes:
             raise self.out_of_bytes(name, self.end - pos + 1)
-        raise self.reject("bad-varint", name, f"more than {most} bytes", detail=detail)
+        raise self.reject("bad-varint", name, f"more than {max_bytes} bytes", detail=detail)
 
     int8: Callable[[str], int]
     int16: Callable[[str], int]

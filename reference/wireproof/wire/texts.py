@@ -28,11 +28,11 @@ def _escape_commands(text: str) -> str:
     return _COMMAND.sub(lambda match: f"\\x{ord(match[0][0]):02x}{match[0][1]}", text)
 
 
-def one_line(text: str, most: int) -> str:
-    """Return `text` on one line of at most `most` printable characters; `…` marks a cut."""
-    line = " ".join(text[: 4 * most].split())
+def one_line(text: str, max_chars: int) -> str:
+    """Return `text` on one line of at most `max_chars` printable characters; `…` marks a cut."""
+    line = " ".join(text[: 4 * max_chars].split())
     if not line.isprintable():
         line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
     line = _escape_commands(line)
-    cut = len(line) > most or len(text) > 4 * most
-    return f"{line[: most - 1]}…" if cut else line
+    cut = len(line) > max_chars or len(text) > 4 * max_chars
+    return f"{line[: max_chars - 1]}…" if cut else line
