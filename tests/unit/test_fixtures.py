@@ -245,7 +245,7 @@ def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
     )
-    with pytest.raises(FixtureError, match="the key expect stands twice"):
+    with pytest.raises(FixtureError, match="the key expect is repeated"):
         fixtures.load(own=tmp_path)
 
 
