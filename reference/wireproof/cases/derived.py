@@ -136,7 +136,7 @@ def _parent(case: Case) -> Parent | None:
 
 
 def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
-    expect = made.expect or reference(parent.row, made.data, parent.case.options)
+    expect = made.expect or reference(parent.fmt, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
     return evolve(
         parent.case,
@@ -169,13 +169,13 @@ def _truncate(parent: Parent) -> Iterator[Made]:
     """Truncate: a frame is rejected, a stream keeps its prefix; elsewhere the reference decides."""
     frames = _frames(parent)
     for stop in parent.positions(len(parent.whole)):
-        expect = Reject("truncated") if parent.row.delimited else frames and frames.within(stop)
+        expect = Reject("truncated") if parent.fmt.delimited else frames and frames.within(stop)
         yield Made(parent.whole[:stop], expect or None, f"the first {stop} bytes")
 
 
 def _frames(parent: Parent) -> Frames | None:
     """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
-    if parent.row.scan is None or parent.case.options.fetch_offset is not None:
+    if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
         return None
     return frames_of(parent.accept, parent.spans, parent.remarks)
 
@@ -187,7 +187,7 @@ def _flip(parent: Parent) -> Iterator[Made]:
     """
     for span, start, end in _covered_ranges(parent.spans, NOTICED):
         assert span.cover is not None
-        torn = parent.row.scan is not None and span.cover.kind in CHECKSUMS
+        torn = parent.fmt.scan is not None and span.cover.kind in CHECKSUMS
         lengths = _lengths(parent) if torn else frozenset()
         definite = None if _may_ignore(parent, span) else Reject(NOTICED[span.cover.kind])
         for at in parent.positions(end):
@@ -233,7 +233,7 @@ def _may_ignore(parent: Parent, seal: Span) -> bool:
 def _append(parent: Parent) -> Iterator[Made]:
     """Append bytes: they change neither the value of a frame nor the bytes consumed."""
     for tail in TAILS:
-        definite = evolve(parent.accept) if parent.row.delimited else None
+        definite = evolve(parent.accept) if parent.fmt.delimited else None
         yield Made(parent.whole + tail, definite, f"{len(tail)} bytes appended")
 
 
@@ -298,7 +298,7 @@ STATED: Final = ("truncate", "flip", "append")
 
 def _joined(parent: Parent) -> Iterator[Case]:
     """Join: the values of an entry and its copy, or of a stream and its copy, are joined too."""
-    fmt, value = parent.row, parent.accept.value
+    fmt, value = parent.fmt, parent.accept.value
     if fmt.lifts_to is not None:
         form, revision, name = fmt.lifts_to
         both: Json = {name: [value, value]}
@@ -315,9 +315,9 @@ def _joined(parent: Parent) -> Iterator[Case]:
 
 def _chunked(parent: Parent) -> Iterator[Case]:
     """Split into chunks: they change nothing, for every two-part split, and byte by byte."""
-    if parent.row.scan is None:
+    if parent.fmt.scan is None:
         return
-    items = tuple(formats.scan(parent.row, [parent.data], parent.case.options))
+    items = tuple(formats.scan(parent.fmt, [parent.data], parent.case.options))
     whole = Accept(formats.items_json(items), len(parent.data))
     splits = _splits(parent.data, parent.positions(len(parent.data)))
     yield from _in_chunks(parent.case, whole, splits)
