@@ -1,8 +1,7 @@
-"""Field-aware damage: edits of a named field of a layout, and the repair of what speaks of it.
+"""Field-aware edits: change a named field of a traced layout, and fix up the lengths and checksums over it.
 
-Design, section 2, "The layout trace": where a field stands, and which bytes a length or checksum
-speaks of, comes from the trace alone. Only the wire's own space is edited; what lies packed inside a
-compressed region is reached by packing it again, which the mutators do.
+The trace alone tells the position of a field, and the bytes that a length or checksum covers. Only the
+outermost bytes are edited; the mutators reach bytes inside a compressed region by compressing it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,27 +23,26 @@ CHECKSUMS: Final[dict[Covering, Callable[[bytes], int]]] = {
     "xxh3-64": xxh3_64,
     "iggy-batch": iggy_batch,
 }
-"""The checksums over bytes of the wire that can be repaired without a key."""
+"""The checksums over outermost bytes that can be fixed up without a key."""
 
 COUNTED: Final[tuple[Covering, ...]] = ("length", "count")
+"""The covers that hold a size."""
 
 
 @frozen
 class Damaged:
-    """Bytes after an edit, and the layout as it now lies."""
+    """Bytes after an edit, and their layout."""
 
     data: bytes
     spans: tuple[Span, ...]
 
 
 def encoded(span: Span, value: int) -> bytes | None:
-    """`value` in the type of the field; None where it does not fit or the type holds no integer."""
+    """Return `value` in the type of the field; None if it does not fit or the type holds no integer."""
     return _encoded(span.type, value)
 
 
-@lru_cache(
-    maxsize=1 << 14
-)  # a family encodes the same lengths and checksums of the same fields again and again
+@lru_cache(maxsize=1 << 14)  # a family encodes the same values of the same fields many times
 def _encoded(kind: str, value: int) -> bytes | None:
     packing = FIXED.get(kind)
     if packing is not None:
@@ -65,7 +63,7 @@ def _encoded(kind: str, value: int) -> bytes | None:
 
 
 def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Damaged:
-    """The bytes with those of `span` replaced, and the layout moved with them."""
+    """Return the bytes with those of `span` replaced, and the layout moved with them."""
     outer = tuple(one for one in spans if not one.space)
     grown = len(new) - (span.end - span.start)
     moved = tuple(_moved(one, span.start, span.end, grown) for one in outer) if grown else outer
@@ -73,13 +71,13 @@ def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Dama
 
 
 def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
-    """The bytes `start` to `end` replaced by others, in which no field is known any more."""
+    """Return the bytes with `start` to `end` replaced; the layout has no field there any more."""
     spans = shifted(damaged.spans, start, end, len(new) - (end - start))
     return Damaged(damaged.data[:start] + new + damaged.data[end:], spans)
 
 
 def shifted(spans: tuple[Span, ...], start: int, end: int, grown: int) -> tuple[Span, ...]:
-    """The spans after the bytes `start` to `end` became `grown` more; those within are gone."""
+    """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
     if end > start:
         spans = tuple([one for one in spans if one.start < start or one.end > end])
     return tuple([_moved(one, start, end, grown) for one in spans]) if grown else spans
@@ -99,20 +97,20 @@ def _moved(one: Span, start: int, end: int, grown: int) -> Span:
 
 
 def _at(pos: int, start: int, end: int, grown: int) -> int:
-    """Where the position `pos` stands after the edit; one inside what was taken away stands at its end."""
+    """Return the position `pos` after the edit; one inside removed bytes moves to their end."""
     if pos >= end:
         return pos + grown
     return min(pos, end + grown) if pos > start else pos
 
 
 def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: bool = False) -> Damaged:
-    """Lengths, then checksums, made right again, those of smaller ranges first.
+    """Fix up lengths, then checksums, those of smaller ranges first.
 
     Args:
-        damaged: the bytes, and the layout that they have now.
-        lengths: whether lengths are repaired too.
-        spare: the path of a field that is left as it was damaged.
-        grow: whether a varint may take another number of bytes than it did.
+        damaged: the bytes, and their present layout.
+        lengths: whether lengths are fixed up too.
+        spare: the path of a field that stays as it was edited.
+        grow: whether a varint may change its number of bytes.
     """
     data, spans = damaged.data, damaged.spans
     for index in _inner_first(spans):
@@ -132,7 +130,7 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
 
 
 def _inner_first(spans: Sequence[Span]) -> list[int]:
-    """The places of what speaks of others, lengths before checksums, which sum them; small ranges first."""
+    """Return the places of covering fields: lengths before checksums, small ranges first."""
     found = [
         (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
         for index, span in enumerate(spans)
@@ -142,7 +140,7 @@ def _inner_first(spans: Sequence[Span]) -> list[int]:
 
 
 def right(data: bytes, span: Span, cover: Cover) -> bytes | None:
-    """What a length or checksum must be; None where it cannot be told, or its type does not hold it."""
+    """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
     if cover.kind == "length":
         return encoded(span, cover.end - cover.start + cover.bias)
     check = CHECKSUMS.get(cover.kind)

@@ -1,4 +1,4 @@
-"""What a codec must be able to do for a case, by the fields of its bytes: the atoms of `needs`. Pure."""
+"""The capabilities that a codec needs for a case, derived from the fields of its bytes. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ FLAGS: Final = (
     (arithmetic.CONTROL, "feature:control-batch"),
     (arithmetic.HORIZON, "feature:delete-horizon"),
 )
-"""Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
+"""Attribute bits of Kafka and the capability that they need: kafka.md §1.2."""
 
 CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 """The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
 
 DELIVERED: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
-"""Asked for what a consumer hands on, nobody shows a control batch: kafka.md §1.9."""
+"""With these a consumer delivers no control batch: kafka.md §1.9."""
 
 KINDS: Final = {
     1: "feature:partitioning-balanced",
@@ -32,18 +32,18 @@ KINDS: Final = {
     "balanced": "feature:partitioning-balanced",
     "messages_key": "feature:partitioning-messages-key",
 }
-"""Kinds of a partitioning that a client may leave out: iggy.md §2.2; a number in bytes, a word in JSON."""
+"""Kinds of a partitioning that a client may lack: iggy.md §2.2; a number in bytes, a word in JSON."""
 
 
 def needs_of(case: Case) -> tuple[str, ...]:
-    """The capability atoms of its row that the fields of a decode ask for; none of another op."""
+    """Return the capabilities that a decode needs by its fields; none for another op."""
     if not isinstance(case.input, Data):
         return ()
     return atoms_of(FORMATS[case.joined], case.input.data, case.options)
 
 
 def atoms_of(row: Format, data: bytes, options: Options = DEFAULT) -> tuple[str, ...]:
-    """The capability atoms of `row` that bytes and options ask for, in the order of the row."""
+    """Return the capabilities of `row` that bytes and options need, in the order of the format."""
     seen = formats.layout(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
     if DELIVERED & found:
@@ -76,14 +76,14 @@ def _of_span(span: Span, name: str) -> Iterator[str]:
 
 
 def _of_flags(flags: int) -> Iterator[str]:
-    """Yield what attribute bits ask for: a batch may name its codec and have no byte that is packed."""
+    """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
     yield from (atom for bit, atom in FLAGS if flags & bit)
     if codec := CODECS.get(flags & arithmetic.CODEC):
         yield f"codec:{codec}"
 
 
 def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
-    """Return the capability atoms of `row` that the attribute bits of a value in JSON form ask for."""
+    """Return the capabilities that the attribute bits of a value in JSON form need."""
     entries = [value]
     if isinstance(value, dict):
         entries += [entry for part in value.values() if isinstance(part, list) for entry in part]
@@ -94,7 +94,7 @@ def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
 
 
 def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
-    """A log of several formats, and one that ends inside an entry."""
+    """Yield the capabilities of a log of several revisions, and of one that ends inside an entry."""
     magics = {span.value for span in seen.spans if span.path.endswith("].magic") and not span.space}
     if len(magics) > 1:
         yield "feature:mixed-magic"

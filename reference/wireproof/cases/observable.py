@@ -1,6 +1,6 @@
-"""The fields of a format that an adapter may show: patterns that name none, and fields that go uncompared.
+"""The fields that an adapter may show: check its patterns, and list the fields that are not compared.
 
-Both are read off the JSON Schema of the format's values (`wire.values.schema`).
+Both follow the JSON Schema of the format's values (`wire.values.schema`).
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ Node: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
 
 ITEM: Final = ("kind", "at", "length", "class", "value")
-"""The fields of an item of a scan; those of its value are the fields of an entry of the stream."""
+"""The fields of an item of a scan; `value` has the fields of an entry of the stream."""
 
 
 @lru_cache(maxsize=128)
@@ -25,9 +25,9 @@ def _schema(row: Format) -> Node:
 
 
 def unknown(row: Format, pattern: str) -> tuple[str, str] | None:
-    """Return the first part of a pattern that names nothing of `row`, and the nearest; None if all do.
+    """Return the first part of a pattern that is no field of `row`, and the nearest name; None if all are.
 
-    The nearest name is empty where nothing may stand in that place.
+    The nearest name is empty if no name is possible there.
     """
     root = _schema(row)
     nodes = [root]
@@ -50,7 +50,7 @@ def unknown(row: Format, pattern: str) -> tuple[str, str] | None:
 
 
 def _unknown_of_item(parts: list[str]) -> tuple[str, str] | None:
-    """Check the field of an item; what lies below its value is of whichever kind the item is."""
+    """Check the field of an item; the fields below its value depend on the kind of the item."""
     if parts and parts[0] not in ITEM:
         return parts[0], _nearest(parts[0], ITEM)
     return None
@@ -63,7 +63,7 @@ def _nearest(part: str, names: Any) -> str:  # noqa: ANN401 - any iterable of na
 def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the patterns of the fields of `row` that an adapter with these `observes` does not show.
 
-    What it shows of one kind of entry is not among them.
+    A field that it shows of one kind of entry only is not among them.
     """
     root = _schema(row)
     tree = tree_of(patterns)
@@ -85,7 +85,7 @@ def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Itera
 
 
 def _names(root: Node, nodes: list[Node]) -> list[str]:
-    """Return what may stand in a pattern below some parts of a schema."""
+    """Return the names that may follow some parts of a schema in a pattern."""
     found: dict[str, None] = {}
     for node in _resolved(root, nodes):
         found.update(dict.fromkeys(node.get("properties", ())))
@@ -95,7 +95,7 @@ def _names(root: Node, nodes: list[Node]) -> list[str]:
 
 
 def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
-    """Return the parts of a schema that a part of a pattern leads to."""
+    """Return the parts of a schema that a part of a pattern selects."""
     found: list[Node] = []
     for node in _resolved(root, nodes):
         if part == EVERY and node.get("type") == "array":
@@ -107,7 +107,7 @@ def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
 
 
 def _resolved(root: Node, nodes: list[Node]) -> Iterator[Node]:
-    """Yield the parts that are meant, with references and alternatives followed."""
+    """Yield the parts with references and alternatives followed."""
     for node in nodes:
         if "$ref" in node:
             yield from _resolved(root, [root["$defs"][node["$ref"].rpartition("/")[2]]])

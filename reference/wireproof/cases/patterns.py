@@ -1,4 +1,4 @@
-"""Selection by id: `*` stands for one component, `**` for any number of them. Design, section 6."""
+"""Selection by id: `*` stands for one component, `**` for any number of them."""
 
 import difflib
 import re
@@ -9,29 +9,29 @@ from wireproof.cases.fixtures import Suite
 
 
 class PatternError(LookupError):
-    """A pattern that nothing matches; the message names the nearest ids."""
+    """A pattern matches nothing; the message names the nearest ids."""
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The regular expression of a pattern; within a component `*` is any text of it."""
+    """Return the regular expression of a pattern; within a component `*` is any text of it."""
     words = pattern.split("/")
     parts = [
         ".*" if word == "**" else _part(word)
         for word, before in zip(words, ["", *words], strict=False)
-        if not word == before == "**"  # twice says no more, and costs a match its linear time
+        if not word == before == "**"  # a repeated `**` adds nothing, and makes the match slow
     ]
     text = "/".join(parts)
     return re.compile(text.replace("/.*", "(?:/.*)?").replace(".*/", "(?:.*/)?"))
 
 
 def _part(word: str) -> str:
-    """One component; `**` at its end is any number of further ones too, as in `kafka.**`."""
+    """Return the expression of one component; `**` at its end matches further ones too: `kafka.**`."""
     head, rest = (word.removesuffix("**"), ".*") if word.endswith("**") else (word, "")
     return "[^/]*".join(re.escape(piece) for piece in head.split("*")) + rest
 
 
 def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
-    """The cases that any pattern matches, in order; each pattern must match one, aliases count."""
+    """Return the cases that any pattern matches, in order; each pattern must match one, aliases included."""
     found: set[str] = set()
     for pattern in patterns:
         hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
@@ -42,7 +42,7 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
 
 
 def renamed(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
-    """A notice for each pattern that names a case by a former id only, to be shown beside the run."""
+    """Return a notice for each pattern that names a case by a former id only."""
     return tuple(
         f"{alias} is called {name} now"
         for pattern in dict.fromkeys(patterns)
@@ -57,7 +57,7 @@ def _hits(suite: Suite, pattern: str) -> set[str]:
 
 
 def _former(suite: Suite, pattern: str) -> dict[str, str]:
-    """The aliases that a pattern matches, and the ids that they stand for."""
+    """Return the aliases that a pattern matches, with their ids."""
     expression = compiled(pattern)
     return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
 

@@ -1,7 +1,7 @@
-"""Baselines: failures that are known, as debts. Design, section 5.
+"""Baselines: files of known failures.
 
-A debt is one case with the verdict and class that it fails with, a reason, an owner and a day by which it
-is paid. A debt that no longer holds as it is written ends a run with exit code 3:
+A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
+date. One that no longer holds as it is written ends a run with exit code 3:
 
     # a comment stays with the entry below it
     [[debt]]
@@ -11,19 +11,19 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     reason = "the library checks sums only on request"
     owner = "somebody"
     expires = 2027-06-30
-    issue = "https://…"       # may be left out
+    issue = "https://…"       # optional
 
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
-pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
-speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture. The part before it may be
+a pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks: such a broad entry
+covers only the cases that fail exactly as written, and there may be several with other verdicts.
 
 A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
-time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So a debt of any of
-these kinds holds for all of them. `exact = true` is for a codec that does not run away, such as one that a
-failed assertion ends: it ends in its own way on every machine, and one that ends in another way has changed.
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So an entry of any of
+these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
+failed assertion ends: it fails the same way on every machine, so another way is a change.
 
-`unsteady = true` is of an implementation that carries something from one input to another, as its reason has
-it: such a debt is not stale where its case passes.
+`unsteady = true` marks an implementation that carries state from one input to another, as the reason
+explains: such an entry is not stale if its case passes.
 """
 
 import re
@@ -45,7 +45,7 @@ from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
-"""What the baseline says of a case beside its verdict."""
+"""The effect of the baseline on a case, beside its verdict."""
 
 
 RUNAWAY: Final = ("resource", "timeout", "crash")
@@ -53,7 +53,7 @@ RUNAWAY: Final = ("resource", "timeout", "crash")
 
 
 class BaselineError(ValueError):
-    """The baseline cannot be read or rewritten; one line says which entry and why."""
+    """The baseline cannot be read or rewritten; one line names the entry and the reason."""
 
 
 _fixtures: Final = lru_cache(compiled)
@@ -61,7 +61,7 @@ _fixtures: Final = lru_cache(compiled)
 
 @frozen(cache_hash=True)
 class Debt:
-    """One entry, as the file has it."""
+    """One known failure, as the file has it."""
 
     id: str
     kind: str
@@ -75,31 +75,31 @@ class Debt:
 
     @property
     def fixture(self) -> str:
-        """The id, or the pattern of ids, of the golden cases that it is about."""
+        """Return the id, or the pattern of ids, of the golden cases that it covers."""
         return self.id.partition("~")[0]
 
     @property
     def broad(self) -> bool:
-        """Whether it is about the families of more than one fixture."""
+        """Whether it covers the families of more than one fixture."""
         return "*" in self.fixture
 
     @property
     def failure(self) -> tuple[str, str]:
-        """Return how the case fails, as far as a machine does not decide it."""
+        """Return how the case fails, independent of the machine."""
         return _failure(self.kind, self.cls, exact=self.exact)
 
     @property
     def who(self) -> str:
-        """Whom to ask, and where it is talked about."""
+        """Return the owner and the link to the issue."""
         return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
 
     @property
     def prefix(self) -> str:
-        """What the ids of a family's debt begin with; empty for a debt of one case, and for a broad one."""
+        """Return the beginning of the ids of a family; empty for one case, and for a broad entry."""
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Whether the debt is about this case."""
+        """Return whether the entry is about this case."""
         if self.broad:
             parent, _, derived = event.id.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
@@ -108,24 +108,24 @@ class Debt:
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
-        """Whether the case fails as the debt says."""
+        """Return whether the case fails as the entry says."""
         return self.failure == _failure(event.label, event.cls, exact=self.exact)
 
 
 def _failure(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
-    """Return the verdict and class; of a codec that runs away, one name for every limit."""
+    """Return verdict and class; for a codec that runs away, one name for every limit."""
     return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
 
 
 @frozen
 class Applied:
-    """A run seen through a baseline.
+    """The effect of a baseline on a run.
 
     Attributes:
-        overlays: by case id, where the baseline speaks of a case.
-        stale: debts that no case of a whole run fails any more.
-        changed: debts whose case fails in another way.
-        expired: debts past their day; their cases count as if there were no debt.
+        overlays: by case id, for each case that the baseline covers.
+        stale: entries that no case of a whole run fails any more.
+        changed: entries whose case fails in another way.
+        expired: entries past their date; their cases count as if there were no entry.
     """
 
     overlays: dict[str, Overlay]
@@ -139,11 +139,11 @@ class Applied:
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
 _MARKS: Final = ("unsteady", "exact")
-"""What an entry may say of itself by `true`."""
+"""Flags of an entry, each `true` or absent."""
 
 
 def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
-    """The debts of a file; raises `BaselineError`."""
+    """Return the known failures of a file; raises `BaselineError`."""
     try:
         rows = toml_of(text)
     except ValueError as error:
@@ -162,7 +162,7 @@ def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
 
 
 def read(path: Path) -> tuple[Debt, ...]:
-    """Read the debts of the file `path`; raises `BaselineError`."""
+    """Read the known failures of the file `path`; raises `BaselineError`."""
     return parse(text_of(path), path.name)
 
 
@@ -177,8 +177,10 @@ def text_of(path: Path) -> str:
 def _debt(row: object, where: str) -> Debt:
     if not isinstance(row, dict):
         raise BaselineError(f"{where}: wants [[debt]] and not a value")
-    if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
-        raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
+    if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
+        raise BaselineError(
+            f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
+        )
     for mark in _MARKS:
         if row.get(mark, True) is not True:
             raise BaselineError(f"{where}: {mark} is true, or not there")
@@ -200,12 +202,12 @@ def _debt(row: object, where: str) -> Debt:
 
 
 def is_debt(event: CaseEvent) -> bool:
-    """Whether a verdict can be owed: one that gates at some level."""
+    """Return whether a verdict can be a known failure: one that gates at some level."""
     return gates(event.verdict, event.level, hold="should")
 
 
 def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
-    """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
+    """Apply the known failures to a run. In a filtered run an entry whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
     found: dict[Debt, dict[str, list[CaseEvent]]] = {
         debt: {"as": [], "other": [], "not": []} for debt in debts
@@ -234,7 +236,7 @@ def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
 
 
 def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple[str, Overlay]]:
-    """Yield the cases that were left out because their family dies of something that is a known failure."""
+    """Yield the cases that were left out because their family died of a known failure."""
     for event in stream.cases:
         if (
             event.label == "not-run:same-as"
@@ -244,7 +246,7 @@ def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple
 
 
 def _is_about(debt: Debt, event: CaseEvent) -> bool:
-    """Report whether a verdict keeps or changes a debt; an undocumented refusal fails in no other way."""
+    """Return whether a verdict confirms or changes an entry; `undocumented` changes no other kind."""
     return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
 
 
@@ -255,7 +257,7 @@ def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
 
 
 def _is_seen(debt: Debt, stream: Stream) -> bool:
-    """Whether a run could say that a debt is paid: of families none does that asks none, or a part."""
+    """Return whether a run can prove an entry stale: for families only if all of them ran."""
     return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
@@ -271,25 +273,25 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
 
 
 def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
-    owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
-    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(owed))
+    """Return a baseline of every failure of a run that would gate it; the user improves the reasons."""
+    gating = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
+    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
     return "\n".join(_block(Debt(*name, reason, owner, expires, issue)) for name in sorted(names))
 
 
-def _folded(owed: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
-    """Yield each failure with the id or the pattern that stands for it.
+def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+    """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
     family in no other way, else of the whole topic.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for event in owed:
+    for event in gating:
         parent, family = _parts(event)
         alike.setdefault((event.suite, family, event.label, event.cls), set()).add(parent)
         kinds.setdefault((parent, family), set()).add((event.label, event.cls))
-    for event in owed:
+    for event in gating:
         parent, family = _parts(event)
         one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
         fixture = parent if one else f"{event.suite}/*"
@@ -312,16 +314,16 @@ def _block(debt: Debt) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML."""
+    """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
 def fix(text: str, stream: Stream, today: date) -> str:
-    """The file without its stale debts and with the changed ones as they fail now.
+    """Return the file without its stale entries and with the changed ones as they fail now.
 
-    Comments, reasons, owners, days and order stay. Nothing is added: debts only shrink. Refused on a run that
-    is filtered or incomplete, which cannot know what is stale.
+    Comments, reasons, owners, dates and order stay. Nothing is added: a baseline only shrinks. Raises
+    `BaselineError` for a run that is filtered or incomplete, which cannot show which entries are stale.
     """
     if stream.filtered or not stream.complete:
         raise BaselineError(
@@ -339,12 +341,12 @@ def fix(text: str, stream: Stream, today: date) -> str:
 
 @frozen
 class _Block:
-    """An entry as it stands in the file.
+    """An entry as text of the file.
 
     Attributes:
-        lead: the comments right above it, which speak for it and for those below it that have none.
+        lead: the comments right above it, which belong to it and to the following entries without comments.
         entry: from its `[[debt]]` to its last line.
-        tail: blank lines, and comments that stand by themselves.
+        tail: blank lines, and separate comments.
     """
 
     lead: str
@@ -353,12 +355,12 @@ class _Block:
 
     @property
     def ends_group(self) -> bool:
-        """Whether a comment by itself parts it from the next one."""
+        """Whether a separate comment divides it from the next one."""
         return bool(self.tail.strip())
 
 
 def _blocks(text: str) -> tuple[str, list[_Block]]:
-    """What stands above the first entry and its comments, and the entries."""
+    """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
     heads = [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[debt]]"]
     starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
@@ -378,7 +380,7 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
 
 
 def _kept(debts: Sequence[Debt], blocks: Sequence[_Block], applied: Applied, stream: Stream) -> Iterator[str]:
-    """The entries that stay. A comment goes only with the last of those that it speaks for."""
+    """Yield the entries that stay. A comment is removed with the last entry that it belongs to."""
     waiting = ""
     for debt, block in zip(debts, blocks, strict=True):
         lead = block.lead or waiting
@@ -398,13 +400,13 @@ def _fixed(debt: Debt, entry: str, applied: Applied, stream: Stream) -> str:
 
 
 def _with(block: str, name: str, value: str) -> str:
-    """The entry with one of its lines rewritten; a comment behind it stays."""
+    """Return the entry with one of its lines rewritten; a comment at the end of the line stays."""
     was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
     return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
 
 
 def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str, ...]:
-    """What is wrong with a baseline without a run: ids of no case, days that are past; one line each."""
+    """Return the faults of a baseline without a run, one line each: unknown ids, dates in the past."""
     ids = set(known)
     problems = []
     for debt in debts:
@@ -419,10 +421,10 @@ def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str
 
 
 def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
-    """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
+    """Return where `new` permits more than `old`, one line each, because a baseline only shrinks.
 
-    More is a debt that none of the old ones holds, a later day, one that may come and go now, or one that any
-    limit may end now. A debt that fails in another way is no more.
+    More means an entry that no old one covers, a later date, a new `unsteady`, or the loss of `exact`. An
+    entry that fails in another way is not more.
     """
     before = tuple(old)
     problems = []
@@ -442,7 +444,7 @@ def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
 
 
 def _within(debt: Debt, other: Debt) -> bool:
-    """Whether the cases of a debt are among those of another."""
+    """Return whether the cases of one entry are among those of another."""
     if debt.id == other.id:
         return not debt.broad or _as_much(debt, other)
     if not other.broad:
@@ -453,5 +455,5 @@ def _within(debt: Debt, other: Debt) -> bool:
 
 
 def _as_much(debt: Debt, other: Debt) -> bool:
-    """Whether a debt fails as another says; an exact one does, where any limit may end the other."""
+    """Return whether an entry fails as another says; an exact one also matches any limit of the other."""
     return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))
