@@ -3,7 +3,6 @@
 Design, section 2, floor 2. Everything above asks this table and no codec directly.
 """
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -33,6 +32,7 @@ from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.suggestions import suggestion
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -249,8 +249,8 @@ def get(name: str, revision: str) -> Format:
     joined = f"{name}/{revision}"
     if joined in FORMATS:
         return FORMATS[joined]
-    near = difflib.get_close_matches(joined, FORMATS, n=3, cutoff=0.3)
-    raise UnknownFormat(f"unknown format {joined}; nearest: {', '.join(near) or 'none'}")
+    revisions = [row.joined for row in FORMATS.values() if row.name == name]
+    raise UnknownFormat(f"unknown format {joined}: {suggestion(joined, revisions or FORMATS)}")
 
 
 def matching(patterns: Iterable[str]) -> tuple[str, ...]:
@@ -259,7 +259,9 @@ def matching(patterns: Iterable[str]) -> tuple[str, ...]:
     for pattern in patterns:
         hits = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not hits:
-            raise UnknownFormat(f"no format is called {pattern}; there are {', '.join(FORMATS)}")
+            names = [*dict.fromkeys(row.name for row in FORMATS.values()), *FORMATS]
+            otherwise = f"there are {', '.join(FORMATS)}"
+            raise UnknownFormat(f"no format is called {pattern}: {suggestion(pattern, names, otherwise)}")
         chosen |= dict.fromkeys(hits)
     return tuple(chosen)
 

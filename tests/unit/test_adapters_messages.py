@@ -179,7 +179,7 @@ def test_the_schema_knows_every_class() -> None:
         ({"outcome": "accepted", "value": 1, "consumed": -1}, "consumed wants a whole number"),
         ({"outcome": "accepted", "value": 1, "remarks": "x"}, "remarks wants a list of texts"),
         ({"outcome": "accepted", "value": 1, "reason": "x"}, "accepted has no field 'reason'"),
-        ({"outcome": "refused", "class": "bad-crc"}, "unknown class 'bad-crc'; nearest: "),
+        ({"outcome": "refused", "class": "bad-crc"}, "unknown class 'bad-crc': "),
         ({"outcome": "refused", "class": None}, "unknown class None"),
         ({"outcome": "refused", "at": "61>"}, "at wants an offset"),
         ({"outcome": "refused", "at": -2}, "at wants an offset"),

@@ -181,8 +181,8 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("refrence", "unknown adapter refrence; nearest: reference"),
-        ("mutant:no-such-mutant", "unknown adapter mutant:no-such-mutant; nearest: "),
+        ("refrence", "unknown adapter refrence: did you mean reference?"),
+        ("mutant:no-such-mutant", "unknown adapter mutant:no-such-mutant: "),
         ("py:toys", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),

@@ -7,7 +7,6 @@ exec:command arguments        a process that speaks frames
 jsonl:command arguments       a process that speaks JSON lines
 """
 
-import difflib
 import importlib
 import inspect
 import os
@@ -29,11 +28,16 @@ from wireproof.adapters.framing import Frames, Framing, Lines
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
 from wireproof.adapters.table import TABLE
+from wireproof.suggestions import suggestion
 
 GROUP: Final = "wireproof.adapters"
 FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 
 # --- names ---
+
+
+LIST: Final = "run `wireproof adapters` for the list"
+"""The advice for a name that resembles no adapter."""
 
 
 def entries(*, mutants: bool = True) -> dict[str, Entry]:
@@ -104,8 +108,7 @@ def _registered(name: str) -> Entry:
     rows = entries()
     if name in rows:
         return rows[name]
-    near = difflib.get_close_matches(name, rows, n=3, cutoff=0.4)
-    raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or list(rows)[:3])}")
+    raise UnknownAdapter(f"unknown adapter {name}: {suggestion(name, rows, LIST)}")
 
 
 # --- objects ---

@@ -18,11 +18,15 @@ from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.output import ReaderGoneError, printed, printing
+from wireproof.suggestions import suggestion
 from wireproof.trial.exit_codes import Exit
 from wireproof.wire.texts import one_line
 
 LONGEST: Final = 2000
 """Characters of an error's line."""
+
+HELP: Final = "run `wireproof --help` for the list"
+"""The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
     "account": "account for every byte of Heka streams, in each of three framings",
@@ -61,10 +65,10 @@ class Verbs(click.Group):
         """The verbs in order."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """The command of a verb; None, with click's own message, for another word."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
+        """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            return None
+            raise click.UsageError(f"no verb is called {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
         command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
