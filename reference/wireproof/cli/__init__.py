@@ -22,6 +22,9 @@ from wireproof.suggestions import suggestion
 from wireproof.trial.exit_codes import Exit
 from wireproof.wire.texts import one_line
 
+ARGUMENTS: Final = "wireproof.arguments"
+"""The key of click's `meta` under which the words of the command line are kept."""
+
 LONGEST: Final = 2000
 """Characters of an error's line."""
 
@@ -79,10 +82,13 @@ class Verbs(click.Group):
         )
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's arguments
-        """As click; `--help` and `--version` print here."""
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **named: Any) -> click.Context:  # noqa: ANN401 - click's arguments
+        """Make click's context with the words of the command line; `--help` and `--version` print here."""
+        words = tuple(args)
         with printing():
-            return super().make_context(*args, **more)
+            context = super().make_context(info_name, args, *more, **named)
+        context.meta[ARGUMENTS] = words
+        return context
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
         """As click."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wireproof.cli.options import adapter_names, selecting
+from wireproof.cli.options import adapter_names, selecting, showing_all
 from wireproof.cli.views import viewing
 
 
@@ -40,6 +40,7 @@ from wireproof.cli.views import viewing
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="the stream of events, as JSON lines"
 )
+@showing_all
 @viewing
 def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa: ANN401 - the options of `check_run`
     """Hold each ADAPTER to the cases and end with a matrix.

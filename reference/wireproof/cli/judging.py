@@ -170,7 +170,7 @@ class Receiving:
     """Collects the messages of adapters that are judged side by side, and writes their streams in order."""
 
     specs: Sequence[str]
-    bars: Bars
+    bars: Bars | None = None
     file: "OrderedFile | None" = None
     judged: list[Judged] = field(init=False)
 
@@ -196,7 +196,8 @@ class Receiving:
         """Note that nothing more comes of an adapter."""
         self.judged[number].ended = True
         self.judged[number].error = error
-        self.bars.end(number)
+        if self.bars:
+            self.bars.end(number)
         if self.file:
             self.file.end(number)
 
@@ -204,7 +205,8 @@ class Receiving:
         if not events:
             return
         one.events.extend(events)
-        self.bars.seen(number, events)
+        if self.bars:
+            self.bars.seen(number, events)
         if one.writer:
             for event in events:
                 one.writer.case(event)

@@ -3,8 +3,8 @@
 kafka.batch/v2/crc/flipped-bit      a fixture, or a case of a family
 wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
-#3                                  the third finding that the last `check` printed on this machine
-run.jsonl#3                         the third finding that `report run.jsonl` prints
+#3                                  the third finding of the last `check` on this machine
+run.jsonl#3                         the third finding of `report run.jsonl`
 verdicts#wrong-reject               a sample of a scan or of a campaign
 """
 
@@ -26,8 +26,7 @@ from wireproof.cli.show import wanted
 from wireproof.files import read_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.parsing import json_of
-from wireproof.report.groups import Group
-from wireproof.report.terminal import View, listed
+from wireproof.report.groups import Group, groups
 from wireproof.trial.signature import Signature
 from wireproof.trial.streams import read
 
@@ -58,7 +57,7 @@ def named(suite: Suite, text: str) -> Named:
     if not place:
         return _counted(suite, _remembered(), word, "#")
     if path.is_file():
-        runs = [(stream.run, group) for stream in read(path) for group in listed(stream, View())[1]]
+        runs = [(stream.run, group) for stream in read(path) for group in groups(stream)]
         return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
     if any(_folders(path)):
         return _of_fuzzing(path, word)
@@ -73,9 +72,9 @@ def _found(spec: str, group: Group) -> Found:
     return spec, group.first.token or group.first.id
 
 
-def remember(printed: Iterable[tuple[str, Group]]) -> None:
-    """Keep the findings that were printed, with their adapters, so that `#1` names the first of them."""
-    rows = [_found(spec, group) for spec, group in printed]
+def remember(found: Iterable[tuple[str, Group]]) -> None:
+    """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
+    rows = [_found(spec, group) for spec, group in found]
     with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too
         replace_text(_memory(), json.dumps(rows), durable=False)
 

@@ -45,6 +45,16 @@ def selecting(command: F) -> F:
     )(command)
 
 
+def showing_all(command: F) -> F:
+    """`--all` of a verb that prints findings; the command takes it as `every_finding`."""
+    return click.option(
+        "--all",
+        "every_finding",
+        is_flag=True,
+        help="show every kind of failure, not only those that fit the screen",
+    )(command)
+
+
 def saying(command: F) -> F:
     """`--format auto|json` of a verb that prints a table; the command takes it as `form`."""
     return click.option(

@@ -1,7 +1,7 @@
 """Findings grouped by signature: what every view shows of the failures of a run."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -11,6 +11,15 @@ from wireproof.trial.events import CaseEvent
 from wireproof.trial.signature import Signature
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
+
+SEVEREST: Final = (
+    frozenset({"crash", "timeout", "resource", "stalled"}),
+    frozenset({"adapter-error", "suite-bug"}),
+)
+"""Verdicts that are shown before all failures, in this order."""
+
+LEVELS: Final = ("must", "should", "may", "info")
+"""The levels of failures, the most severe first; security is before them."""
 
 Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """From an event to its case, by id or by token; None where it cannot be had."""
@@ -53,7 +62,7 @@ def speaks(event: CaseEvent, stream: Stream) -> bool:
 
 
 def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
-    """The failures of a run that no baseline expects: those of security first, else in the order of the plan.
+    """Return the failures of a run that no baseline expects, the most severe first.
 
     A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
     the twin did not fail in this run.
@@ -69,7 +78,15 @@ def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tup
         else:
             found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
     made = (_group(key[0], events, blocks) for key, events in found.items())
-    return tuple(sorted(made, key=lambda group: not group.first.secures))
+    return tuple(sorted(made, key=_severity))
+
+
+def _severity(group: Group) -> tuple[int, int, int]:
+    """Return the key that sorts the most severe group first, and of the equally severe ones the largest."""
+    event = group.first
+    rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
+    level = LEVELS.index(event.level) if event.level in LEVELS else len(LEVELS)
+    return rank, level - event.secures * len(LEVELS), -len(group.others)
 
 
 def owed(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
