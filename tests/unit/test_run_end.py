@@ -1,6 +1,7 @@
 """The end of a run: which findings a screen shows, the table of verdicts, and the last lines of `check`."""
 
 import io
+import json
 import os
 import re
 import shlex
@@ -18,8 +19,10 @@ from runs import PASS, RUN, event, stream
 
 from wireproof.adapters.registry import entries
 from wireproof.cli import building
+from wireproof.cli.progress import bars
 from wireproof.report.groups import groups
 from wireproof.report.terminal import View, folded, show
+from wireproof.trial.exchange import Ask, exchange
 from wireproof.trial.streams import Stream
 
 MUTANT = "mutant:iggy-identifier-unchecked"
@@ -128,12 +131,12 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
     )
 
 
-def test_doctor_breaks_no_command() -> None:
-    for columns in ("40", "80"):
-        text = _run("doctor", COLUMNS=columns)
-        for entry in entries(mutants=False).values():
-            if f"prepare {entry.name.split('-')[0]}" in text:
-                assert f"wireproof adapters prepare {entry.name}" in text
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_doctor_breaks_no_command(columns: str) -> None:
+    rows = json.loads(_run("doctor", "--format", "json"))
+    lines = [line.strip() for line in _run("doctor", COLUMNS=columns).splitlines()]
+    for row in rows:
+        assert not row["mend"] or row["mend"] in lines
 
 
 def _run(*words: str, **environment: str) -> str:
@@ -231,3 +234,36 @@ def test_a_driver_that_has_to_be_built_is_announced(
     assert capsys.readouterr().err == (
         f"{entry.name}: building its driver, which is done once and may take minutes\n"
     )
+
+
+# --- progress ---
+
+
+def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    with bars(console, ["one", "two"]) as shown:
+        shown.expect(0, 2, families=True)
+        first, second = event(0, "a/one"), event(1, "a/two")
+        reached = []
+        for one in (
+            first,
+            second,
+            evolve(first, id=f"{first.id}~cut:1"),
+            evolve(second, id=f"{second.id}~cut:1"),
+        ):
+            shown.seen(0, [one])
+            reached.append(shown.progress.tasks[0].completed)
+        assert (reached, shown.progress.tasks[0].total) == ([1, 2, 3, 4], 4)
+        assert shown.progress.tasks[1].fields["said"] == "waiting for its hello"
+        shown.end(0)
+
+
+def test_the_steps_of_an_exchange_are_counted() -> None:
+    steps: list[tuple[str, int, int]] = []
+    exchange(
+        ("reference", "mutant:iggy-identifier-unchecked"),
+        Ask(1, 0, frozenset({"iggy.identifier/0.8"})),
+        tell=lambda *step: steps.append(step),
+    )
+    assert [done for _, done, _ in steps] == [0, 1, 0, 1, 2, 3]
+    assert {total for _, _, total in steps[2:]} == {4}

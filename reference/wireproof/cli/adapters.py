@@ -18,6 +18,7 @@ from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
+from wireproof.cli.building import announce_builds
 from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.exit_codes import Exit, worst
@@ -94,6 +95,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     if entry.prepare is None:
         click.echo(f"{entry.name}: ready, nothing to build")
         return Exit.CONFORMS
+    announce_builds((entry.name,))
     start = time.monotonic()
     try:
         built(entry.name, entry.prepare)
@@ -144,6 +146,7 @@ def probing(
     is mended. Exit code 1 if something that is claimed does not hold.
     """
     suite = suite_of(folders)
+    announce_builds((name,))
     with Engine(name, in_process=in_process, check_claims=False) as engine:
         hello = engine.hello
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)

@@ -15,7 +15,9 @@ from wireproof.adapters.registry import entries
 from wireproof.adapters.table import TABLE
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
+from wireproof.cli.building import announce_builds
 from wireproof.cli.errors import exit_of
+from wireproof.cli.progress import stepping
 from wireproof.files import replace_text
 from wireproof.formats import matching
 from wireproof.report.exchange import Shown, page, show
@@ -99,10 +101,9 @@ def _peers() -> list[Entry]:
 
 
 def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
-    """With a line of what is being done on a terminal."""
-    console = Console(stderr=True)
-    with console.status("exchange") as status:
-        tell = status.update if console.is_terminal else (lambda _: None)
+    """Run it, with a bar on a terminal."""
+    announce_builds(specs)
+    with stepping(Console(stderr=True), "starting") as tell:
         return exchange(specs, ask, timeout_scale=scale, tell=tell)
 
 

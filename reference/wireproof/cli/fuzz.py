@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from wireproof.cli.building import announce_builds
 from wireproof.formats import matching
 from wireproof.fuzz.campaign import Campaign, Ended, run
 from wireproof.fuzz.findings import Finding
@@ -45,6 +46,7 @@ def command(
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
     console = Console()
     start = time.time()
+    announce_builds((adapter,))
     ended = _watched(campaign, console)
     for effort in efforts(campaign.rooms, adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
@@ -53,10 +55,11 @@ def command(
 
 
 def _watched(campaign: Campaign, console: Console) -> Ended:
-    """Run it; on a terminal behind a bar of the time."""
+    """Run it, with a bar of the time on a terminal."""
     if not console.is_terminal:
         return run(campaign)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    left = TextColumn(f"of {campaign.minutes:g} min")
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"fuzzing {campaign.adapter}", total=campaign.minutes * 60)
         start = time.monotonic()

@@ -1,6 +1,6 @@
 """What stands behind `check`: one adapter judged (`Judging`), and the messages of several put in order.
 
-A message is a `Run`, which begins a stream, a tuple of rows of `CaseEvent`, or `Notes`.
+A message is a `Run`, which begins a stream, `Expected`, a tuple of rows of `CaseEvent`, or `Notes`.
 """
 
 import time
@@ -78,6 +78,14 @@ class Notes:
 
 
 @frozen
+class Expected:
+    """The message after the `Run` of an adapter: how many golden cases it is asked, and if families too."""
+
+    golden: int
+    families: bool
+
+
+@frozen
 class Judging:
     """Judges the adapter of a number and sends what comes of it; a task of `trial.workers`."""
 
@@ -100,13 +108,14 @@ class Judging:
                 filters=asked.filters, **manifest(),
             )  # fmt: skip
             yield head
-            yield from _batches(self._events(engine, head))
+            plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+            yield Expected(len(plan.golden), plan.families)
+            yield from _batches(self._events(engine, head, plan))
             yield Notes(tuple(engine.notes))
 
-    def _events(self, engine: Engine, head: Run) -> Iterator[CaseEvent]:
+    def _events(self, engine: Engine, head: Run, plan: Plan) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
         asked = self.asked
-        plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         seen: list[CaseEvent] = []
         for event in run(engine, plan, self.families):
             if asked.examples:
@@ -185,6 +194,9 @@ class Receiving:
             case Run():
                 one.head = message
                 one.writer = EventWriter(self.file.part(number), message) if self.file else None
+            case Expected(golden, families):
+                if self.bars:
+                    self.bars.expect(number, golden, families=families)
             case tuple():
                 self._events(number, one, [CaseEvent(*row) for row in message])
             case Notes(lines):

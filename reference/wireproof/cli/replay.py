@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
 from wireproof.report.terminal import View, console, show
@@ -30,6 +31,7 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     """
     suite = suite_of(folders)
     case = named(suite, name).case
+    announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest())
         by_id = dict(suite.by_id)

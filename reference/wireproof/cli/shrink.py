@@ -6,6 +6,7 @@ import click
 
 from wireproof.cases.case import Data, Value
 from wireproof.cases.token import keep
+from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
@@ -40,6 +41,7 @@ def command(
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     case = named(suite_of(folders), name).case
+    announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
