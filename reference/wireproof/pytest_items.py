@@ -43,7 +43,7 @@ class CodecRun:
     selected: tuple[Case, ...]
     families: bool
     level: Level
-    debts: tuple[baseline.Debt, ...]
+    known_failures: tuple[baseline.KnownFailure, ...]
     examples: int = 0
     seed: int = 0
 
@@ -53,12 +53,12 @@ class CodecRun:
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        debts = baseline.read(Path(file)) if file else ()
+        known_failures = baseline.read(Path(file)) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")
         level: Level = config.getoption("--codec-level")
-        return cls(spec, suite, selected, families, level, debts, examples, seed)
+        return cls(spec, suite, selected, families, level, known_failures, examples, seed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -103,11 +103,11 @@ class CodecRun:
 
     @cached_property
     def known(self) -> frozenset[Signature]:
-        """The signatures of the debts, by the cases of this run: the region that no example is drawn from."""
-        if not self.debts:
+        """Return the signatures of the known failures of this run, which no generated example has."""
+        if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
-        return property_run.known_of(self.hello, self.stream, self.debts, today)
+        return property_run.known_of(self.hello, self.stream, self.known_failures, today)
 
     def examined(self, name: str) -> list[CaseEvent]:
         """The events of one item of generated examples."""
@@ -132,7 +132,9 @@ class CodecRun:
     def failing(self, name: str) -> list[CaseEvent]:
         """The events of a fixture that gate and that no baseline expects."""
         today = datetime.now(tz=UTC).date()
-        known = baseline.apply(self.stream, self.debts, today).overlays if self.debts else {}
+        known = (
+            baseline.apply(self.stream, self.known_failures, today).overlays if self.known_failures else {}
+        )
         return [
             event
             for event in self.events(name)
@@ -148,7 +150,7 @@ class CodecRun:
         """Why no case of a fixture was asked; empty if one was."""
         events = self.events(name)
         if not events:
-            return "no example of these lies within its claims and outside the region of its debts"
+            return "no example of these lies within its claims and outside the region of its known failures"
         return events[0].text if all(event.verdict == "unsupported" for event in events) else ""
 
     @cached_property

@@ -70,13 +70,13 @@ def test_what_it_has_found_is_a_case_that_stands_in_the_baseline_of_the_codec() 
     known = {one.id for one in load().cases}
     assert {case for _, _, case in found()} <= known
     peers = [row for row in found() if row[0] != "reference"]
-    assert all(version and case in debts(codec) for codec, version, case in peers)
+    assert all(version and case in known_failures(codec) for codec, version, case in peers)
     assert len(peers) > len(found()) // 2
 
 
-def debts(codec: str) -> set[str]:
+def known_failures(codec: str) -> set[str]:
     entry = entries()[codec]
     folders = [codec, *([entry.prepare.source] if entry.prepare else [])]
     files = (drivers_folder() / folder / "baseline.toml" for folder in folders)
     text = next(filter(Path.exists, files)).read_text(encoding="utf-8")
-    return {debt.id for debt in parse(text)}
+    return {known_failure.id for known_failure in parse(text)}

@@ -143,7 +143,9 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
     applied = apply(seen, parse(text), TODAY)
     assert exit_code(seen, applied) == 0
     assert sentence(seen, applied) == "conforms, but for 11 known failures"
-    assert text.count("[[debt]]") == 3, "one of the golden case, and one for each way in which a family fails"
+    assert text.count("[[known-failure]]") == 3, (
+        "one of the golden case, and one for each way in which a family fails"
+    )
 
 
 # --- fields ---

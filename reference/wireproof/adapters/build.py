@@ -26,7 +26,7 @@ _VERSION: Final = ".version-{name}"
 """By adapter: several editions of a library may stand in one build."""
 
 _MADE: Final = frozenset({"target", "node_modules", "baseline.toml"})
-"""What a build leaves in a checkout, and the debts of what it made; no source of the next one."""
+"""What a build leaves in a checkout, and the known failures of what it made; no source of the next one."""
 
 
 def drivers_folder() -> Path:

@@ -24,7 +24,7 @@ from wireproof.cli.views import viewing
 @click.option("--property", "examples", default=0, type=click.IntRange(min=0), metavar="N",
               help="also N generated examples of each format and op that the codec claims")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
-              help="leave the fixtures out, but for those of a baseline's debts")  # fmt: skip
+              help="leave the fixtures out, but for those of a baseline's known failures")  # fmt: skip
 @click.option(
     "--level", type=click.Choice(["must", "should"]), default="must", help="what ends with exit code 1"
 )
@@ -35,7 +35,7 @@ from wireproof.cli.views import viewing
               help="processes that judge and derive side by side  [default: one for each core]")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @click.option("--min-cases", default=1, show_default=True, help="fewer judged cases are a usage error")
-@click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--baseline", "known_failures", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="known failures, which do not count")  # fmt: skip
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="the stream of events, as JSON lines"

@@ -124,8 +124,8 @@ class _Results:
         for note in judged.notes:
             say(self.output, f"note: {note}")
         applied = None
-        if self.asked.debts is not None:
-            applied = baseline.apply(stream, self.asked.debts, datetime.now(tz=UTC).date())
+        if self.asked.known_failures is not None:
+            applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
         lookups = Lookups(self.asked.suite)
         first = 1 + sum(len(one.shown.found) for one in self.judgements)
         view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
@@ -148,14 +148,14 @@ def _stored(streams: Sequence[Stream], out: Path | None) -> str:
 
 def _asked(more: dict[str, Any]) -> Asked:
     suite = suite_of(more.pop("folders"))
-    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
+    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = selection(suite, patterns, skipped)
-    debts = baseline.read(file) if file else None
+    known_failures = baseline.read(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
-    return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
+    return Asked(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
 
 
 def _ready(asked: Asked) -> Iterator[str]:

@@ -54,15 +54,15 @@ class Asked:
     scale: float
     level: Level
     filters: tuple[str, ...]
-    debts: tuple[baseline.Debt, ...] | None
+    known_failures: tuple[baseline.KnownFailure, ...] | None
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
         """Select the fixtures to judge: that of a known failure is judged even where others are left out."""
         if self.golden:
             return self.cases
-        owed = {debt.id.partition("~")[0] for debt in self.debts or ()}
-        return tuple(case for case in self.cases if case.id in owed)
+        known = {entry.fixture for entry in self.known_failures or ()}
+        return tuple(case for case in self.cases if case.id in known)
 
     @property
     def rows(self) -> frozenset[str]:
@@ -124,7 +124,9 @@ class Judging:
         if not asked.examples:
             return
         today = datetime.now(tz=UTC).date()
-        known = property_run.known_of(engine.hello, Stream(head, tuple(seen)), asked.debts or (), today)
+        known = property_run.known_of(
+            engine.hello, Stream(head, tuple(seen)), asked.known_failures or (), today
+        )
         ask = Ask(asked.examples, asked.seed, asked.rows, known)
         yield from property_run.run(engine, ask, len(seen), asked.level)
 

@@ -86,18 +86,18 @@ def made_small(engine: Engine, judged: Judged) -> Judged:
     return evolve(judged, case=case, verdict=shrunk.verdict)
 
 
-# --- the region of known debts ---
+# --- the region of known failures ---
 
 
 def known_of(
-    hello: Hello, stream: Stream, debts: Iterable[baseline.Debt], today: date
+    hello: Hello, stream: Stream, known_failures: Iterable[baseline.KnownFailure], today: date
 ) -> frozenset[Signature]:
-    """The signatures of the debts that their own cases showed in `stream`, as the properties would show them.
+    """Return the signatures of known failures whose own cases fail in `stream`, as the properties show them.
 
-    A debt that is stale, changed or past its day keeps nothing out. A case of one entry that was asked of a
+    An entry that is stale, changed or expired keeps nothing out. A case of one entry that was asked of a
     reader of streams (design, section 3) fails there under the name of the stream.
     """
-    overlays = baseline.apply(stream, tuple(debts), today).overlays
+    overlays = baseline.apply(stream, tuple(known_failures), today).overlays
     shown = [event for event in stream.cases if overlays.get(event.id) == "expected"]
     own = {event.signature(hello.name) for event in shown}
     return frozenset(own | {_lifted(hello, one) for one in own})

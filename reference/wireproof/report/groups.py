@@ -89,8 +89,8 @@ def _severity(group: Group) -> tuple[int, int, int]:
     return rank, level - event.secures * len(LEVELS), -len(group.others)
 
 
-def owed(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
-    """The failures of security that a baseline expects: a debt does not hide them."""
+def known_security_failures(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
+    """Return the failures of security that a baseline expects: it does not hide them."""
     return tuple(one for one in stream.cases if one.secures and overlays.get(one.id) == "expected")
 
 

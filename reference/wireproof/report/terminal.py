@@ -14,7 +14,7 @@ from rich.console import Group as Renderables
 from rich.text import Text
 
 from wireproof.report.failure import block, replay
-from wireproof.report.groups import Group, Lookup, counts, groups, nowhere, owed
+from wireproof.report.groups import Group, Lookup, counts, groups, known_security_failures, nowhere
 from wireproof.report.uncompared import uncompared
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.report.visible import visible
@@ -86,7 +86,7 @@ def show(stream: Stream, console: Console, view: View | None = None) -> Shown:
     """Print one run; returns its findings."""
     view = view or View()
     found = groups(stream, view.applied.overlays if view.applied else None)
-    for event in owed(stream, view.applied.overlays if view.applied else {}):
+    for event in known_security_failures(stream, view.applied.overlays if view.applied else {}):
         head = f"security, in the baseline: {event.id} {event.label}"
         console.print(plain(head, "bold red"), soft_wrap=True)
         console.print(plain(f"  replay  {replay(event, stream.run)}"), soft_wrap=True)
@@ -184,7 +184,7 @@ def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = Fal
     lines.append(f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines
-    lines += [f"baseline: stale    {debt.id} ({debt.kind}), {debt.who}" for debt in applied.stale]
-    lines += [f"baseline: changed  {debt.id} (was {debt.kind}), {debt.who}" for debt in applied.changed]
-    lines += [f"baseline: expired  {debt.id} on {debt.expires}, {debt.who}" for debt in applied.expired]
+    lines += [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]
+    lines += [f"baseline: changed  {entry.id} (was {entry.kind}), {entry.who}" for entry in applied.changed]
+    lines += [f"baseline: expired  {entry.id} on {entry.expires}, {entry.who}" for entry in applied.expired]
     return lines

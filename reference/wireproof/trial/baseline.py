@@ -1,10 +1,10 @@
-"""Baselines: failures that are known, as debts. Design, section 5.
+"""Baselines: files of known failures.
 
-A debt is one case with the verdict and class that it fails with, a reason, an owner and a day by which it
-is paid. A debt that no longer holds as it is written ends a run with exit code 3:
+An entry is one case with the verdict and class that it fails with, a reason, an owner and a day of expiry. An
+entry that no longer holds as it is written ends a run with exit code 3:
 
     # a comment stays with the entry below it
-    [[debt]]
+    [[known-failure]]
     id = "kafka.batch/v2/crc/flipped-bit"
     kind = "fail:wrong-accept"
     class = "crc-mismatch"
@@ -14,16 +14,16 @@ is paid. A debt that no longer holds as it is written ends a run with exit code 
     issue = "https://…"       # may be left out
 
 An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
-pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
-speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
+pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks altogether: such a broad
+entry applies only to the cases that fail just as it is written, and there may be several with other verdicts.
 
 A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
-time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So a debt of any of
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So an entry of any of
 these kinds holds for all of them. `exact = true` is for a codec that does not run away, such as one that a
-failed assertion ends: it ends in its own way on every machine, and one that ends in another way has changed.
+failed assertion ends: it ends in the same way on every machine, and another end is a change.
 
-`unsteady = true` is of an implementation that carries something from one input to another, as its reason has
-it: such a debt is not stale where its case passes.
+`flaky = true` is for an implementation whose state leaks from one input to another, as its reason explains:
+such an entry is not stale if its case passes.
 """
 
 import re
@@ -60,7 +60,7 @@ _fixtures: Final = lru_cache(compiled)
 
 
 @frozen(cache_hash=True)
-class Debt:
+class KnownFailure:
     """One entry, as the file has it."""
 
     id: str
@@ -70,7 +70,7 @@ class Debt:
     owner: str
     expires: date
     issue: str = ""
-    unsteady: bool = False
+    flaky: bool = False
     exact: bool = False
 
     @property
@@ -95,11 +95,11 @@ class Debt:
 
     @property
     def prefix(self) -> str:
-        """What the ids of a family's debt begin with; empty for a debt of one case, and for a broad one."""
+        """Return the start of the ids of a family's entry; empty for an entry of one case or a broad one."""
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Whether the debt is about this case."""
+        """Whether the known failure is about this case."""
         if self.broad:
             parent, _, derived = event.id.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
@@ -108,7 +108,7 @@ class Debt:
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
-        """Whether the case fails as the debt says."""
+        """Whether the case fails as the known failure says."""
         return self.failure == _failure(event.label, event.cls, exact=self.exact)
 
 
@@ -123,46 +123,48 @@ class Applied:
 
     Attributes:
         overlays: by case id, where the baseline speaks of a case.
-        stale: debts that no case of a whole run fails any more.
-        changed: debts whose case fails in another way.
-        expired: debts past their day; their cases count as if there were no debt.
+        stale: known failures that no case of a whole run fails any more.
+        changed: known failures whose case fails in another way.
+        expired: known failures past their day; their cases count as if there were no known failure.
     """
 
     overlays: dict[str, Overlay]
-    stale: tuple[Debt, ...] = ()
-    changed: tuple[Debt, ...] = ()
-    expired: tuple[Debt, ...] = ()
+    stale: tuple[KnownFailure, ...] = ()
+    changed: tuple[KnownFailure, ...] = ()
+    expired: tuple[KnownFailure, ...] = ()
 
 
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
-_MARKS: Final = ("unsteady", "exact")
+_MARKS: Final = ("flaky", "exact")
 """What an entry may say of itself by `true`."""
 
 
-def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
-    """The debts of a file; raises `BaselineError`."""
+def parse(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
+    """Parse the entries of a file; raises `BaselineError`."""
     try:
         rows = toml_of(text)
     except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
-    entries = rows.pop("debt", [])
+    entries = rows.pop("known-failure", [])
     if rows or not isinstance(entries, list):
         raise BaselineError(
-            f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
+            f"{name}: holds [[known-failure]] entries and nothing else, not {', '.join(rows) or 'entry = …'}"
         )
-    debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    written = Counter((debt.id, *(debt.failure if debt.broad else ())) for debt in debts)
+    known_failures = tuple(
+        _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
+    )
+    written = Counter((entry.id, *(entry.failure if entry.broad else ())) for entry in known_failures)
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
-    return debts
+    return known_failures
 
 
-def read(path: Path) -> tuple[Debt, ...]:
-    """Read the debts of the file `path`; raises `BaselineError`."""
+def read(path: Path) -> tuple[KnownFailure, ...]:
+    """Read the known failures of the file `path`; raises `BaselineError`."""
     return parse(text_of(path), path.name)
 
 
@@ -174,9 +176,9 @@ def text_of(path: Path) -> str:
         raise BaselineError(f"{path}: {error}") from None
 
 
-def _debt(row: object, where: str) -> Debt:
+def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
-        raise BaselineError(f"{where}: wants [[debt]] and not a value")
+        raise BaselineError(f"{where}: wants [[known-failure]] and not a value")
     if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
     for mark in _MARKS:
@@ -192,44 +194,47 @@ def _debt(row: object, where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
-    return evolve(debt, unsteady="unsteady" in row, exact="exact" in row)
+    entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    return evolve(entry, flaky="flaky" in row, exact="exact" in row)
 
 
 # --- a run seen through it ---
 
 
-def is_debt(event: CaseEvent) -> bool:
-    """Whether a verdict can be owed: one that gates at some level."""
+def may_be_known_failure(event: CaseEvent) -> bool:
+    """Return whether a verdict can be a known failure: one that sets an exit code at some level."""
     return gates(event.verdict, event.level, hold="should")
 
 
-def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
-    """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
+def apply(stream: Stream, known_failures: Sequence[KnownFailure], today: date) -> Applied:
+    """Apply the entries to a run. In a filtered run an entry whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[Debt, dict[str, list[CaseEvent]]] = {
-        debt: {"as": [], "other": [], "not": []} for debt in debts
+    found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
+        entry: {"as": [], "other": [], "not": []} for entry in known_failures
     }
-    single = {debt.id: debt for debt in debts if not debt.prefix and not debt.broad}
-    families = sorted((debt for debt in debts if debt.prefix or debt.broad), key=lambda debt: debt.broad)
+    single = {entry.id: entry for entry in known_failures if not entry.prefix and not entry.broad}
+    families = sorted(
+        (entry for entry in known_failures if entry.prefix or entry.broad),
+        key=lambda entry: entry.broad,
+    )
     for event in stream.cases:
-        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
-        if debt is None:
+        entry = single.get(event.id) or next((entry for entry in families if entry.covers(event)), None)
+        if entry is None:
             continue
-        how = ("as" if debt.is_as_written(event) else "other") if _is_about(debt, event) else "not"
-        found[debt][how].append(event)
+        how = ("as" if entry.is_as_written(event) else "other") if _is_about(entry, event) else "not"
+        found[entry][how].append(event)
         if how != "not":
-            overlays[event.id] = _overlay(debt, today, as_written=how == "as")
+            overlays[event.id] = _overlay(entry, today, as_written=how == "as")
     overlays.update(_left_out(stream, overlays))
     return Applied(
         overlays,
         tuple(
-            debt
-            for debt in debts
-            if _is_seen(debt, stream) and _is_stale(found[debt], stream) and not debt.unsteady
+            entry
+            for entry in known_failures
+            if _is_seen(entry, stream) and _is_stale(found[entry], stream) and not entry.flaky
         ),
-        tuple(debt for debt in debts if found[debt]["other"]),
-        tuple(debt for debt in debts if debt.expires < today),
+        tuple(entry for entry in known_failures if found[entry]["other"]),
+        tuple(entry for entry in known_failures if entry.expires < today),
     )
 
 
@@ -243,20 +248,20 @@ def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple
             yield event.id, "expected"
 
 
-def _is_about(debt: Debt, event: CaseEvent) -> bool:
-    """Report whether a verdict keeps or changes a debt; an undocumented refusal fails in no other way."""
-    return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
+def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
+    """Return whether a verdict keeps or changes an entry; an undocumented refusal changes none."""
+    return may_be_known_failure(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
 
 
-def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
-    if debt.expires < today:
+def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
+    if entry.expires < today:
         return "expired"
     return "expected" if as_written else "changed"
 
 
-def _is_seen(debt: Debt, stream: Stream) -> bool:
-    """Whether a run could say that a debt is paid: of families none does that asks none, or a part."""
-    return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
+def _is_seen(entry: KnownFailure, stream: Stream) -> bool:
+    """Return whether a run can show that an entry is stale; a run without or with sampled families cannot."""
+    return "~" not in entry.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
@@ -271,13 +276,13 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
 
 
 def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
-    owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
-    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(owed))
-    return "\n".join(_block(Debt(*name, reason, owner, expires, issue)) for name in sorted(names))
+    """Return a baseline of every failure that sets the exit code; the caller improves the reasons."""
+    failing = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
+    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(failing))
+    return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
 
 
-def _folded(owed: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+def _folded(failing: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """Yield each failure with the id or the pattern that stands for it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
@@ -285,11 +290,11 @@ def _folded(owed: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
     """
     alike: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for event in owed:
+    for event in failing:
         parent, family = _parts(event)
         alike.setdefault((event.suite, family, event.label, event.cls), set()).add(parent)
         kinds.setdefault((parent, family), set()).add((event.label, event.cls))
-    for event in owed:
+    for event in failing:
         parent, family = _parts(event)
         one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
         fixture = parent if one else f"{event.suite}/*"
@@ -302,13 +307,19 @@ def _parts(event: CaseEvent) -> tuple[str, str]:
     return parent, derived.partition(":")[0]
 
 
-def _block(debt: Debt) -> str:
-    pairs = (debt.id, debt.kind, debt.cls, debt.reason, debt.owner)
+def _block(entry: KnownFailure) -> str:
+    pairs = (
+        entry.id,
+        entry.kind,
+        entry.cls,
+        entry.reason,
+        entry.owner,
+    )
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
-    lines.append(f"expires = {debt.expires.isoformat()}")
-    if debt.issue:
-        lines.append(f"{_OPTIONAL} = {_quoted(debt.issue)}")
-    return "\n".join(("[[debt]]", *lines, ""))
+    lines.append(f"expires = {entry.expires.isoformat()}")
+    if entry.issue:
+        lines.append(f"{_OPTIONAL} = {_quoted(entry.issue)}")
+    return "\n".join(("[[known-failure]]", *lines, ""))
 
 
 def _quoted(text: str) -> str:
@@ -318,23 +329,23 @@ def _quoted(text: str) -> str:
 
 
 def fix(text: str, stream: Stream, today: date) -> str:
-    """The file without its stale debts and with the changed ones as they fail now.
+    """The file without its stale known failures and with the changed ones as they fail now.
 
-    Comments, reasons, owners, days and order stay. Nothing is added: debts only shrink. Refused on a run that
-    is filtered or incomplete, which cannot know what is stale.
+    Comments, reasons, owners, days and order stay, and nothing is added. Raises `BaselineError` if the run
+    is filtered or incomplete, because it cannot show what is stale.
     """
     if stream.filtered or not stream.complete:
         raise BaselineError(
             "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
         )
-    debts = parse(text)
-    applied = apply(stream, debts, today)
+    known_failures = parse(text)
+    applied = apply(stream, known_failures, today)
     head, blocks = _blocks(text)
-    if len(blocks) != len(debts):
+    if len(blocks) != len(known_failures):
         raise BaselineError(
-            "the baseline holds debts in a form that cannot be rewritten; use [[debt]] tables"
+            "the baseline has entries in a form that cannot be rewritten; use [[known-failure]] tables"
         )
-    return head + "".join(_kept(debts, blocks, applied, stream))
+    return head + "".join(_kept(known_failures, blocks, applied, stream))
 
 
 @frozen
@@ -343,7 +354,7 @@ class _Block:
 
     Attributes:
         lead: the comments right above it, which speak for it and for those below it that have none.
-        entry: from its `[[debt]]` to its last line.
+        entry: from its `[[known-failure]]` to its last line.
         tail: blank lines, and comments that stand by themselves.
     """
 
@@ -360,7 +371,9 @@ class _Block:
 def _blocks(text: str) -> tuple[str, list[_Block]]:
     """What stands above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
-    heads = [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[debt]]"]
+    heads = [
+        number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[known-failure]]"
+    ]
     starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
     rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
     blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
@@ -377,24 +390,26 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
     return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
-def _kept(debts: Sequence[Debt], blocks: Sequence[_Block], applied: Applied, stream: Stream) -> Iterator[str]:
+def _kept(
+    known_failures: Sequence[KnownFailure], blocks: Sequence[_Block], applied: Applied, stream: Stream
+) -> Iterator[str]:
     """The entries that stay. A comment goes only with the last of those that it speaks for."""
     waiting = ""
-    for debt, block in zip(debts, blocks, strict=True):
+    for entry, block in zip(known_failures, blocks, strict=True):
         lead = block.lead or waiting
-        if debt in applied.stale:
+        if entry in applied.stale:
             waiting = "" if block.ends_group else lead
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        yield lead + _fixed(debt, block.entry, applied, stream) + block.tail
+        yield lead + _fixed(entry, block.entry, applied, stream) + block.tail
 
 
-def _fixed(debt: Debt, entry: str, applied: Applied, stream: Stream) -> str:
-    if debt not in applied.changed or debt.prefix:
-        return entry
-    event = next(event for event in stream.cases if event.id == debt.id)
-    return _with(_with(entry, "kind", event.label), "class", event.cls)
+def _fixed(entry: KnownFailure, text: str, applied: Applied, stream: Stream) -> str:
+    if entry not in applied.changed or entry.prefix:
+        return text
+    event = next(event for event in stream.cases if event.id == entry.id)
+    return _with(_with(text, "kind", event.label), "class", event.cls)
 
 
 def _with(block: str, name: str, value: str) -> str:
@@ -403,55 +418,60 @@ def _with(block: str, name: str, value: str) -> str:
     return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
 
 
-def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str, ...]:
+def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: date) -> tuple[str, ...]:
     """What is wrong with a baseline without a run: ids of no case, days that are past; one line each."""
     ids = set(known)
     problems = []
-    for debt in debts:
-        if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
-            problems.append(f"{debt.id}: no such case")
-        if debt.expires < today:
-            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, {debt.who}")
+    for entry in known_failures:
+        if entry.fixture not in ids and not (
+            entry.broad and any(map(_fixtures(entry.fixture).fullmatch, ids))
+        ):
+            problems.append(f"{entry.id}: no such case")
+        if entry.expires < today:
+            problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")
     return tuple(problems)
 
 
 # --- the ratchet ---
 
 
-def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
-    """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
+def grown(old: Iterable[KnownFailure], new: Iterable[KnownFailure]) -> tuple[str, ...]:
+    """Return one line for each place in which `new` has more than `old`: a baseline only shrinks.
 
-    More is a debt that none of the old ones holds, a later day, one that may come and go now, or one that any
-    limit may end now. A debt that fails in another way is no more.
+    More is an entry that no old one includes, a later day, an entry that became flaky, or one that any
+    limit may end now. A known failure that fails in another way is no more.
     """
     before = tuple(old)
     problems = []
-    for debt in new:
-        holders = [other for other in before if _within(debt, other)]
+    for entry in new:
+        holders = [other for other in before if _within(entry, other)]
         latest = max((other.expires for other in holders), default=None)
         if latest is None:
-            problems.append(f"{debt.id}: a new debt ({debt.kind}), {debt.who}")
-        elif debt.expires > latest:
-            was, now = latest.isoformat(), debt.expires.isoformat()
-            problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
-        elif debt.unsteady and not any(other.unsteady for other in holders):
-            problems.append(f"{debt.id}: is unsteady now, {debt.who}")
-        elif debt.failure[0] == "runaway" and all(other.exact for other in holders):
-            problems.append(f"{debt.id}: is not exact now, {debt.who}")
+            problems.append(f"{entry.id}: a new entry ({entry.kind}), {entry.who}")
+        elif entry.expires > latest:
+            was, now = latest.isoformat(), entry.expires.isoformat()
+            problems.append(f"{entry.id}: expires on {now}, was {was}, {entry.who}")
+        elif entry.flaky and not any(other.flaky for other in holders):
+            problems.append(f"{entry.id}: is flaky now, {entry.who}")
+        elif entry.failure[0] == "runaway" and all(other.exact for other in holders):
+            problems.append(f"{entry.id}: is not exact now, {entry.who}")
     return tuple(problems)
 
 
-def _within(debt: Debt, other: Debt) -> bool:
-    """Whether the cases of a debt are among those of another."""
-    if debt.id == other.id:
-        return not debt.broad or _as_much(debt, other)
+def _within(entry: KnownFailure, other: KnownFailure) -> bool:
+    """Whether the cases of a known failure are among those of another."""
+    if entry.id == other.id:
+        return not entry.broad or _as_much(entry, other)
     if not other.broad:
-        return bool(other.prefix) and debt.id.startswith(other.prefix)
+        return bool(other.prefix) and entry.id.startswith(other.prefix)
     family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = _as_much(debt, other) and debt.id.startswith(debt.fixture + family)
-    return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))
+    alike = _as_much(entry, other) and entry.id.startswith(entry.fixture + family)
+    return alike and not entry.broad and bool(_fixtures(other.fixture).fullmatch(entry.fixture))
 
 
-def _as_much(debt: Debt, other: Debt) -> bool:
-    """Whether a debt fails as another says; an exact one does, where any limit may end the other."""
-    return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))
+def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
+    """Whether a known failure fails as another says; an exact one does, where any limit may end the other."""
+    return other.failure in (
+        entry.failure,
+        _failure(entry.kind, entry.cls, exact=False),
+    )

@@ -33,7 +33,7 @@ from wireproof.trial.verdicts import Verdict
 from wireproof.wire.observe import Wanted
 from wireproof.wire.values import to_json
 
-TOPIC: Final = "exchange"
+TOPIC: Final = "interop"
 """The family of the cases, and the topic in their ids."""
 
 WRITE: Final = "write"

@@ -1,6 +1,6 @@
 """An exchange as streams of events, one an adapter, and as counts: what the views are made of.
 
-The topic of what was written and read is `exchange`: `kafka.batch/v2/exchange/<producer>~s0:7` is what an
+The topic of what was written and read is `interop`: `kafka.batch/v2/interop/<producer>~s0:7` is what an
 adapter made of that producer's bytes of post 7, `…/exchange/write~s0:7` what it wrote. The other is `laws`.
 """
 

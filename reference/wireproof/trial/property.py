@@ -33,7 +33,7 @@ BLOCK: Final = 64
 """Cases that are asked at once."""
 
 SLACK: Final = 4
-"""So many times the examples wanted are drawn at most: some lie outside the claims, or in known debts."""
+"""So many times the examples wanted are drawn at most: some lie outside the claims, or in known failures."""
 
 STALE: Final = 64
 """Samples in a row that show nothing new, after which a format has no more to show."""
@@ -161,8 +161,8 @@ class Ask:
         count: examples of each row and op.
         seed: of them all.
         rows: joined names; None takes every row that the adapter claims.
-        known: signatures of debts. An example that fails with one of them lies in the region of a known
-            fault: it is drawn again and counted, and asserted nowhere; the debt's own case is what checks
+        known: signatures of known failures. An example that fails with one of them is in the region of a
+            known fault: it is drawn again and counted, and asserted nowhere; the entry's own case checks
             the fault. A signature is what makes findings one finding (design, section 1), so a second
             fault is hidden only where every view would have shown it as the first one "more like it".
     """
@@ -203,8 +203,8 @@ class Tally:
     short: dict[str, int] = field(factory=dict)
 
     def notes(self) -> list[str]:
-        """One line for each target that lies partly in the region of known debts, or ran out of examples."""
-        again = "examples in the region of known debts were drawn again"
+        """Return a line for each target that is partly in the region of known failures or lacks examples."""
+        again = "examples in the region of known failures were drawn again"
         less = "examples only: few others lie within the claims and outside that region"
         return [
             *(f"{target}: {number} {again}" for target, number in self.known.items()),

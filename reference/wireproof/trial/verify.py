@@ -40,22 +40,24 @@ class Difference:
 
 def broken(stream: Stream) -> Break | None:
     """Where the chain of a run breaks; None if every event bears the digest of the one before."""
-    before = chained(stream.run)
+    previous = chained(stream.run)
     for place, event in enumerate(_behind(stream), 1):
-        if event.before != before:
+        if event.previous != previous:
             what = event.id if isinstance(event, CaseEvent) else "the footer"
-            why = "bears no digest" if not event.before else "does not bear the digest of the event before it"
+            why = (
+                "bears no digest" if not event.previous else "does not bear the digest of the event before it"
+            )
             return Break(place, f"event {place}, {what}, {why}")
-        before = chained(event)
+        previous = chained(event)
     return None
 
 
 def head(stream: Stream) -> str:
     """The digest that stands for the whole run, as its chain ends: what one publishes."""
-    before = chained(stream.run)
+    previous = chained(stream.run)
     for event in _behind(stream):
-        before = chained(evolve(event, before=before))
-    return before
+        previous = chained(evolve(event, previous=previous))
+    return previous
 
 
 def _behind(stream: Stream) -> Iterator[CaseEvent | Footer]:
