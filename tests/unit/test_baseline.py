@@ -135,7 +135,7 @@ def test_one_entry_can_cover_a_family_of_one_fixture() -> None:
     assert code(*flips, OTHER, evolve(FAIL, id=f"{FAIL.id}~truncate:1"), text=text) == 1
 
 
-def test_a_broad_debt_covers_the_families_of_many_fixtures_that_fail_as_it_is_written() -> None:
+def test_a_broad_entry_covers_the_families_of_many_fixtures_that_fail_as_it_is_written() -> None:
     text = TEXT.replace("toy.frame/v1/sum/wrong", "toy.*/**~flip:*")
     flips = [evolve(row, id=f"{row.id}~flip:1") for row in (FAIL, evolve(FAIL, id="toy.stream/v2/a/b/c"))]
     assert code(*flips, OTHER, text=text) == 0
@@ -148,7 +148,7 @@ def test_a_broad_debt_covers_the_families_of_many_fixtures_that_fail_as_it_is_wr
         assert code(*flips, OTHER, stranger, text=text) == 1
 
 
-def test_two_broad_debts_may_differ_in_their_verdict_only_and_a_narrow_one_comes_first() -> None:
+def test_two_broad_entries_may_differ_in_their_verdict_only_and_a_narrow_one_comes_first() -> None:
     broad = TEXT.replace("sum/wrong", "**~flip:*")
     first = broad.split("[[known-failure]]")[1]
     other = f"[[known-failure]]{first}".replace("fail:wrong-accept", "timeout").replace("crc-mismatch", "")
@@ -178,14 +178,14 @@ def test_a_runaway_codec_is_known_whichever_limit_ends_it(written: str) -> None:
     assert code(FAIL, event(3, "other/one", "pass"), text=text) == 3
 
 
-def test_an_exact_debt_ends_in_its_own_way_on_every_machine() -> None:
+def test_an_exact_entry_ends_in_its_own_way_on_every_machine() -> None:
     text = f"{TEXT}exact = true\n"
     assert code(FAIL, OTHER, text=text) == 0
     for end in (("timeout",), ("resource", "memory")):
         assert code(FAIL, event(3, "other/one", *end), text=text) == 3
 
 
-def test_a_broad_debt_of_a_runaway_codec_covers_each_way_to_end_and_stands_once() -> None:
+def test_a_broad_entry_of_a_runaway_codec_covers_each_way_to_end_and_stands_once() -> None:
     broad = TEXT.replace("other/one", "**~flip:*")
     flips = [event(n, f"other/one~flip:{n}", *end) for n, end in enumerate(ENDS, 3)]
     assert code(FAIL, *flips, text=broad) == 0
@@ -196,7 +196,7 @@ def test_a_broad_debt_of_a_runaway_codec_covers_each_way_to_end_and_stands_once(
     assert len(parse(f"{broad}exact = true\n{again}")) == 3
 
 
-def test_a_run_of_a_part_of_the_derived_cases_pays_no_debt_of_a_family() -> None:
+def test_a_run_of_a_part_of_the_derived_cases_pays_no_entry_of_a_family() -> None:
     text = TEXT.replace("sum/wrong", "sum/wrong~truncate:*", 1)
     passed = event(1, "sum/wrong~truncate:3", "pass")
     assert code(passed, OTHER, text=text) == 3
@@ -204,7 +204,7 @@ def test_a_run_of_a_part_of_the_derived_cases_pays_no_debt_of_a_family() -> None
     assert code(event(1, "sum/wrong", "pass"), OTHER, hello={"cost": "slow"}) == 3
 
 
-def test_a_broad_debt_of_no_known_fixture_is_named() -> None:
+def test_a_broad_entry_of_no_known_fixture_is_named() -> None:
     known_failures = parse(TEXT.replace("toy.frame/v1/sum/wrong", "toy.frame/v1/sum/*~flip:*"))
     assert baseline.check(known_failures, [FAIL.id, OTHER.id], TODAY) == ()
     assert baseline.check(known_failures, [OTHER.id], TODAY) == ("toy.frame/v1/sum/*~flip:*: no such case",)
@@ -267,7 +267,7 @@ def gone(*cases: CaseEvent) -> str:
     return fix(GROUPS, stream(*kept, *paid), TODAY)
 
 
-def test_fix_keeps_the_comment_of_a_group_until_its_last_debt_is_paid() -> None:
+def test_fix_keeps_the_comment_of_a_group_until_its_last_entry_is_paid() -> None:
     assert gone() == GROUPS
     first, second, third = (GROUPS[GROUPS.index("[[known-failure]]") :].split("[[known-failure]]"))[1:]
     assert gone(FAIL) == GROUPS.replace(f"[[known-failure]]{first}", "", 1)
@@ -289,7 +289,7 @@ def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
     assert baseline.check([last], [], date(2028, 1, 1))[1].endswith("owner somebody, https://example.org/1")
 
 
-def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
+def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
     old = parse(GROUPS)
     first, second, third = old
     assert baseline.grown(old, old) == ()
@@ -315,7 +315,7 @@ def test_the_ratchet_lets_debts_shrink_and_nothing_else() -> None:
     )
 
 
-def test_the_ratchet_takes_a_narrower_debt_for_a_part_of_a_broader_one() -> None:
+def test_the_ratchet_takes_a_narrower_entry_for_a_part_of_a_broader_one() -> None:
     family = evolve(parse(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
     broad = evolve(family, id="toy.*/**~flip:*")
     one = evolve(family, id="toy.frame/v1/sum/wrong~flip:7")
@@ -385,7 +385,7 @@ def test_a_baseline_that_says_too_little_is_refused(text: str, says: str) -> Non
         parse(text)
 
 
-def test_the_debts_of_every_peer_are_of_cases_that_there_are() -> None:
+def test_the_entries_of_every_peer_are_of_cases_that_there_are() -> None:
     ids = [case.id for case in load().cases]
     files = sorted(drivers_folder().glob("*/baseline.toml"))
     known_failures = [entry for file in files for entry in parse(file.read_text(encoding="utf-8"), str(file))]

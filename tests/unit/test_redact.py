@@ -266,7 +266,7 @@ def test_a_finding_that_is_mended_meanwhile_is_not_promoted(
     scan.tables.write_table(copy / "samples.parquet", rows, scan.tables.SAMPLES)
     done = wireproof("promote", f"{copy}#wrong-accept", "--redact", "--to", tmp_path / "fixtures")
     assert done.code == 2
-    assert "does not show it any more" in done.one_line()
+    assert "no longer reproduces the finding" in done.one_line()
     assert not list((tmp_path / "fixtures").rglob("*.json"))
 
 

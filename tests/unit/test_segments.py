@@ -37,7 +37,7 @@ def test_a_scan_says_what_the_ledger_says(folder: Path, tmp_path: Path) -> None:
     scanned(folder, tmp_path / "out", 2 * MIB)
     assert segments.differences(folder, tmp_path / "out") == []
     said = CliRunner().invoke(segments.main, [str(folder), "--against", str(tmp_path / "out")])
-    assert (said.exit_code, said.output) == (0, "the scan says what the ledger says\n")
+    assert (said.exit_code, said.output) == (0, "scan matches the ledger\n")
     [*files] = pq.read_table(tmp_path / "out" / "files.parquet").to_pylist()
     assert sum(row["read"] for row in files) == sum(ledger(folder).bytes.values())
 

@@ -291,7 +291,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
             return Data(_octets("hex", text))
         case {"file": str(name), "sha256": str(seal), **rest} if not rest:
             if here is None:
-                raise ValueError("it names a file of another machine")
+                raise ValueError("a token cannot refer to a local file")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
             data = read_bytes(here / name, MOST)

@@ -1,6 +1,6 @@
-"""The command line: one module a verb, each parses, calls and renders, and holds no logic.
+"""The command line: one module for each verb, which parses, calls and renders, and has no logic of its own.
 
-Every error that a user can cause is one line on stderr and an exit code of design, section 3.
+Every error that a user can cause is one line on stderr and an exit code of `runner.exit_codes`.
 """
 
 import importlib
@@ -26,46 +26,46 @@ ARGUMENTS: Final = "wireproof.arguments"
 """The key of click's `meta` under which the words of the command line are kept."""
 
 LONGEST: Final = 2000
-"""Characters of an error's line."""
+"""Characters of the line of an error."""
 
 HELP: Final = "run `wireproof --help` for the list"
 """The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "account": "account for every byte of Heka streams, in each of three framings",
-    "adapters": "list who is ready here; build drivers; probe what one claims",
+    "account": "account for every byte of Heka streams, with each of three ways to resynchronise",
+    "adapters": "list adapters and whether each can run here; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
-    "campaign": "generate cases on Spark and judge codecs by them",
+    "campaign": "generate cases on Spark and check codecs against them",
     "cases": "list the cases",
-    "check": "judge codecs by the cases",
-    "completion": "print the script by which a shell completes verbs, options, adapters and ids",
+    "check": "check codecs against the cases",
+    "completion": "print the script with which a shell completes verbs, options, adapters and ids",
     "diff": "compare two runs",
-    "docs": "write pages: rules, cases, fields, what is left open",
-    "doctor": "say what is ready here, what is missing, and the command that mends it",
+    "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
+    "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
-    "export": "write the cases as lines of JSON and raw files, with readers in five languages",
-    "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
+    "export": "write the cases as JSON lines and raw files, with readers in five languages",
+    "fuzz": "fuzz a codec, guided by coverage; store its failures",
     "history": "name the first version that failed a case, over many runs",
     "interop": "let every codec read what every other codec wrote",
-    "kill": "run every mutant, and name the case that it dies by",
+    "kill": "run every mutant, and name the case that kills it",
     "lint": "check the fixtures and rules",
-    "promote": "write a finding down as a fixture",
+    "promote": "turn a finding into a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
-    "scan": "read archives on Spark: what is refused, what is understood differently",
-    "serve": "put an adapter behind the adapter contract on stdin and stdout",
+    "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
+    "serve": "serve an adapter on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
-    "shrink": "make a failing case as small as it can be",
-    "verify": "follow the chain of a run, and judge a sample of it again",
+    "shrink": "make a failing case as small as possible",
+    "verify": "check the digests of a run, and judge a sample of it again",
 }
-"""Every verb: the name of its module, and what it does."""
+"""Every verb, which is the name of its module, with its description."""
 
 
 class Verbs(click.Group):
-    """Imports a verb's module when it is asked for, so that neither `--help` nor a completion costs all."""
+    """The group of all verbs; it imports the module of a verb only when that verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The verbs in order."""
+        """Return the verbs in order."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
@@ -76,7 +76,7 @@ class Verbs(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the verbs that begin so, from the table above, and the options that every command has."""
+        """Return the verbs and the general options that begin with `incomplete`."""
         verbs = (
             CompletionItem(verb, help=about) for verb, about in VERBS.items() if verb.startswith(incomplete)
         )
@@ -91,20 +91,20 @@ class Verbs(click.Group):
         return context
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
-        """As click."""
+        """Invoke the verb as click does; a closed pipe raises `ReaderGoneError`."""
         with printing():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The table of verbs, from the table above."""
+        """Write the table of verbs."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="wireproof")
 def group() -> None:
-    """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
+    """Test whether a codec reads and writes Kafka, Iggy and Heka messages correctly."""
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 

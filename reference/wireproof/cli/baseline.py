@@ -37,7 +37,9 @@ def command() -> None:
 @click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--owner", required=True, help="who is responsible for the entries")
 @click.option("--reason", default="not looked into", show_default=True, help="why it fails")
-@click.option("--issue", default="", metavar="URL", help="the issue in which it is discussed")
+@click.option(
+    "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
+)
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote."""
     click.echo(baseline.write(only(run_file), owner, reason, today() + LIFE, issue), nl=False)

@@ -53,10 +53,10 @@ def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[C
     metavar="DIR",
     help="where the table lies: kill.json, which a second run goes on with, and kill.html",
 )
-@click.option("--examples", default=1000, type=click.IntRange(1), help="of the properties, for each mutant")
-@click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="of fuzzing, for each mutant")
-@click.option("--workers", default=1, type=click.IntRange(1), help="processes that fill a table")
-@click.option("--again", is_flag=True, help="run what kill.json holds already, too")
+@click.option("--examples", default=1000, type=click.IntRange(1), help="property examples for each mutant")
+@click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
+@click.option("--workers", default=1, type=click.IntRange(1), help="number of processes")
+@click.option("--again", is_flag=True, help="also run what kill.json already has")
 @with_fixtures
 def command(  # noqa: PLR0913 - the options of the verb
     *,
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - the options of the verb
     One line a mutant as soon as it is known: how many cases kill it, its name, the first of them and its
     verdict. Exit code 1 if any lives, 4 if one could not be run.
 
-    With --table each instrument of the suite is measured by itself, and a mutant lives that none kills.
+    With --table, report each detection method separately; a mutant survives if no method detects it.
     """
     suite = suite_of(folders)
     wanted = [_whole(name) for name in names] or mutants()

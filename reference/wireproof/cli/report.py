@@ -21,7 +21,9 @@ from wireproof.trial.streams import Stream, merge, read
 
 
 @click.command("report")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "files", nargs=-1, required=True, metavar="RUN…", type=click.Path(exists=True, path_type=Path)
+)
 @showing_all
 @viewing
 @with_fixtures
@@ -33,7 +35,7 @@ def command(
     every_finding: bool,
     **more: Any,  # noqa: ANN401 - the options of the views
 ) -> int:
-    """Render the streams in FILES; shards of one run are joined. A folder is that of a scan or a campaign.
+    """Render RUNs, the files of `check --out`; shards are joined. A folder is that of a scan or a campaign.
 
     Failures do not change the exit code, they are what a report shows. A run that cannot be trusted does:
     2, it judged nothing; 1 or 4, it left cases out, because the codec died of them or for another reason.

@@ -44,11 +44,11 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
 
 
 def wanted(suite: Suite, name: str) -> Case:
-    """The case of that name; raises `PatternError`, which names the nearest ids."""
+    """Return the case of that name; raises `PatternError` with a suggestion."""
     case = find(suite, name)
     if case is None:
         select(suite, [name])
-        raise PatternError(f"no case {name}: list the families of its fixture with `wireproof check --out`")
+        raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")
     return case
 
 

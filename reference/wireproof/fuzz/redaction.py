@@ -50,7 +50,8 @@ def redacted(case: Case, adapter: str = "", wanted: Signature | None = None) -> 
     tries = list(_tries(case))
     shown = _shown([case, *tries], adapter)
     if wanted is not None and shown[0].adapter != wanted:
-        raise RedactionError(f"{adapter} does not show it any more: {shown[0].adapter}, not {wanted}")
+        got = shown[0].adapter
+        raise RedactionError(f"{adapter} no longer reproduces the finding: got {got}, expected {wanted}")
     for made, says in zip(tries, shown[1:], strict=True):
         if says == shown[0]:
             return made

@@ -152,7 +152,7 @@ def main(folder: Path, mib: int, seed: int, every: int, plain: bool, against: Pa
         click.echo("\n".join(generate(folder, mib * MIB, seed, every=every, plain=plain).lines()))
         return
     wrong = differences(folder, against)
-    click.echo("\n".join(wrong) or "the scan says what the ledger says")
+    click.echo("\n".join(wrong) or "scan matches the ledger")
     raise SystemExit(bool(wrong))
 
 

@@ -185,7 +185,7 @@ def main(folder: Path, mib: int, seed: int, every: int, against: Path | None) ->
         click.echo("\n".join(generate(folder, mib * MIB, seed, every=every).lines()))
         return
     wrong = differences(folder, against)
-    click.echo("\n".join(wrong) or "the scan says what the ledger says")
+    click.echo("\n".join(wrong) or "scan matches the ledger")
     raise SystemExit(bool(wrong))
 
 
