@@ -86,7 +86,7 @@ def test_every_view_lists_what_was_not_compared(check: Any, tmp_path: Path) -> N
     out = tmp_path / "run.jsonl"
     done = check("offsets", *views, "--out", out)
     assert done.code == 0
-    assert "kafka.log/mixed: not compared, for the adapter does not show them: batches[]." in done.out
+    assert "kafka.log/mixed: not compared, the adapter does not show them: batches[]." in done.out
     rows = [json.loads(text) for text in out.read_text().splitlines()]
     assert "batches[].records" in rows[0]["not_compared"]["kafka.log/mixed"]
     for name in names:

@@ -171,7 +171,7 @@ def _print_finding(text: str, fix: str) -> None:
 
 
 def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
-    """Return the cases of the claimed formats whose answer is not left open; without claims, of all formats."""
+    """Return the cases of the claimed formats whose answer is not open; without claims, of all formats."""
     return [
         case
         for case in cases

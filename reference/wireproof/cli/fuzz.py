@@ -81,7 +81,7 @@ def _watched(campaign: Campaign, console: Console) -> Ended:
 
 
 def _worked(effort: Effort) -> str:
-    """What one format cost."""
+    """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
     return (

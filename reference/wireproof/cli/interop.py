@@ -97,7 +97,7 @@ def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _peers() -> list[Entry]:
-    """The registered implementations; the fast decoders are the reference once more, mutants are nobody."""
+    """Return the registered implementations without mutants and the fast decoders of the reference."""
     own = {entry.name for entry in TABLE if entry.object.startswith("wireproof.adapters.columnar")}
     return [entry for entry in entries().values() if entry.name not in own and ":" not in entry.name]
 

@@ -42,7 +42,7 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class Asked:
-    """The switches of one `check`, for all its adapters."""
+    """The options of one `check`, for all its adapters."""
 
     suite: Suite
     cases: tuple[Case, ...]

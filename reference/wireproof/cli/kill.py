@@ -107,7 +107,7 @@ def _filled(
     workers: int,
     again: bool,
 ) -> Table:
-    """The table of `out`, with every cell that is asked for; written after each."""
+    """Fill in the missing cells of the table in `out`, and write the table after each."""
     table = read(out)
     tasks = missing(Table() if again else table, wanted, columns, settings)
     for name, column, cell in filled(tasks, settings, workers):

@@ -49,7 +49,7 @@ class Named:
 
 
 def named(suite: Suite, text: str) -> Named:
-    """The case that `text` names; raises `PatternError`, or what is wrong with the file that it names."""
+    """Return the case that `text` names; raises `PatternError`, or the error of the file that it names."""
     place, sign, word = text.rpartition("#")
     if not sign or text.startswith(("wp1:", "@")):
         return Named(wanted(suite, text))
@@ -94,7 +94,7 @@ def _remembered() -> list[Found]:
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> Named:
-    """The finding of that number, from 1 on."""
+    """Return the finding of a number, which begins at 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
@@ -103,7 +103,7 @@ def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> Nam
 
 
 def _folders(path: Path) -> list[Path]:
-    """The folders of findings in a directory of `fuzz`, one for each adapter; or the one that is meant."""
+    """Return the folders of findings in a directory of `fuzz`, one for each adapter; or `path` itself."""
     return sorted(one for one in (path / "findings").glob("*") if one.is_dir()) or (
         [path] if path.parent.name == "findings" and path.is_dir() else []
     )
@@ -122,7 +122,7 @@ def _of_fuzzing(path: Path, word: str) -> Named:
 
 
 def _of_tables(text: str) -> Named:
-    """A sample; of the reference's neither adapter nor signature is told."""
+    """Return a sample of a table; one of the reference has neither adapter nor signature."""
     try:
         from wireproof.spark.sampled import sampled  # noqa: PLC0415 - an extra
     except ImportError as error:

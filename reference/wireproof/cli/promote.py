@@ -22,7 +22,7 @@ from wireproof.trial.show import short_expect
 @click.option(
     "--redact",
     is_flag=True,
-    help="replace the payload by filler of the same length; the case must still fail as before",
+    help="replace the payload by filler of its length; the case must still fail as before",
 )
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
               help="with --redact: adapter whose verdict must not change; implied by DIR#FINDING")  # fmt: skip

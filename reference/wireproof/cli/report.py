@@ -71,7 +71,7 @@ def _shown(
 
 
 def _tables(files: tuple[Path, ...], views: Views) -> None:
-    """The tables of one folder; of what a run's views are, they have the page."""
+    """Print the tables of one folder, and write their HTML page if it is wanted."""
     if len(files) > 1:
         raise click.UsageError("a folder of tables is rendered alone")
     if views != Views(html=views.html):

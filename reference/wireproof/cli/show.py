@@ -53,7 +53,7 @@ def wanted(suite: Suite, name: str) -> Case:
 
 
 def folded(data: bytes, *, terminal: bool) -> str:
-    """The bytes in hex: whole into a pipe or a file, on a terminal what is read there."""
+    """Return the bytes as hex: all for a pipe or a file, the first ones for a terminal."""
     more = len(data) - ON_TERMINAL
     if not terminal or more <= 0:
         return data.hex()

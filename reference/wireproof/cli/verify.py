@@ -1,4 +1,4 @@
-"""`wireproof verify`: is a run what it says?"""
+"""`wireproof verify`: check the digests of a stored run, and judge a sample of its cases again."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from wireproof.trial.streams import Stream, read
 
 @frozen
 class Asked:
-    """The switches of one `verify`."""
+    """The options of one `verify`."""
 
     sample: int
     seed: int

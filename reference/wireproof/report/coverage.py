@@ -70,7 +70,7 @@ def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> C
 
 
 def kills_of(table: Table) -> Kills:
-    """What each golden case kills, by the table of `kill`."""
+    """Return the mutants that each golden case kills, from the table of `kill`."""
     found: dict[str, list[str]] = {}
     for name, row in table.rows.items():
         for case in row.cells[GOLDEN].ids if GOLDEN in row.cells else ():

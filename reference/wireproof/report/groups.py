@@ -26,18 +26,18 @@ Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 
 
 def nowhere(_: CaseEvent) -> Case | None:
-    """The lookup of those who have only the stream."""
+    """Return None: the lookup for callers that have only the stream."""
     return None
 
 
 @frozen
 class Group:
-    """Failures with one signature.
+    """Failures with the same signature.
 
     Attributes:
         first: the one to show: a case of security, a golden one, if there is one.
         others: the rest, in plan order.
-        blocks: refusals that prove nothing until `first` is mended.
+        blocks: refusals that prove nothing until `first` is fixed.
     """
 
     signature: Signature
@@ -47,7 +47,7 @@ class Group:
 
 
 def counts(stream: Stream) -> dict[str, int]:
-    """Cases by verdict name, in the order of the verdict table."""
+    """Count the cases by verdict, in the order of the verdict table."""
     seen = dict.fromkeys(ROWS, 0)
     for event in stream.cases:
         seen[event.verdict] += 1
@@ -55,7 +55,7 @@ def counts(stream: Stream) -> dict[str, int]:
 
 
 def speaks(event: CaseEvent, stream: Stream) -> bool:
-    """Whether a verdict ends the run with a code other than 0."""
+    """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
         event.verdict, event.level, hold=stream.run.level
     )
