@@ -1,4 +1,4 @@
-"""`wireproof kill`: the suite is an instrument; here it is measured. Design, section 7."""
+"""`wireproof kill`: count the mutants that the cases detect, see `architecture.md#strength`."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -25,7 +25,7 @@ from wireproof.trial.show import short_expect
     help="replace the payload by filler of its length; the case must still fail as before",
 )
 @click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
-              help="with --redact: adapter whose verdict must not change; implied by DIR#FINDING")  # fmt: skip
+              help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
 def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and where it came from.
 

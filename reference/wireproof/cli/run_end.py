@@ -17,7 +17,7 @@ from wireproof.files import read_bytes, replace_text
 from wireproof.parsing import json_of
 from wireproof.report.groups import Group
 from wireproof.report.terminal import Shown, plain, say
-from wireproof.trial.exit_codes import MEANINGS, Exit, worst
+from wireproof.trial.exit_codes import MEANINGS, Exit
 from wireproof.trial.streams import Stream
 
 LARGEST: Final = 1024 * 1024
@@ -155,8 +155,3 @@ def _earlier() -> dict[str, tuple[str, str]]:
         return {str(spec): (str(path), str(version)) for spec, (path, version) in dict(rows).items()}
     except (OSError, ValueError, TypeError):
         return {}
-
-
-def worst_of(judgements: Sequence[Judgement], more: Sequence[Exit]) -> Exit:
-    """Return the exit code of a command that judged these adapters, and ended with further codes."""
-    return worst([*(one.code for one in judgements), *more])

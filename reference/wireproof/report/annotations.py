@@ -1,4 +1,4 @@
-"""Findings as annotations of a workflow: one `::error` line each. Design, section 5."""
+"""Findings as annotations of a GitHub workflow: one `::error` line for each."""
 
 from collections.abc import Mapping
 from typing import Final

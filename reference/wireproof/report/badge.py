@@ -1,4 +1,4 @@
-"""Badges as the JSON that badge services read (`schemaVersion` 1). Design, section 5.
+"""Badges as the JSON that badge services read (`schemaVersion` 1), see `architecture.md#events`.
 
 A badge counts the cases that pass of those that were judged. What the implementation does not claim is in
 neither number, and the badge says how much that is.

@@ -1,4 +1,4 @@
-"""Two runs, case by case: what was fixed, what broke, what changed. Design, section 5."""
+"""The comparison of two runs, case by case: fixed, broken and changed."""
 
 from attrs import frozen
 

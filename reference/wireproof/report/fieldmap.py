@@ -1,6 +1,6 @@
 """The byte-field map of a format: every field that any case has, and which values of it are exercised.
 
-Design, section 2, "The layout trace": the fields are those of the trace of every golden case, so a field
+The fields are those of the trace of every golden case, so a field
 that no case has is in no map, and a field of a map has the cases that are counted here.
 """
 

@@ -1,6 +1,6 @@
 """The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
 
-Design, section 2, "The layout trace": offsets come from the trace and from nowhere else.
+Offsets come from the trace of the decode and from nowhere else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """One HTML file that needs nothing else: the matrix, and behind each row its bytes, fields and replay line.
 
-Design, section 5. What the page shows of cases and answers is data (`payload`), which its script sets as
+See `architecture.md#events`. The cases and answers of the page are data (`payload`), which its script sets as
 text; the few words that stand in the page itself go through `html.escape`.
 """
 

@@ -1,4 +1,4 @@
-"""JUnit XML: a testsuite per format, revision and topic. Design, section 5."""
+"""JUnit XML: a testsuite for each format, revision and topic."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

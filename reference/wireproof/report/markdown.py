@@ -1,4 +1,4 @@
-"""Markdown for a comment on a change: at most 60 lines. Design, section 5."""
+"""Markdown for a comment on a change: at most 60 lines."""
 
 import re
 from collections.abc import Mapping, Sequence

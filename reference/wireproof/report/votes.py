@@ -1,6 +1,6 @@
 """The answers of implementations to the golden cases, as votes.
 
-Design, section 1, "remark": equal to the reference, or one of the other answers that are left open.
+A vote is equal to the reference, or one of the other answers that the format leaves open (a remark).
 """
 
 from collections.abc import Mapping, Sequence

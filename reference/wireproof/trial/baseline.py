@@ -201,7 +201,7 @@ def _known_failure(row: object, where: str) -> KnownFailure:
 # --- a run seen through it ---
 
 
-def may_be_known_failure(event: CaseEvent) -> bool:
+def can_be_known(event: CaseEvent) -> bool:
     """Return whether a verdict can be a known failure: one that sets an exit code at some level."""
     return gates(event.verdict, event.level, hold="should")
 
@@ -250,7 +250,7 @@ def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple
 
 def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
     """Return whether a verdict keeps or changes an entry; an undocumented refusal changes none."""
-    return may_be_known_failure(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
+    return can_be_known(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
 
 
 def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
