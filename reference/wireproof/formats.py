@@ -3,7 +3,6 @@
 The layers above use this table and never a codec directly (architecture.md#layers).
 """
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -33,6 +32,7 @@ from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
+from wireproof.suggestions import suggestion
 from wireproof.wire.items import Item
 from wireproof.wire.options import DEFAULT, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
@@ -255,8 +255,8 @@ def get(name: str, revision: str) -> Format:
     format_id = f"{name}/{revision}"
     if format_id in FORMATS:
         return FORMATS[format_id]
-    near = difflib.get_close_matches(format_id, FORMATS, n=3, cutoff=0.3)
-    raise UnknownFormat(f"unknown format {format_id}; nearest: {', '.join(near) or 'none'}")
+    revisions = [fmt.joined for fmt in FORMATS.values() if fmt.name == name]
+    raise UnknownFormat(f"unknown format {format_id}: {suggestion(format_id, revisions or FORMATS)}")
 
 
 def matching(patterns: Iterable[str]) -> tuple[str, ...]:
@@ -269,7 +269,9 @@ def matching(patterns: Iterable[str]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not matches:
-            raise UnknownFormat(f"no format is called {pattern}; the formats are {', '.join(FORMATS)}")
+            names = [*dict.fromkeys(fmt.name for fmt in FORMATS.values()), *FORMATS]
+            otherwise = f"there are {', '.join(FORMATS)}"
+            raise UnknownFormat(f"no format is called {pattern}: {suggestion(pattern, names, otherwise)}")
         chosen |= dict.fromkeys(matches)
     return tuple(chosen)
 

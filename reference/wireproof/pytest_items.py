@@ -54,7 +54,7 @@ class CodecRun:
     selected: tuple[Case, ...]
     families: bool
     level: Level
-    debts: tuple[baseline.Debt, ...]
+    known_failures: tuple[baseline.KnownFailure, ...]
     examples: int = 0
     seed: int = 0
 
@@ -64,12 +64,12 @@ class CodecRun:
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        debts = baseline.read(Path(file)) if file else ()
+        known_failures = baseline.read(Path(file)) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")
         level: Level = config.getoption("--codec-level")
-        return cls(spec, suite, selected, families, level, debts, examples, seed)
+        return cls(spec, suite, selected, families, level, known_failures, examples, seed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -119,10 +119,10 @@ class CodecRun:
     @cached_property
     def known(self) -> frozenset[Signature]:
         """The signatures of the known failures, from the cases of this run; examples avoid them."""
-        if not self.debts:
+        if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
-        return property_run.known_of(self.hello, self.stream, self.debts, today)
+        return property_run.known_of(self.hello, self.stream, self.known_failures, today)
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
@@ -147,7 +147,9 @@ class CodecRun:
     def failing(self, name: str) -> list[CaseEvent]:
         """Return the events that fail an item: failures at or above the level that are not known failures."""
         today = datetime.now(tz=UTC).date()
-        known = baseline.apply(self.stream, self.debts, today).overlays if self.debts else {}
+        known = (
+            baseline.apply(self.stream, self.known_failures, today).overlays if self.known_failures else {}
+        )
         return [
             event
             for event in self.events(name)

@@ -169,7 +169,7 @@ def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
         ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
         ("py:toys:Missing", "cannot be made: AttributeError"),
         ("py:toys:Raising", "cannot be made: OSError: no device"),
-        ("py:toys:Nameless", "Nameless: name wants a text"),
+        ("py:toys:Nameless", "Nameless: name must be a string"),
     ],
 )
 @pytest.mark.parametrize("in_process", [False, True])
@@ -183,8 +183,8 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("refrence", "unknown adapter refrence; nearest: reference"),
-        ("python:no-such-kind", "unknown adapter python:no-such-kind; nearest: "),
+        ("refrence", "unknown adapter refrence: did you mean reference?"),
+        ("python:no-such-kind", "unknown adapter python:no-such-kind: "),
         ("py:toys", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),

@@ -269,7 +269,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 ) -> None:
     out, page = tmp_path / "x.jsonl", tmp_path / "x.html"
     done = wireproof(
-        "exchange", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
+        "interop", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
         "--html", page, "--tokens", tmp_path / "tokens", "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 1
@@ -291,7 +291,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
+        "interop", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
         "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 0, done.out
@@ -311,14 +311,14 @@ def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> Non
 def test_what_cannot_be_exchanged_is_a_line(
     wireproof: Command, words: tuple[object, ...], code: int, said: str
 ) -> None:
-    done = wireproof("exchange", *words)
+    done = wireproof("interop", *words)
     assert done.code == code
     assert said in done.err
 
 
 def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
+        "interop", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
         "--format", "kafka.batch/v2", "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 4

@@ -28,7 +28,7 @@ def _not_text(path: Path) -> None:
 
 
 def _deep(path: Path) -> None:
-    path.write_text("debt = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]")
+    path.write_text("known-failure = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]")
 
 
 def _folder(path: Path) -> None:

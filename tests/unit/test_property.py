@@ -1,4 +1,4 @@
-"""The property suite: drawn by seed, judged as all cases are, small where it fails, apart from debts."""
+"""The property suite: drawn by seed, judged as all cases are, shrunk, apart from known failures."""
 
 import re
 import shlex

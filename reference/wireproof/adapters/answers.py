@@ -6,7 +6,6 @@ the driver caught, which would have ended the process of any other caller) and `
 library, went wrong). A death of its own process and a timeout are never answered; they are seen.
 """
 
-import difflib
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -28,6 +27,7 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
+from wireproof.suggestions import suggestion
 from wireproof.wire.classes import CLASSES
 from wireproof.wire.rejected import At
 from wireproof.wire.texts import one_line
@@ -46,6 +46,9 @@ FURTHEST: Final = 1 << 63
 
 _AT: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))*")
 _CLASSES: Final = frozenset(CLASSES)
+
+OTHER: Final = "the class of every other reason is `other`"
+"""The advice for a class that resembles no known one."""
 
 # --- outcome to JSON ---
 
@@ -183,8 +186,7 @@ def _refused(packet: Packet) -> Refused:
 def _class(name: object) -> Any:  # noqa: ANN401 - a `RejectClass`, once it is found among them
     if isinstance(name, str) and name in _CLASSES:
         return name
-    near = difflib.get_close_matches(str(name)[:64], CLASSES, n=2, cutoff=0.3)
-    raise MessageError(f"unknown class {kind_of(name)}; nearest: {', '.join(near) or 'other'}")
+    raise MessageError(f"unknown class {kind_of(name)}: {suggestion(str(name), CLASSES, OTHER)}")
 
 
 def _at(at: object) -> At | None:

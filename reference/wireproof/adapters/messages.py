@@ -41,7 +41,7 @@ def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> s
     """The text in the field `name`."""
     value = head.get(name, default)
     if not isinstance(value, str):
-        raise MessageError(f"{name} wants a text, got {kind_of(value)}")
+        raise MessageError(f"{name} must be a string, got {kind_of(value)}")
     return value
 
 

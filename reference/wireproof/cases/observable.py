@@ -4,7 +4,6 @@ Both follow the JSON Schema of the format's values (`wire.values.schema`).
 """
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -24,16 +23,16 @@ def _schema(row: Format) -> Node:
     return schema(row.value, row.joined)
 
 
-def unknown(row: Format, pattern: str) -> tuple[str, str] | None:
-    """Return the first part of a pattern that is no field of `row`, and the nearest name; None if all are.
+def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the first part of a pattern that names nothing of `row`, and the names known there.
 
-    The nearest name is empty if no name is possible there.
+    Returns None if every part names something.
     """
     root = _schema(row)
     nodes = [root]
     parts = parts_of(pattern)
     if not parts:
-        return pattern, next(iter(_names(root, nodes)), "")
+        return pattern, tuple(_names(root, nodes))
     if parts[0] == "items" and row.scan is not None:
         return _unknown_of_item(parts[2:])
     for part in parts:
@@ -42,22 +41,18 @@ def unknown(row: Format, pattern: str) -> tuple[str, str] | None:
         if selector and EVERY in names:
             entries = _step(root, nodes, EVERY)
             if selector not in _names(root, entries):
-                return part, _nearest(selector, _names(root, entries))
+                return part, tuple(_names(root, entries))
         elif not (selector == "" and part in names):
-            return part, _nearest(part, names)
+            return part, tuple(names)
         nodes = _step(root, nodes, EVERY if selector else part)
     return None
 
 
-def _unknown_of_item(parts: list[str]) -> tuple[str, str] | None:
-    """Check the field of an item; the fields below its value depend on the kind of the item."""
+def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
+    """Check the field of an item; what lies below its value is of whichever kind the item is."""
     if parts and parts[0] not in ITEM:
-        return parts[0], _nearest(parts[0], ITEM)
+        return parts[0], tuple(ITEM)
     return None
-
-
-def _nearest(part: str, names: Any) -> str:  # noqa: ANN401 - any iterable of names
-    return next(iter(get_close_matches(part, list(names), n=1, cutoff=0.0)), "")
 
 
 def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:

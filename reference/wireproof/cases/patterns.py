@@ -1,15 +1,15 @@
 """Selection by id: `*` stands for one component, `**` for any number of them."""
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.suggestions import FEW, closest, suggestion
 
 
 class PatternError(LookupError):
-    """A pattern matches nothing; the message names the nearest ids."""
+    """A pattern that nothing matches; the message suggests one that matches."""
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -36,7 +36,7 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     for pattern in patterns:
         hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
         if not hits:
-            raise PatternError(f"no case matches {pattern}; nearest: {', '.join(_near(suite, pattern))}")
+            raise PatternError(f"no case matches {pattern}: {_advice(suite, pattern)}")
         found |= hits
     return tuple(case for case in suite.cases if case.id in found)
 
@@ -62,6 +62,27 @@ def _former(suite: Suite, pattern: str) -> dict[str, str]:
     return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
 
 
-def _near(suite: Suite, pattern: str) -> list[str]:
-    near = difflib.get_close_matches(pattern, [*suite.by_id, *suite.aliases], n=3, cutoff=0.3)
-    return near or [case.id for case in suite.cases[:3]] or ["none: there are no fixtures"]
+def _advice(suite: Suite, pattern: str) -> str:
+    """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
+    ids = [*suite.by_id, *suite.aliases]
+    if not ids:
+        return "there are no fixtures"
+    words = pattern.split("/")
+    for place, word in enumerate(words):
+        if _begins(ids, words[: place + 1]):
+            continue
+        fits = compiled("/".join((*words[:place], "*", "**"))).fullmatch
+        known = {name.split("/")[place] for name in ids if name.count("/") >= place and fits(name)}
+        if near := closest(word, sorted(known)):
+            fixed = "/".join((*words[:place], near, *words[place + 1 :]))
+            return f"did you mean {fixed}?"
+        if place and known and len(known) <= FEW:
+            return f"known after {'/'.join(words[:place])}/: {', '.join(sorted(known))}"
+        break
+    return suggestion(pattern, ids, "run `wireproof cases` for the list")
+
+
+def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether any id begins with components that match `words`."""
+    expression = compiled("/".join((*words, "**")))
+    return any(expression.fullmatch(name) for name in ids)

@@ -20,9 +20,15 @@ MODES: Final = get_args(Resync)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…",
                 type=click.Path(exists=True, dir_okay=False, path_type=Path))  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
+              show_default="all",
               help="only this framing; repeatable: the last two are compared")  # fmt: skip
-@click.option("--max-message", type=click.IntRange(min=1), help="of a frame; 65536 if left out")
-@click.option("--most", default=10, type=click.IntRange(min=0), help="differences that are shown")
+@click.option(
+    "--max-message",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="maximum size of a frame  [default: 65536]",
+)
+@click.option("--most", default=10, type=click.IntRange(min=0), help="maximum differences to show")
 def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | None, most: int) -> int:
     """Account for every byte of Heka streams: frames, garbage, tail; exit code 1 where one is missing.
 

@@ -12,10 +12,10 @@ from wireproof.trial.streams import Stream, read
 
 
 @click.command("diff")
-@click.argument("before", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("after", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("before", metavar="OLD", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("after", metavar="NEW", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def command(before: Path, after: Path) -> int:
-    """Print what was fixed, what broke, what changed from the stream BEFORE to the stream AFTER."""
+    """Compare two files of `check --out`: print fixed, broken and changed cases from OLD to NEW."""
     olds, news = (_by_adapter(path) for path in (before, after))
     broken = False
     for name in sorted(olds.keys() & news.keys()):

@@ -16,7 +16,7 @@ STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("history")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…", type=STREAM)
-@click.option("--all", "every", is_flag=True, help="damaged families too, a line each")
+@click.option("--all", "every", is_flag=True, help="derived cases too, one line each")
 def command(runs: tuple[Path, ...], every: bool) -> None:
     """Print each version's score and each case's first failing version, of the streams of `check … --out`."""
     streams = [stream for run in runs for stream in read(run)]

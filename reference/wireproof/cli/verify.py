@@ -1,4 +1,4 @@
-"""`wireproof verify`: is a run what it says?"""
+"""`wireproof verify`: check the digests of a stored run, and judge a sample of its cases again."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from wireproof.trial.streams import Stream, read
 
 @frozen
 class Asked:
-    """The switches of one `verify`."""
+    """The options of one `verify`."""
 
     sample: int
     seed: int
@@ -29,8 +29,10 @@ class Asked:
 
 @click.command("verify")
 @click.argument("file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--sample", default=50, type=click.IntRange(min=0), help="so many cases are judged again")
-@click.option("--seed", default=0, help="which ones")
+@click.option(
+    "--sample", default=50, type=click.IntRange(min=0), help="number of cases that are judged again"
+)
+@click.option("--seed", default=0, help="random seed of the sample")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @with_fixtures

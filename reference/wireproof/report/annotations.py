@@ -1,4 +1,4 @@
-"""Findings as annotations of a workflow: one `::error` line each. Design, section 5."""
+"""Findings as annotations of a GitHub workflow: one `::error` line for each."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ MOST: Final = 10
 
 
 def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
-    """The lines, the last of which tells how many findings have none."""
+    """Return the lines; the last one counts the findings that have no line."""
     found = groups(stream, overlays)
     kept = found if len(found) <= MOST else found[: MOST - 1]
     lines = [_line(group, stream) for group in kept]
@@ -31,10 +31,10 @@ def _line(group: Group, stream: Stream) -> str:
 
 
 def _message(text: str) -> str:
-    """The escapes of a workflow command's message."""
+    """Escape the message of a workflow command."""
     return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """The escapes of its properties, which end at a colon or comma."""
+    """Escape a property of a workflow command, which ends at a colon or comma."""
     return _message(text).replace(":", "%3A").replace(",", "%2C")

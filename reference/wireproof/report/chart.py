@@ -52,7 +52,7 @@ class Chart:
 
 
 def svg(chart: Chart) -> str:
-    """The chart as a figure."""
+    """Render the chart as an HTML figure."""
     source = files("wireproof.report").joinpath("templates/chart.html").read_text(encoding="utf-8")
     height = len(chart.lanes) * (LANE + GAP) + 20
     return Template(source).substitute(

@@ -71,7 +71,7 @@ class Detail:
         return [line for line, _ in self.tree]
 
     def mark(self, at: At | None, path: str = "") -> Mark:
-        """The field at a position, or else the one with that path; else the refusal."""
+        """Return the field at a position, or else the one with that path, or else the refusal."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
         start, end = wire_range(span, at)
@@ -96,14 +96,14 @@ def detail(case: Case) -> Detail:
 
 
 def shown_bytes(case: Case) -> bytes:
-    """The bytes of a case; of an encode, the first of those that are acceptable."""
+    """Return the bytes of a case; for an encode, the first acceptable ones."""
     if isinstance(case.input, Value):
         return case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
     return data_of(case) or b""
 
 
 def _written(case: Case, text: str) -> Detail:
-    """An encode: what is to be written, and the bytes that it may become."""
+    """Show an encode: the value to be written and the acceptable bytes."""
     data = shown_bytes(case)
     tree: list[Placed] = []
     if data and case.joined in formats.FORMATS:

@@ -25,7 +25,7 @@ class Excerpt:
 
 
 def data_of(case: Case) -> bytes | None:
-    """The bytes that a case is about; an encode has none before it is run."""
+    """Return the bytes of a case; an encode has none before it is run."""
     match case.input:
         case Data(data):
             return data
@@ -36,7 +36,7 @@ def data_of(case: Case) -> bytes | None:
 
 
 def layout_of(case: Case) -> Layout | None:
-    """The layout of a case's bytes by the reference; None for an encode or a format that is not here."""
+    """Return the reference's layout of a case's bytes; None for an encode or an unknown format."""
     data = data_of(case)
     if data is None or case.joined not in formats.FORMATS:
         return None
@@ -45,7 +45,7 @@ def layout_of(case: Case) -> Layout | None:
 
 
 def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
-    """The bytes at the position, or at the field `path`; None where neither is known."""
+    """Return the bytes around a position or the field `path`; None if neither is known."""
     data, layout = data_of(case), layout_of(case)
     if not data or layout is None:
         return None
@@ -59,7 +59,7 @@ def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None)
 
 
 def wire_range(span: Span | None, at: At | None) -> tuple[int, int]:
-    """The wire bytes to mark; of a field in unpacked bytes, where its region begins."""
+    """Return the range of wire bytes to mark; for decompressed bytes, the start of their region."""
     if span is not None and not span.space:
         return span.start, max(span.end, span.start + 1)
     place = span.at if span is not None else at

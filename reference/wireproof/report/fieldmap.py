@@ -1,6 +1,6 @@
 """The byte-field map of a format: every field that any case has, and which values of it are exercised.
 
-Design, section 2, "The layout trace": the fields are those of the trace of every golden case, so a field
+The fields are those of the trace of every golden case, so a field
 that no case has is in no map, and a field of a map has the cases that are counted here.
 """
 
@@ -63,7 +63,7 @@ class Field:
 
 
 def fieldmap(cases: Iterable[Case]) -> Sequence[Field]:
-    """The fields of some cases of one format, in the order in which they were first read."""
+    """Return the fields of cases of one format, in the order in which they were first read."""
     fields: dict[str, Field] = {}
     for case in cases:
         _count(fields, case)
@@ -79,7 +79,7 @@ def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
 
 
 def _own(event: CaseEvent) -> str:
-    """The path of a field in its own format, whatever the case was lifted to."""
+    """Return the path of a field in its own format, also for a case that was wrapped as a stream."""
     row = FORMATS.get(event.joined)
     lifted = f"{row.lifts_to[2]}[]." if row is not None and row.lifts_to else ""
     return without_indices(event.path).removeprefix(lifted)

@@ -83,7 +83,7 @@ Part = Struct | Many | Leaf
 
 
 def kept(layout: Layout) -> list[Span]:
-    """The spans of the wire that a layout has: none behind a frame, none within what is packed."""
+    """Return the spans of wire bytes in a layout: none after the frame, none in compressed data."""
     wire = [span for span in layout.spans if not span.space and span.type not in BEHIND]
     closed = [span for span in wire if span.type not in SCALARS]
     within = tuple(f"{span.path}{sign}" for span in closed for sign in ".[")
@@ -95,7 +95,7 @@ def kept(layout: Layout) -> list[Span]:
 
 
 def pattern(path: str) -> str:
-    """A path without its indices."""
+    """Return a path without its indices."""
     return re.sub(r"\[\d+\]", "[]", path)
 
 
@@ -113,14 +113,14 @@ class Shapes:
 
     @classmethod
     def of(cls, traces: Iterable[Sequence[Span]]) -> "Shapes":
-        """The shapes of some traces."""
+        """Return the shapes of traces."""
         spans = {(pattern(span.path), span.type) for trace in traces for span in trace}
         lists = {path[: sign.start()] for path, _ in spans for sign in re.finditer(r"\[\]", path)}
         leaves = {path for path, kind in spans if kind not in SCALARS and path not in lists}
         return cls(frozenset(lists), frozenset(leaves))
 
     def tree(self, spans: Iterable[Span]) -> Struct:
-        """The fields of one trace under the groups and lists that their paths name."""
+        """Arrange the fields of one trace in the groups and lists that their paths name."""
         root = Struct()
         for span in spans:
             here = root
@@ -166,7 +166,7 @@ def lengths_first(spans: Iterable[Span]) -> bool:
 
 
 def framed(spans: Iterable[Span]) -> list[Span]:
-    """The framing without its protobuf: the length in a header; what follows it and the message as bytes."""
+    """Return the framing without its protobuf: the header length, then header and message as bytes."""
     found: list[Span] = []
     ends: dict[str, int] = {}
     for span in (span for span in spans if not span.space):
@@ -185,7 +185,7 @@ def framed(spans: Iterable[Span]) -> list[Span]:
 
 
 def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
-    """The cases by which a layout is made, and held: those that are decoded and accepted.
+    """Return the cases from which a layout is derived and with which it is checked: accepted decodes.
 
     Of Heka's frames, those whose header begins with the length of the message, as all its writers have it.
     """
@@ -195,14 +195,14 @@ def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
 
 
 def trace_of(case: Case) -> list[Span]:
-    """The fields of a case that stand in its layout: none of a torn tail."""
+    """Return the fields of a case that belong to its layout; those of a torn tail do not."""
     layout, size = layout_of(case), len(frame_of(case))
     spans = framed(layout.spans) if case.joined == FRAMED else kept(layout)
     return [span for span in spans if span.end <= size]
 
 
 def frame_of(case: Case) -> bytes:
-    """The bytes of a case that are its value: none that follow, no torn tail."""
+    """Return the bytes of the value of a case, without trailing bytes or a torn tail."""
     assert isinstance(case.input, Data)
     assert isinstance(case.expect, Accept)
     return case.input.data[: case.expect.consumed]
@@ -214,7 +214,7 @@ def leaves_some(case: Case) -> bool:
 
 
 def layout_of(case: Case) -> Layout:
-    """The trace of a case."""
+    """Return the trace of a case."""
     assert isinstance(case.input, Data)
     return formats.layout(FORMATS[case.joined], case.input.data, case.options)
 

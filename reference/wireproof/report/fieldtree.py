@@ -1,6 +1,6 @@
 """The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
 
-Design, section 2, "The layout trace": offsets come from the trace and from nowhere else.
+Offsets come from the trace of the decode and from nowhere else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,21 +39,21 @@ class Line:
     marked: bool = False
 
     def __str__(self) -> str:
-        """The line as a terminal shows it."""
+        """Return the line as text."""
         size = "" if self.size < 0 else str(self.size)
         head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
         return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
 
 
 def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
-    """The tree of a layout in the order of the bytes; `mark` is the position to point at."""
+    """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
     marked = innermost(layout.spans, mark)
     for line, span in placed(layout):
         yield evolve(line, marked=True) if span is not None and span is marked else line
 
 
 def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
-    """The lines of a tree, each with the field that it shows; headings and the refusal show none."""
+    """Yield the lines of a tree, each with its field; headings and the refusal have none."""
     ends = _region_ends(layout.spans)
     above: tuple[str, ...] = ()
     for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
@@ -79,7 +79,7 @@ def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
 
 
 def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
-    """What was unpacked from a region stands behind the region's own fields; outer spans come first."""
+    """Return the sort key of a span: decompressed data after the fields of its region, outer spans first."""
     key: list[int] = []
     space = ""
     for step in (int(step) for step in span.space.split(">") if step):
@@ -101,7 +101,7 @@ def _line(span: Span, depth: int, name: str) -> Line:
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
-    """A field's value in a few characters."""
+    """Return the value of a field in a few characters."""
     match value:
         case None:
             return "null"
@@ -114,14 +114,14 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
 
 
 def covered(cover: Cover | None) -> str:
-    """What a length, count or checksum speaks of."""
+    """Describe the bytes or items that a length, count or checksum is about."""
     if cover is None:
         return ""
     return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
 
 
 def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
-    """The smallest span that holds the position; None where no field stands."""
+    """Return the smallest span that contains the position; None if no field does."""
     if at is None:
         return None
     space, _, offset = str(at).rpartition(">")
@@ -133,5 +133,5 @@ def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
 
 
 def by_path(spans: Sequence[Span], path: str) -> Span | None:
-    """The span of a field; None where it was not read."""
+    """Return the span of a field; None if it was not read."""
     return next((span for span in spans if span.path == path), None)

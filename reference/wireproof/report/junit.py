@@ -1,4 +1,4 @@
-"""JUnit XML: a testsuite per format, revision and topic. Design, section 5."""
+"""JUnit XML: a testsuite for each format, revision and topic."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -30,7 +30,7 @@ _TAGS: Final[Mapping[str, str]] = {
 
 
 def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
-    """The XML of some runs, in UTF-8. `overlays` is the baseline of the one run that has one."""
+    """Render runs as XML in UTF-8; `overlays` is the baseline of the one run that has one."""
     root = ET.Element("testsuites", name="wireproof")
     for stream in streams:
         for name, events in _suites(stream).items():
@@ -78,7 +78,7 @@ def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay)
 
 
 def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
-    """A failure that gates nothing is reported as skipped, so that this view and the exit code agree."""
+    """Add the result of a case; a failure that does not set the exit code is reported as skipped."""
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"

@@ -1,4 +1,4 @@
-"""Markdown for a comment on a change: at most 60 lines. Design, section 5."""
+"""Markdown for a comment on a change: at most 60 lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def code(text: str) -> str:
 
 
 def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:
-    """Counts of some runs, then their findings, as many as fit."""
+    """Render the counts of runs, then as many of their findings as fit."""
     lines = ["## wireproof", "", *_table(streams), *_endings(streams)]
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
     for stream in streams:
@@ -66,7 +66,7 @@ def _row(stream: Stream, columns: list[str]) -> list[str]:
 
 
 def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
-    """A heading and a table of findings in at most `room` lines."""
+    """Return a heading and a table of findings in at most `room` lines."""
     paragraph = all_fail(stream)
     if paragraph:
         return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]

@@ -60,7 +60,7 @@ def remarked(suite: Suite, votes: Votes) -> Iterator[Remarked]:
 
 
 def _counted(some: Sequence[Vote]) -> dict[str, dict[str, int]]:
-    """The choices, and of each how often an implementation made it."""
+    """Return the choices and the number of times that implementations made each."""
     return {
         choice: {name: who.count(name) for name in dict.fromkeys(who)}
         for choice, who in choices(some).items()

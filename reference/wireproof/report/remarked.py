@@ -119,7 +119,7 @@ def wrong(remarks: Sequence[Remark]) -> Iterator[str]:
 
 
 def _allowed(remark: Remark) -> str:
-    """What else a reader may answer."""
+    """Return the other answers that a reader may give."""
     others = [f"another value ({other.name}: {other.value})" for other in remark.others]
     also = [*["a refusal"] * remark.refusable, *others]
     return f"allowed, and so is {' or '.join(also)}" if also else "allowed"

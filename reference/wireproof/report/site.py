@@ -147,7 +147,7 @@ def _at(found: Detail) -> At | None:
 
 
 def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """The rows of hex: where each begins, and its bytes with whether they are marked."""
+    """Yield the rows of hex: the offset of each, and its bytes with their marks."""
     data = data[:MOST_BYTES]
     return [
         (
@@ -159,7 +159,7 @@ def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
 
 
 def unexercised(fields: Sequence[Field]) -> list[Field]:
-    """The fields that are never at an edge of their type, nor refused, nor remarked on."""
+    """Return the fields that never have an extreme value, are never refused and have no remark."""
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 

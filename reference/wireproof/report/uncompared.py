@@ -1,4 +1,4 @@
-"""The fields that a run did not compare, because the adapter does not show them: one line a format."""
+"""The fields that a run did not compare because the adapter does not show them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ def uncompared(run: Run) -> Iterator[str]:
     """Yield `kafka.log/mixed: not compared: batches[].baseOffset, …` for each format with such fields."""
     for joined, names in run.not_compared.items():
         more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-        yield f"{joined}: not compared, for the adapter does not show them: {', '.join(names[:MOST])}{more}"
+        yield f"{joined}: not compared, the adapter does not show them: {', '.join(names[:MOST])}{more}"
 
 
 def of_format(run: Run, joined: str) -> tuple[str, ...]:

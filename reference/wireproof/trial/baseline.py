@@ -4,7 +4,7 @@ A known failure is one case with the verdict and class that it fails with, a rea
 date. One that no longer holds as it is written ends a run with exit code 3:
 
     # a comment stays with the entry below it
-    [[debt]]
+    [[known-failure]]
     id = "kafka.batch/v2/crc/flipped-bit"
     kind = "fail:wrong-accept"
     class = "crc-mismatch"
@@ -22,7 +22,7 @@ time (`timeout`), memory or output (`resource:…`), or the end of its process (
 these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
 failed assertion ends: it fails the same way on every machine, so another way is a change.
 
-`unsteady = true` marks an implementation that carries state from one input to another, as the reason
+`flaky = true` marks an implementation that carries state from one input to another, as the reason
 explains: such an entry is not stale if its case passes.
 """
 
@@ -60,7 +60,7 @@ _fixtures: Final = lru_cache(compiled)
 
 
 @frozen(cache_hash=True)
-class Debt:
+class KnownFailure:
     """One known failure, as the file has it."""
 
     id: str
@@ -70,7 +70,7 @@ class Debt:
     owner: str
     expires: date
     issue: str = ""
-    unsteady: bool = False
+    flaky: bool = False
     exact: bool = False
 
     @property
@@ -129,39 +129,41 @@ class Applied:
     """
 
     overlays: dict[str, Overlay]
-    stale: tuple[Debt, ...] = ()
-    changed: tuple[Debt, ...] = ()
-    expired: tuple[Debt, ...] = ()
+    stale: tuple[KnownFailure, ...] = ()
+    changed: tuple[KnownFailure, ...] = ()
+    expired: tuple[KnownFailure, ...] = ()
 
 
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
-_MARKS: Final = ("unsteady", "exact")
+_MARKS: Final = ("flaky", "exact")
 """Flags of an entry, each `true` or absent."""
 
 
-def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
+def parse(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
     """Return the known failures of a file; raises `BaselineError`."""
     try:
         rows = toml_of(text)
     except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
-    entries = rows.pop("debt", [])
+    entries = rows.pop("known-failure", [])
     if rows or not isinstance(entries, list):
         raise BaselineError(
-            f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
+            f"{name}: holds [[known-failure]] entries and nothing else, not {', '.join(rows) or 'entry = …'}"
         )
-    debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    written = Counter((debt.id, *(debt.failure if debt.broad else ())) for debt in debts)
+    known_failures = tuple(
+        _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
+    )
+    written = Counter((entry.id, *(entry.failure if entry.broad else ())) for entry in known_failures)
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
-    return debts
+    return known_failures
 
 
-def read(path: Path) -> tuple[Debt, ...]:
+def read(path: Path) -> tuple[KnownFailure, ...]:
     """Read the known failures of the file `path`; raises `BaselineError`."""
     return parse(text_of(path), path.name)
 
@@ -174,9 +176,9 @@ def text_of(path: Path) -> str:
         raise BaselineError(f"{path}: {error}") from None
 
 
-def _debt(row: object, where: str) -> Debt:
+def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
-        raise BaselineError(f"{where}: wants [[debt]] and not a value")
+        raise BaselineError(f"{where}: wants [[known-failure]] and not a value")
     if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
         raise BaselineError(
             f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
@@ -194,44 +196,47 @@ def _debt(row: object, where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
-    return evolve(debt, unsteady="unsteady" in row, exact="exact" in row)
+    entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    return evolve(entry, flaky="flaky" in row, exact="exact" in row)
 
 
 # --- a run seen through it ---
 
 
-def is_debt(event: CaseEvent) -> bool:
+def is_known_failure(event: CaseEvent) -> bool:
     """Return whether a verdict can be a known failure: one that gates at some level."""
     return gates(event.verdict, event.level, hold="should")
 
 
-def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
+def apply(stream: Stream, known_failures: Sequence[KnownFailure], today: date) -> Applied:
     """Apply the known failures to a run. In a filtered run an entry whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[Debt, dict[str, list[CaseEvent]]] = {
-        debt: {"as": [], "other": [], "not": []} for debt in debts
+    found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
+        entry: {"as": [], "other": [], "not": []} for entry in known_failures
     }
-    single = {debt.id: debt for debt in debts if not debt.prefix and not debt.broad}
-    families = sorted((debt for debt in debts if debt.prefix or debt.broad), key=lambda debt: debt.broad)
+    single = {entry.id: entry for entry in known_failures if not entry.prefix and not entry.broad}
+    families = sorted(
+        (entry for entry in known_failures if entry.prefix or entry.broad),
+        key=lambda entry: entry.broad,
+    )
     for event in stream.cases:
-        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
-        if debt is None:
+        entry = single.get(event.id) or next((entry for entry in families if entry.covers(event)), None)
+        if entry is None:
             continue
-        how = ("as" if debt.is_as_written(event) else "other") if _is_about(debt, event) else "not"
-        found[debt][how].append(event)
+        how = ("as" if entry.is_as_written(event) else "other") if _is_about(entry, event) else "not"
+        found[entry][how].append(event)
         if how != "not":
-            overlays[event.id] = _overlay(debt, today, as_written=how == "as")
+            overlays[event.id] = _overlay(entry, today, as_written=how == "as")
     overlays.update(_left_out(stream, overlays))
     return Applied(
         overlays,
         tuple(
-            debt
-            for debt in debts
-            if _is_seen(debt, stream) and _is_stale(found[debt], stream) and not debt.unsteady
+            entry
+            for entry in known_failures
+            if _is_seen(entry, stream) and _is_stale(found[entry], stream) and not entry.flaky
         ),
-        tuple(debt for debt in debts if found[debt]["other"]),
-        tuple(debt for debt in debts if debt.expires < today),
+        tuple(entry for entry in known_failures if found[entry]["other"]),
+        tuple(entry for entry in known_failures if entry.expires < today),
     )
 
 
@@ -245,20 +250,20 @@ def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple
             yield event.id, "expected"
 
 
-def _is_about(debt: Debt, event: CaseEvent) -> bool:
+def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
     """Return whether a verdict confirms or changes an entry; `undocumented` changes no other kind."""
-    return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
+    return is_known_failure(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
 
 
-def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
-    if debt.expires < today:
+def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
+    if entry.expires < today:
         return "expired"
     return "expected" if as_written else "changed"
 
 
-def _is_seen(debt: Debt, stream: Stream) -> bool:
+def _is_seen(entry: KnownFailure, stream: Stream) -> bool:
     """Return whether a run can prove an entry stale: for families only if all of them ran."""
-    return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
+    return "~" not in entry.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
@@ -276,7 +281,7 @@ def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "
     """Return a baseline of every failure of a run that would gate it; the user improves the reasons."""
     gating = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
     names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
-    return "\n".join(_block(Debt(*name, reason, owner, expires, issue)) for name in sorted(names))
+    return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
 
 
 def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
@@ -304,13 +309,19 @@ def _parts(event: CaseEvent) -> tuple[str, str]:
     return parent, derived.partition(":")[0]
 
 
-def _block(debt: Debt) -> str:
-    pairs = (debt.id, debt.kind, debt.cls, debt.reason, debt.owner)
+def _block(entry: KnownFailure) -> str:
+    pairs = (
+        entry.id,
+        entry.kind,
+        entry.cls,
+        entry.reason,
+        entry.owner,
+    )
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
-    lines.append(f"expires = {debt.expires.isoformat()}")
-    if debt.issue:
-        lines.append(f"{_OPTIONAL} = {_quoted(debt.issue)}")
-    return "\n".join(("[[debt]]", *lines, ""))
+    lines.append(f"expires = {entry.expires.isoformat()}")
+    if entry.issue:
+        lines.append(f"{_OPTIONAL} = {_quoted(entry.issue)}")
+    return "\n".join(("[[known-failure]]", *lines, ""))
 
 
 def _quoted(text: str) -> str:
@@ -329,14 +340,14 @@ def fix(text: str, stream: Stream, today: date) -> str:
         raise BaselineError(
             "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
         )
-    debts = parse(text)
-    applied = apply(stream, debts, today)
+    known_failures = parse(text)
+    applied = apply(stream, known_failures, today)
     head, blocks = _blocks(text)
-    if len(blocks) != len(debts):
+    if len(blocks) != len(known_failures):
         raise BaselineError(
-            "the baseline holds debts in a form that cannot be rewritten; use [[debt]] tables"
+            "the baseline has entries in a form that cannot be rewritten; use [[known-failure]] tables"
         )
-    return head + "".join(_kept(debts, blocks, applied, stream))
+    return head + "".join(_kept(known_failures, blocks, applied, stream))
 
 
 @frozen
@@ -345,7 +356,7 @@ class _Block:
 
     Attributes:
         lead: the comments right above it, which belong to it and to the following entries without comments.
-        entry: from its `[[debt]]` to its last line.
+        entry: from its `[[known-failure]]` to its last line.
         tail: blank lines, and separate comments.
     """
 
@@ -362,7 +373,9 @@ class _Block:
 def _blocks(text: str) -> tuple[str, list[_Block]]:
     """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
-    heads = [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[debt]]"]
+    heads = [
+        number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[known-failure]]"
+    ]
     starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
     rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
     blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
@@ -379,24 +392,26 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
     return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
-def _kept(debts: Sequence[Debt], blocks: Sequence[_Block], applied: Applied, stream: Stream) -> Iterator[str]:
+def _kept(
+    known_failures: Sequence[KnownFailure], blocks: Sequence[_Block], applied: Applied, stream: Stream
+) -> Iterator[str]:
     """Yield the entries that stay. A comment is removed with the last entry that it belongs to."""
     waiting = ""
-    for debt, block in zip(debts, blocks, strict=True):
+    for entry, block in zip(known_failures, blocks, strict=True):
         lead = block.lead or waiting
-        if debt in applied.stale:
+        if entry in applied.stale:
             waiting = "" if block.ends_group else lead
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        yield lead + _fixed(debt, block.entry, applied, stream) + block.tail
+        yield lead + _fixed(entry, block.entry, applied, stream) + block.tail
 
 
-def _fixed(debt: Debt, entry: str, applied: Applied, stream: Stream) -> str:
-    if debt not in applied.changed or debt.prefix:
-        return entry
-    event = next(event for event in stream.cases if event.id == debt.id)
-    return _with(_with(entry, "kind", event.label), "class", event.cls)
+def _fixed(entry: KnownFailure, text: str, applied: Applied, stream: Stream) -> str:
+    if entry not in applied.changed or entry.prefix:
+        return text
+    event = next(event for event in stream.cases if event.id == entry.id)
+    return _with(_with(text, "kind", event.label), "class", event.cls)
 
 
 def _with(block: str, name: str, value: str) -> str:
@@ -405,55 +420,57 @@ def _with(block: str, name: str, value: str) -> str:
     return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
 
 
-def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str, ...]:
+def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: date) -> tuple[str, ...]:
     """Return the faults of a baseline without a run, one line each: unknown ids, dates in the past."""
     ids = set(known)
     problems = []
-    for debt in debts:
-        if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
-            problems.append(f"{debt.id}: no such case")
-        if debt.expires < today:
-            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, {debt.who}")
+    for entry in known_failures:
+        if entry.fixture not in ids and not (
+            entry.broad and any(map(_fixtures(entry.fixture).fullmatch, ids))
+        ):
+            problems.append(f"{entry.id}: no such case")
+        if entry.expires < today:
+            problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")
     return tuple(problems)
 
 
 # --- the ratchet ---
 
 
-def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
+def grown(old: Iterable[KnownFailure], new: Iterable[KnownFailure]) -> tuple[str, ...]:
     """Return where `new` permits more than `old`, one line each, because a baseline only shrinks.
 
-    More means an entry that no old one covers, a later date, a new `unsteady`, or the loss of `exact`. An
+    More means an entry that no old one covers, a later date, a new `flaky`, or the loss of `exact`. An
     entry that fails in another way is not more.
     """
     before = tuple(old)
     problems = []
-    for debt in new:
-        holders = [other for other in before if _within(debt, other)]
+    for entry in new:
+        holders = [other for other in before if _within(entry, other)]
         latest = max((other.expires for other in holders), default=None)
         if latest is None:
-            problems.append(f"{debt.id}: a new debt ({debt.kind}), {debt.who}")
-        elif debt.expires > latest:
-            was, now = latest.isoformat(), debt.expires.isoformat()
-            problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
-        elif debt.unsteady and not any(other.unsteady for other in holders):
-            problems.append(f"{debt.id}: is unsteady now, {debt.who}")
-        elif debt.failure[0] == "runaway" and all(other.exact for other in holders):
-            problems.append(f"{debt.id}: is not exact now, {debt.who}")
+            problems.append(f"{entry.id}: a new entry ({entry.kind}), {entry.who}")
+        elif entry.expires > latest:
+            was, now = latest.isoformat(), entry.expires.isoformat()
+            problems.append(f"{entry.id}: expires on {now}, was {was}, {entry.who}")
+        elif entry.flaky and not any(other.flaky for other in holders):
+            problems.append(f"{entry.id}: is flaky now, {entry.who}")
+        elif entry.failure[0] == "runaway" and all(other.exact for other in holders):
+            problems.append(f"{entry.id}: is not exact now, {entry.who}")
     return tuple(problems)
 
 
-def _within(debt: Debt, other: Debt) -> bool:
+def _within(entry: KnownFailure, other: KnownFailure) -> bool:
     """Return whether the cases of one entry are among those of another."""
-    if debt.id == other.id:
-        return not debt.broad or _as_much(debt, other)
+    if entry.id == other.id:
+        return not entry.broad or _as_much(entry, other)
     if not other.broad:
-        return bool(other.prefix) and debt.id.startswith(other.prefix)
+        return bool(other.prefix) and entry.id.startswith(other.prefix)
     family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = _as_much(debt, other) and debt.id.startswith(debt.fixture + family)
-    return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))
+    alike = _as_much(entry, other) and entry.id.startswith(entry.fixture + family)
+    return alike and not entry.broad and bool(_fixtures(other.fixture).fullmatch(entry.fixture))
 
 
-def _as_much(debt: Debt, other: Debt) -> bool:
+def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
     """Return whether an entry fails as another says; an exact one also matches any limit of the other."""
-    return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))
+    return other.failure in (entry.failure, _failure(entry.kind, entry.cls, exact=False))

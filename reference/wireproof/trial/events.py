@@ -81,7 +81,7 @@ class CaseEvent:
         profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
         cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
             all agree.
-        before: the digest of the event before it.
+        previous: the digest of the event before it.
     """
 
     seq: int
@@ -106,7 +106,7 @@ class CaseEvent:
     flags: tuple[str, ...] = ()
     profile: str = "reader"
     cluster: int = 0
-    before: str = field(default="", eq=False)
+    previous: str = field(default="", eq=False)
 
     @property
     def label(self) -> str:
@@ -140,7 +140,7 @@ class Footer:
 
     counts: Mapping[str, int]
     complete: bool = True
-    before: str = field(default="", eq=False)
+    previous: str = field(default="", eq=False)
 
 
 TIMES: Final = ("started", "ns")
@@ -247,18 +247,18 @@ def to_line(event: Event) -> str:
 
 
 def chained(event: Event) -> str:
-    """Return the digest that the next event has: of every field but times, `before` included.
+    """Return the digest that the next event has: of every field but times, `previous` included.
 
     Two runs of one seed differ in times only; so they end in one digest.
     """
     return _digest(_row(event))
 
 
-def line_and_digest(event: Event, before: str) -> tuple[str, str]:
-    """Return `to_line` and `chained` of an event that is given `before`, the digest of the one before it."""
+def line_and_digest(event: Event, previous: str) -> tuple[str, str]:
+    """Return `to_line` and `chained` of an event after the one whose digest is `previous`."""
     row = _row(event)
-    if before:
-        row["before"] = before
+    if previous:
+        row["previous"] = previous
     return _LINE(row), _digest(row)
 
 

@@ -9,6 +9,7 @@ revision gets the same messages, the others from the strategy of their values.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
+from itertools import count
 from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
@@ -32,7 +33,7 @@ from wireproof.trial.verdicts import Verdict
 from wireproof.wire.observe import Wanted
 from wireproof.wire.values import to_json
 
-TOPIC: Final = "exchange"
+TOPIC: Final = "interop"
 """The family of the cases, and the topic in their ids."""
 
 WRITE: Final = "write"
@@ -149,15 +150,16 @@ class Exchanged:
     absent: Mapping[str, AdapterError]
 
 
-Tell = Callable[[str], None]
+Tell = Callable[[str, int, int], None]
+"""Takes what is being done in a few words, how many steps are done, and how many there are."""
 
 
 def exchange(
-    specs: Sequence[str], ask: Ask, *, timeout_scale: float = 1.0, tell: Tell = lambda _: None
+    specs: Sequence[str], ask: Ask, *, timeout_scale: float = 1.0, tell: Tell = lambda *_: None
 ) -> Exchanged:
     """Let the adapters that `specs` name write and read, each in processes of its own.
 
-    `tell` is called with a few words on the progress.
+    `tell` is called before each step.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -165,8 +167,9 @@ def exchange(
     with ExitStack() as stack:
         engines: dict[str, Engine] = {}
         absent: dict[str, AdapterError] = {}
-        for spec in dict.fromkeys(specs):
-            tell(f"{spec}: starting")
+        names = tuple(dict.fromkeys(specs))
+        for number, spec in enumerate(names):
+            tell(f"{spec} starts", number, len(names))
             try:
                 engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
                 engines[spec] = stack.enter_context(engine)
@@ -174,15 +177,17 @@ def exchange(
                 absent[spec] = error
         parties = {spec: Party(spec, engine.hello) for spec, engine in engines.items()}
         rows = rows_of([party.hello for party in parties.values()], ask)
+        steps = count()
+        total = 2 * len(parties) * len(rows)
         for spec, party in parties.items():
-            tell(f"{spec} writes")
-            for fmt in rows:
-                party.written[fmt.joined] = _written(engines[spec], fmt, ask)
-        parcels = {fmt.joined: packed(fmt, parties.values()) for fmt in rows}
+            for row in rows:
+                tell(f"{spec} writes {row.joined}", next(steps), total)
+                party.written[row.joined] = _written(engines[spec], row, ask)
+        parcels = {row.joined: packed(row, parties.values()) for row in rows}
         for spec, party in parties.items():
-            for joined, messages in parcels.items():
-                tell(f"{spec} reads {joined}")
-                party.read[joined] = _read(engines[spec], messages, party)
+            for joined, some in parcels.items():
+                tell(f"{spec} reads {joined}", next(steps), total)
+                party.read[joined] = _read(engines[spec], some, party)
             party.notes += engines[spec].notes
     return Exchanged(ask, tuple(parties.values()), parcels, absent)
 

@@ -1,7 +1,7 @@
 """The results of an interop run: a stream of events for each adapter, and counts for the reports.
 
-The topic of encoded and decoded messages is `exchange`: `kafka.batch/v2/exchange/<producer>~s0:7` is an
-adapter's reading of that producer's bytes for encode case 7, `…/exchange/write~s0:7` the bytes that it wrote.
+The topic of encoded and decoded messages is `interop`: `kafka.batch/v2/interop/<producer>~s0:7` is an
+adapter's reading of that producer's bytes for encode case 7, `…/interop/write~s0:7` the bytes that it wrote.
 The topic of cross-version checks is `laws`.
 """
 

@@ -1,11 +1,24 @@
 """Short texts of expectations and outcomes, for `want` and `got` of a verdict."""
 
 from json import JSONEncoder
-from typing import Final
+from typing import Final, TypeAlias
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
-from wireproof.cases.outcome import Accepted, Outcome, Refused, TimedOut
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    Outcome,
+    Refused,
+    Stalled,
+    TimedOut,
+    Unsupported,
+)
 from wireproof.trial.compare import MISSING, Difference
+
+NoAnswer: TypeAlias = Unsupported | Stalled | Crashed | TimedOut | Exhausted | Faulty | NotRun
 
 MOST: Final = 120
 """Maximum characters of one answer in a report."""
@@ -45,10 +58,22 @@ def short_outcome(outcome: Outcome) -> str:
         case Refused(cls, at, path, detail, text):
             where = "" if at is None else f" at {at}"
             return cut(f"refuse {cls}{where} {path} {detail} {text}")
+        case _:
+            return cut(_no_answer(outcome))
+
+
+def _no_answer(outcome: NoAnswer) -> str:
+    match outcome:
         case TimedOut(ms):
             return f"no answer in {ms} ms"
+        case Crashed(text):
+            return f"crashed: {text.removeprefix('died with ')}"
+        case Exhausted(resource, text):
+            return text or f"used too much {resource}"
+        case Faulty(text):
+            return text if text.startswith("invalid answer") else f"invalid answer: {text}"
         case _:
-            return cut(f"{type(outcome).__name__.lower()} {outcome.text}")
+            return f"{type(outcome).__name__.lower()}: {outcome.text}"
 
 
 _ENCODER: Final = JSONEncoder(separators=(",", ":"), skipkeys=True, check_circular=False, default=repr)

@@ -63,11 +63,11 @@ class EventWriter:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
-        self._before = ""
+        self._previous = ""
         self._line(run)
 
     def _line(self, event: Event) -> None:
-        line, self._before = line_and_digest(event, self._before)
+        line, self._previous = line_and_digest(event, self._previous)
         self._out.write(line + "\n")
 
     def case(self, event: CaseEvent) -> None:
@@ -77,7 +77,7 @@ class EventWriter:
 
     def footer(self, *, complete: bool = True) -> Footer:
         """Write the footer, the last event."""
-        footer = Footer(dict(sorted(self._counts.items())), complete, self._before)
+        footer = Footer(dict(sorted(self._counts.items())), complete, self._previous)
         self._line(footer)
         self._out.flush()
         return footer

@@ -40,22 +40,22 @@ class Difference:
 
 def broken(stream: Stream) -> Break | None:
     """Return where the chain of a run breaks; None if every event has the digest of the event before it."""
-    before = chained(stream.run)
+    previous = chained(stream.run)
     for place, event in enumerate(_after_manifest(stream), 1):
-        if event.before != before:
+        if event.previous != previous:
             what = event.id if isinstance(event, CaseEvent) else "the footer"
-            why = "has no digest" if not event.before else "does not have the digest of the event before it"
+            why = "has no digest" if not event.previous else "does not have the digest of the event before it"
             return Break(place, f"event {place}, {what}, {why}")
-        before = chained(event)
+        previous = chained(event)
     return None
 
 
 def head(stream: Stream) -> str:
     """Return the last digest of the chain, which identifies the whole run and can be published."""
-    before = chained(stream.run)
+    previous = chained(stream.run)
     for event in _after_manifest(stream):
-        before = chained(evolve(event, before=before))
-    return before
+        previous = chained(evolve(event, previous=previous))
+    return previous
 
 
 def _after_manifest(stream: Stream) -> Iterator[CaseEvent | Footer]:
