@@ -33,12 +33,12 @@ from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.suggestions import suggestion
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.trace import Span
-from wireproof.wire.values import Json, from_json, to_json
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import Writer
 
 
@@ -88,7 +88,7 @@ class Decoded:
 class Layout:
     """The trace of a decode, and its result: `decoded`, or `rejected` if the codec rejected the bytes."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
     decoded: Decoded | None
     rejected: Rejected | None
 
@@ -276,7 +276,7 @@ def matching(patterns: Iterable[str]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def decode(fmt: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
+def decode(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Decoded:
     """Decode `data`.
 
     Raises:
@@ -287,7 +287,7 @@ def decode(fmt: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
 
-def layout(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
+def layout(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Layout:
     """Decode `data` with a trace; a rejection is part of the result and is not raised."""
     reader = TracingReader(data, budget=Budget(options.max_output))
     try:
@@ -297,7 +297,7 @@ def layout(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
     return Layout(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
 
 
-def encode(fmt: Format, value: Json, options: Options = DEFAULT) -> bytes:
+def encode(fmt: Format, value: Json, options: Options = DEFAULT_OPTIONS) -> bytes:
     """Encode a value in JSON form.
 
     Raises:
@@ -308,7 +308,7 @@ def encode(fmt: Format, value: Json, options: Options = DEFAULT) -> bytes:
     return bytes(writer.data)
 
 
-def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
     """Return an iterator over the items of a stream.
 
     Raises:

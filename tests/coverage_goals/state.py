@@ -6,7 +6,7 @@ from typing import Any
 from attrs import frozen
 
 from wireproof.formats import Layout
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
 
 @frozen

@@ -16,11 +16,11 @@ from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.heka.message import FIELD, MESSAGE
 from wireproof.heka.schema import Slot, octets
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import FIXED64, LENGTH, VARINT, WireField
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.rejection import Rejected
 
 # --- messages ---
 
@@ -65,7 +65,7 @@ class PackedOnly(PatchedTable):
 
     def rows(self) -> Mapping[int, Slot]:
         """Return the rows of the three arrays of numbers."""
-        return {number: evolve(FIELD[number], wires=(LENGTH,)) for number in (6, 7, 8)}
+        return {number: evolve(FIELD[number], wires=(LENGTH_DELIMITED,)) for number in (6, 7, 8)}
 
 
 class UnpackedOnly(PatchedTable):

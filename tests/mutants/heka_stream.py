@@ -14,12 +14,12 @@ from wireproof.formats import Decoded, Format
 from wireproof.heka.framing import FRAMINGS
 from wireproof.heka.header import HEADER
 from wireproof.heka.schema import Slot
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 # --- frames ---
 

@@ -17,10 +17,10 @@ from wireproof.heka import auth
 from wireproof.heka.header import Header
 from wireproof.heka.message import FIELD
 from wireproof.heka.schema import Slot
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import LENGTH, WireField
+from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
 
 # --- messages: heka.md, sections 1 and 4 ---
 
@@ -31,7 +31,7 @@ def _packed_once_packed(slot: Slot) -> Slot:
 
     def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
         found = slot.read(reader, wire, name)
-        if wire.wire == LENGTH:
+        if wire.wire == LENGTH_DELIMITED:
             packed[:] = [reader]
         elif packed and packed[0] is reader:
             return []

@@ -15,9 +15,9 @@ from wireproof.heka import auth, frame, message, scan
 from wireproof.heka.frame import Frame
 from wireproof.heka.header import Header
 from wireproof.heka.schema import Collected, Slot, collect
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 

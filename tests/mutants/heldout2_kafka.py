@@ -18,10 +18,10 @@ from wireproof.kafka.message import Head
 from wireproof.kafka.values import Endpoint, Entry, Message, RecordBatch
 from wireproof.wire import gzip, lz4
 from wireproof.wire.checksums import crc32
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
+from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.unpacking import failed
-from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
@@ -82,7 +82,7 @@ class Lz4BlockChecksumUnverified(PatchedKafka):
 def _ten_bytes(reader: Reader) -> None:
     start = reader.pos
     if reader.uint16le("magic") != gzip.MAGIC or reader.uint8("method") != gzip.DEFLATE:
-        raise failed(reader, "magic", "no gzip member", start)
+        raise decompress_failed(reader, "magic", "no gzip member", start)
     reader.skip("rest", 7)
 
 

@@ -23,11 +23,11 @@ from wireproof.cases.damage import right
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.kinds import BY_CODE
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 
 class BigEndianReader(Reader):

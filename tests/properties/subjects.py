@@ -10,7 +10,7 @@ from wireproof.cases.strategies.damaged import written
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.fuzz.oracles import told
 from wireproof.strategies import nearly_valid, values
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 __all__ = ["FORMATS", "LIFTED", "STREAMS", "each", "entries", "nearly", "read", "told", "valued", "written"]
 

@@ -7,7 +7,7 @@ from subjects import FORMATS, each, read, valued, written
 from wireproof import formats
 from wireproof.cases.damage import CHECKSUMS
 from wireproof.formats import Format
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 SEALING = ("kafka.", "iggy.log/", "iggy.send/0.11")
 

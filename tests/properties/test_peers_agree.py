@@ -22,8 +22,8 @@ from wireproof.formats import Format
 from wireproof.heka.message import Message
 from wireproof.kafka.arithmetic import CODEC
 from wireproof.kafka.values import Log, RecordBatch
-from wireproof.wire.observe import project, tree_of
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.observed_fields import field_tree, project
 
 V2 = FORMATS["kafka.batch/v2"]
 LOG = FORMATS["kafka.log/mixed"]
@@ -63,7 +63,7 @@ def whole_seconds(batch: RecordBatch) -> bool:
 
 def seen(peer: Any, row: Format, value: Json) -> Json:
     """The part of a value that the peer claims to show of a format."""
-    return project(value, tree_of(peer.revisions[row.joined].observes))
+    return project(value, field_tree(peer.revisions[row.joined].observes))
 
 
 def peer_reads(peer: Any, row: Format, data: bytes) -> Json:

@@ -10,7 +10,7 @@ from tests.generators.heka_streams import generate
 from tests.generators.kafka_segments import MIB
 from wireproof.cli import account as verb
 from wireproof.heka.account import Account, Difference, account
-from wireproof.wire.options import Resync
+from wireproof.wire.options import ResyncMode
 
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 S17 = bytes.fromhex("1e0208141f0a101011121314151617") + F + F
@@ -18,7 +18,7 @@ S19 = bytes.fromhex("1e0522016108141f0a10101112131415161718191a1b1c1d2e2f1001") 
 S28 = bytes.fromhex("1e030814ff1f0a10101112131415161718191a1b1c1d2e2f1001") + F
 S31 = bytes.fromhex("1e0208201f0a017810013219") + F + F
 
-MODES: tuple[Resync, ...] = ("strict", "go", "c")
+MODES: tuple[ResyncMode, ...] = ("strict", "go", "c")
 
 
 def counted(data: bytes, size: int = 1 << 20) -> tuple[list[Account], list[Difference]]:

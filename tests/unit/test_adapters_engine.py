@@ -23,7 +23,7 @@ from wireproof.cases.outcome import (
 )
 from wireproof.trial.deaths import SILENT, TIMEOUTS, Deaths
 from wireproof.trial.engine import Engine
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 FAULTY = Path(__file__).with_name("faulty.py")
 GOOD = [b"a", b"bb", b"ccc"]
@@ -368,7 +368,7 @@ def test_a_run_may_ask_for_digests() -> None:
     for in_process in (False, True):
         with Engine("py:toys:Toy", digest=True, in_process=in_process) as engine:
             (ran,) = engine.run(plan)
-        assert ran.outcome == Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+        assert ran.outcome == Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
 
 
 def test_a_slow_adapter_shows_its_results_as_it_goes() -> None:

@@ -30,8 +30,8 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.wire.classes import CLASSES
 from wireproof.wire.options import Options
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 SCHEMA: Any = json.loads(files("wireproof").joinpath("schemas/adapter.schema.json").read_text())
 VALID = Draft202012Validator(SCHEMA)
@@ -164,7 +164,7 @@ def test_the_answer_of_the_design_is_understood() -> None:
 
 
 def test_the_schema_knows_every_class() -> None:
-    assert SCHEMA["$defs"]["class"]["enum"] == list(CLASSES)
+    assert SCHEMA["$defs"]["class"]["enum"] == list(REJECT_CLASSES)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
 from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 HERE = Path(__file__).parent
 FAULTY = f"exec:{sys.executable} -S -E {HERE / 'faulty.py'}"
@@ -120,7 +120,7 @@ def test_a_value_that_is_no_json_is_a_fault_of_the_adapter(worker: Controller) -
 
 
 def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
-    expected = Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+    expected = Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
     assert ask(worker, request("value", answer="digest")) == expected
     assert Caller(toys.Toy()).answer(request("value", answer="digest")) == expected
     assert Caller(toys.Toy()).answer(request("no_json", answer="digest")) == Faulty(
@@ -129,7 +129,7 @@ def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
 
 
 def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller) -> None:
-    assert ask(worker, request("large")) == Accepted(digest=digest({"a": "00" * (9 << 20)}))
+    assert ask(worker, request("large")) == Accepted(digest=json_digest({"a": "00" * (9 << 20)}))
 
 
 def test_the_address_space_of_a_worker_is_bounded(worker: Controller) -> None:

@@ -6,9 +6,9 @@ from goldens import load
 from wireproof.cases.autopsy import BEYOND, PADDING, Within, autopsy
 from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, Layout, layout
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 V2 = FORMATS["kafka.batch/v2"]
 
@@ -61,7 +61,7 @@ def test_zeros_that_stand_for_what_was_cut_off_are_no_messages_without_end() -> 
     spans = Within(len(whole) - 1)
     reader = TracingReader(whole[:-1] + bytes(PADDING), spans=spans)
     with pytest.raises(Rejected) as caught:
-        poll.decode(reader, DEFAULT)
+        poll.decode(reader, DEFAULT_OPTIONS)
     assert caught.value.cls == "truncated"
     assert len([span for span in spans if span.start >= len(whole)]) <= BEYOND
     assert {span.path for span in layout(poll, whole).spans} <= {span.path for span in spans}

@@ -17,7 +17,7 @@ from goldens import load
 
 from wireproof.cases.case import Accept, Reject
 from wireproof.report.remarked import MEANINGS
-from wireproof.wire.remarks import REMARKS
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 
 def golden(name: str) -> str:
@@ -140,7 +140,7 @@ def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Com
 
 
 def test_every_remark_has_words() -> None:
-    assert set(MEANINGS) == set(REMARKS)
+    assert set(MEANINGS) == set(REMARK_CLASSES)
 
 
 def test_explain_tries_the_revisions_that_it_is_told(wireproof: Command) -> None:

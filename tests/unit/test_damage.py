@@ -11,8 +11,8 @@ from wireproof import formats
 from wireproof.cases.case import Data
 from wireproof.cases.damage import Damaged, encoded, replaced, resealed
 from wireproof.formats import FORMATS, Layout, layout
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 V2 = FORMATS["kafka.batch/v2"]
 CRC_AT = 17
@@ -24,7 +24,7 @@ def golden(name: str) -> tuple[bytes, Layout]:
     return case.input.data, layout(FORMATS[case.joined], case.input.data)
 
 
-def span(found: Layout, path: str) -> Span:
+def span(found: Layout, path: str) -> FieldSpan:
     return next(one for one in found.spans if one.path == path and not one.space)
 
 
@@ -103,8 +103,8 @@ def test_resealing_sound_bytes_changes_nothing(name: str) -> None:
 
 
 def test_a_value_is_written_in_the_type_of_its_field_or_not_at_all() -> None:
-    def typed(kind: str) -> Span:
-        return Span("f", "", 0, 1, kind, 0)
+    def typed(kind: str) -> FieldSpan:
+        return FieldSpan("f", "", 0, 1, kind, 0)
 
     assert encoded(typed("int16"), -2) == b"\xff\xfe"
     assert encoded(typed("uint32le"), 1) == b"\x01\0\0\0"

@@ -15,9 +15,9 @@ from wireproof.cases.derived import EDGE, FAMILIES, OPEN, RELATION, WHOLE, broke
 from wireproof.formats import FORMATS, layout
 from wireproof.trial.lookup import find
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.scan_items import Item
 
 PARENT = "kafka.batch/v2/crc/leader-epoch-outside"
 ALL = (*FAMILIES, "join", "chunk")

@@ -22,8 +22,8 @@ from wireproof.trial.ledger import Tally, ledger
 from wireproof.trial.streams import read
 from wireproof.trial.understanding import Heard, Split, alike, clusters, departs, groups, splits
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.observe import NOTHING, both, project, tree_of
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
 WRITER = spec_of("mutant:encode-headers-dropped")
@@ -108,13 +108,13 @@ def test_the_values_of_a_seed_are_the_same_however_many_are_wanted() -> None:
 
 
 def test_the_fields_that_both_show_are_compared_and_no_others() -> None:
-    one, other = tree_of(("a", "list[].x", "list[].y", "z")), tree_of(("list[].y", "a.b", "q"))
-    shared = both(one, other)
+    one, other = field_tree(("a", "list[].x", "list[].y", "z")), field_tree(("list[].y", "a.b", "q"))
+    shared = common_tree(one, other)
     value = {"a": {"b": "1", "c": "2"}, "list": [{"x": "3", "y": "4"}], "z": "5", "q": "6"}
     assert project(value, shared) == {"a": {"b": "1"}, "list": [{"y": "4"}]}
-    assert both({}, one) == one
-    assert both(tree_of(("a",)), tree_of(("b",))) is NOTHING
-    assert both(tree_of(("list[].a", "c")), tree_of(("list[].b", "c"))) == {"c": {}}
+    assert common_tree({}, one) == one
+    assert common_tree(field_tree(("a",)), field_tree(("b",))) is NO_FIELDS
+    assert common_tree(field_tree(("list[].a", "c")), field_tree(("list[].b", "c"))) == {"c": {}}
 
 
 # --- clusters ---
@@ -124,7 +124,7 @@ def reading(outcome: Outcome, label: str = "pass", observes: tuple[str, ...] = (
     case = Case("x", "heka.message", "0.10", Data(b""), Accept({"a": "1", "b": "2"}))
     name, _, kind = label.partition(":")
     verdict = Verdict(name, kind)  # type: ignore[arg-type] # a name of the table
-    return Read(Parcel(case, ()), case, verdict, outcome, tree_of(observes), 0)
+    return Read(Parcel(case, ()), case, verdict, outcome, field_tree(observes), 0)
 
 
 SAID = Accepted({"a": "1", "b": "2"}, 5)

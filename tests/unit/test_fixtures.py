@@ -16,7 +16,7 @@ from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixtures import FixtureError, case_of, folder, read
 from wireproof.cases.page import page_of, row_of, write
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
 SCHEMA: dict[str, Any] = json.loads(
     (Path(wireproof.__file__).parent / "schemas" / "fixture.schema.json").read_text(encoding="utf-8")

@@ -14,9 +14,9 @@ from wireproof.cases.strategies.heka import messages, streams
 from wireproof.formats import FORMATS
 from wireproof.heka.message import Message
 from wireproof.heka.stream import Stream
+from wireproof.wire.json_values import json_schema, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import schema, to_json
+from wireproof.wire.rejection import Rejected
 
 MESSAGE = FORMATS["heka.message/0.10"]
 STREAM = FORMATS["heka.stream/0.10"]
@@ -139,7 +139,7 @@ def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpack
 def test_the_values_have_a_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="comes with the extra 'test'")
     for row, data in ((MESSAGE, MINIMAL), (STREAM, F + F)):
-        jsonschema.validate(to_json(formats.decode(row, data).value), schema(row.value, row.joined))
+        jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.joined))
 
 
 @pytest.mark.parametrize("name", ["uuid", "timestamp", "severity", "fields"])

@@ -15,7 +15,7 @@ from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS
 from wireproof.iggy import jsontext
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 IGGY = [name for name in FORMATS if name.startswith("iggy.")]
 SEEDS: dict[str, list[bytes]] = {name: [] for name in IGGY}

@@ -6,7 +6,7 @@ from kafka_examples import WORKED, Worked
 
 from wireproof import formats
 from wireproof.kafka.values import Message, Record
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
 
 CODEC = 7
 EXAMPLES = [pytest.param(row, id=f"{row.example}-{row.vector}") for row in WORKED]

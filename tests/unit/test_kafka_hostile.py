@@ -12,7 +12,7 @@ from steps import growth
 
 from wireproof import formats
 from wireproof.kafka.scan import CRC_WORK
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 HEADER = "0000 00 026b 0276"
 KAFKA = [row for row in formats.FORMATS.values() if row.name.startswith("kafka.")]

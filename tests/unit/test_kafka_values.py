@@ -11,8 +11,8 @@ from wireproof import formats
 from wireproof.cases.strategies import kafka as strategies
 from wireproof.kafka.arithmetic import wrap64
 from wireproof.kafka.values import Control, Endpoint, Voter
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.rejection import Rejected
 
 
 def test_offsets_wrap_at_64_bits() -> None:

@@ -19,9 +19,9 @@ from steps import steps
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.rejection import Rejected
 
 Path = tuple[str | int, ...]
 

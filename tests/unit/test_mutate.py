@@ -22,9 +22,9 @@ from wireproof.formats import FORMATS, Format
 from wireproof.heka.header import Header
 from wireproof.iggy.message import Polled40
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.wire.compress import compress
+from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 ROWS = list(FORMATS.values())
 BATCH = FORMATS["kafka.batch/v2"]

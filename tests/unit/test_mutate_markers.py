@@ -6,7 +6,7 @@ from wireproof.cases.mutate.markers import VALUES, marker
 from wireproof.kafka import control
 from wireproof.kafka.values import Control, Record
 from wireproof.wire.reader import TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 
 def typed(record: Record) -> tuple[Control | None, bool]:

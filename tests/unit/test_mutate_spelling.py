@@ -21,8 +21,8 @@ from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
 from wireproof.fuzz.inputs import Inputs
 from wireproof.heka.stream import Stream
 from wireproof.kafka.values import Log
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 
 MESSAGE, STREAM, LOG = (
     FORMATS[name] for name in ("heka.message/0.10", "heka.stream/0.10", "kafka.log/mixed")
@@ -149,7 +149,7 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
 def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     suite = load()
     decodes, scans = askings(STREAM, suite), askings(STREAM, suite, "scan")
-    assert decodes[0].options == scans[0].options == DEFAULT
+    assert decodes[0].options == scans[0].options == DEFAULT_OPTIONS
     assert {way.options.resync for way in decodes} == {"strict"}
     assert {way.options.resync for way in scans} == {"strict", "go", "c"}
     assert keys_of(decodes)["test_1"] == b"testkey"
@@ -188,4 +188,4 @@ def test_offsets_and_producers_are_those_of_the_log() -> None:
 def test_where_the_bytes_say_nothing_the_options_stay() -> None:
     wanted = Options(max_message=9, fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
     assert all(fitted(LOG, wanted, b"", number) == wanted for number in range(20))
-    assert fitted(LOG, DEFAULT, sample(LOG), 1) is DEFAULT
+    assert fitted(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS

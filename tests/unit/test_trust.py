@@ -16,7 +16,7 @@ from wireproof.cases.observable import not_compared, unknown
 from wireproof.formats import FORMATS
 from wireproof.trial.baseline import apply, parse, write
 from wireproof.trial.conclusion import exit_code, sentence
-from wireproof.wire.observe import NOTHING, both, hidden, project, tree_of
+from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project, unobserved_fields
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -155,12 +155,15 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
 
 
 def test_a_selector_is_about_one_kind_of_entry() -> None:
-    tree = tree_of(("batches[magic=2].magic", "batches[].offset"))
+    tree = field_tree(("batches[magic=2].magic", "batches[].offset"))
     value = {"batches": [{"magic": "2", "offset": "1", "key": "x"}, {"magic": "0", "offset": "3"}]}
     assert project(value, tree) == {"batches": [{"magic": "2", "offset": "1"}, {"offset": "3"}]}
-    assert hidden(value, tree) == {"batches[].key", "batches[].magic"}
-    assert both(tree, tree_of(("batches[].magic",))) == {"batches": {"[magic=2]": {"magic": {}}}}
-    assert both(tree_of(("batches[magic=2].magic",)), tree_of(("batches[magic=1].magic",))) is NOTHING
+    assert unobserved_fields(value, tree) == {"batches[].key", "batches[].magic"}
+    assert common_tree(tree, field_tree(("batches[].magic",))) == {"batches": {"[magic=2]": {"magic": {}}}}
+    assert (
+        common_tree(field_tree(("batches[magic=2].magic",)), field_tree(("batches[magic=1].magic",)))
+        is NO_FIELDS
+    )
 
 
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:

@@ -17,8 +17,8 @@ from wireproof.adapters.probe import Finding
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.formats import FORMATS
-from wireproof.wire.observe import project, tree_of
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import field_tree, project
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 PROFILES: Final = ("reader", "produce")
@@ -152,7 +152,7 @@ def _under(path: str, pattern: str) -> bool:
 
 
 def _alike(pairs: Sequence[tuple[Json, Json]], path: str) -> bool:
-    tree = tree_of((path,))
+    tree = field_tree((path,))
     return all(project(value, tree) == project(got, tree) for value, got in pairs)
 
 

@@ -10,7 +10,7 @@ from wireproof.cases.observable import unknown
 from wireproof.formats import FORMATS
 from wireproof.suggestions import suggestion
 from wireproof.wire.options import Profile
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 LONGEST: Final = 80
 """Characters of a name that a message shows."""

@@ -29,7 +29,7 @@ from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchEr
 from wireproof.adapters.framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.messages import OPENING, hello_of, kind_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 MIB: Final = 1024 * 1024
 

@@ -9,8 +9,8 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.rejection import Rejected
 
 _FRAME_OPS: Final[tuple[Op, ...]] = ("decode", "encode")
 _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")

@@ -12,10 +12,10 @@ from attrs import evolve
 
 from wireproof.cases.damage import Damaged, resealed
 from wireproof.formats import Format, Layout, layout
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 PADDING: Final = 1 << 16
 """Zeros that replace the bytes that were cut off."""
@@ -27,7 +27,7 @@ BEYOND: Final = 64
 """Fields read beyond the bytes, after which a reading stops: zeros may stand for endless messages."""
 
 
-class Within(list[Span]):
+class Within(list[FieldSpan]):
     """The fields of a reading that stops after too many fields beyond the first `size` bytes."""
 
     __slots__ = ("left", "size")
@@ -38,7 +38,7 @@ class Within(list[Span]):
         self.size = size
         self.left = BEYOND
 
-    def append(self, span: Span) -> None:
+    def append(self, span: FieldSpan) -> None:
         """Add a field; raises `Rejected` (`truncated`) after too many beyond the bytes."""
         if not span.space and span.start >= self.size:
             self.left -= 1
@@ -47,7 +47,7 @@ class Within(list[Span]):
         super().append(span)
 
 
-def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
+def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Layout:
     """Return the layout of `data`, with the fields after the fault for which it is rejected."""
     first = layout(fmt, data, options)
     if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
@@ -57,7 +57,7 @@ def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
     return evolve(first, spans=_merged(readings, len(data)))
 
 
-def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[Span, ...]]:
+def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
     """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
     for _ in range(CHECKS):
         spans, rejected = _read(fmt, data, size, options)
@@ -67,7 +67,9 @@ def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[
         data = resealed(Damaged(data, spans), lengths=False).data
 
 
-def _read(fmt: Format, data: bytes, size: int, options: Options) -> tuple[tuple[Span, ...], Rejected | None]:
+def _read(
+    fmt: Format, data: bytes, size: int, options: Options
+) -> tuple[tuple[FieldSpan, ...], Rejected | None]:
     """Return the fields of the first `size` bytes and some beyond them, and the rejection of the whole."""
     spans = Within(size)
     reader = TracingReader(data, budget=Budget(options.max_output), spans=spans)
@@ -78,9 +80,9 @@ def _read(fmt: Format, data: bytes, size: int, options: Options) -> tuple[tuple[
     return tuple(spans), None
 
 
-def _merged(readings: Sequence[tuple[Span, ...]], size: int) -> tuple[Span, ...]:
+def _merged(readings: Sequence[tuple[FieldSpan, ...]], size: int) -> tuple[FieldSpan, ...]:
     """Return each field as the first reading has it, if it lies inside the real bytes."""
-    found: dict[tuple[str, int, str], Span] = {}
+    found: dict[tuple[str, int, str], FieldSpan] = {}
     for spans in readings:
         for span in spans:
             if span.space or span.end <= size:

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import At
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Position
 
 Op = Literal["decode", "encode", "scan"]
 Level = Literal["must", "should", "may", "info"]
@@ -39,7 +39,7 @@ class Reject:
 
     cls: RejectClass
     also: tuple[RejectClass, ...] = ()
-    at: At | None = None
+    at: Position | None = None
     before: Json = None
 
 
@@ -128,7 +128,7 @@ class Case:
     why: str = ""
     op: Op = "decode"
     profile: Literal["reader", "produce"] = "reader"
-    options: Options = DEFAULT
+    options: Options = DEFAULT_OPTIONS
     level: Level = "must"
     rules: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()

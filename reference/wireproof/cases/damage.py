@@ -11,21 +11,21 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.wire.checksums import crc32, crc32c, iggy_batch, xxh3_64
-from wireproof.wire.reader import FIXED
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Cover, Covering, Span
+from wireproof.wire.checksums import crc32, crc32c, iggy_batch_checksum, xxh3_64
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 from wireproof.wire.writer import Writer
 
-CHECKSUMS: Final[dict[Covering, Callable[[bytes], int]]] = {
+CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
     "crc32c": crc32c,
     "crc32": crc32,
     "xxh3-64": xxh3_64,
-    "iggy-batch": iggy_batch,
+    "iggy-batch": iggy_batch_checksum,
 }
 """The checksums over outermost bytes that can be fixed up without a key."""
 
-COUNTED: Final[tuple[Covering, ...]] = ("length", "count")
+COUNTED: Final[tuple[CoverKind, ...]] = ("length", "count")
 """The covers that hold a size."""
 
 
@@ -34,17 +34,17 @@ class Damaged:
     """Bytes after an edit, and their layout."""
 
     data: bytes
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
 
 
-def encoded(span: Span, value: int) -> bytes | None:
+def encoded(span: FieldSpan, value: int) -> bytes | None:
     """Return `value` in the type of the field; None if it does not fit or the type holds no integer."""
     return _encoded(span.type, value)
 
 
 @lru_cache(maxsize=1 << 14)  # a family encodes the same values of the same fields many times
 def _encoded(kind: str, value: int) -> bytes | None:
-    packing = FIXED.get(kind)
+    packing = FIXED_WIDTH.get(kind)
     if packing is not None:
         try:
             return packing.pack(value)
@@ -62,7 +62,7 @@ def _encoded(kind: str, value: int) -> bytes | None:
     return bytes(writer.data)
 
 
-def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Damaged:
+def replaced(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> Damaged:
     """Return the bytes with those of `span` replaced, and the layout moved with them."""
     outer = tuple(one for one in spans if not one.space)
     grown = len(new) - (span.end - span.start)
@@ -76,14 +76,14 @@ def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
     return Damaged(damaged.data[:start] + new + damaged.data[end:], spans)
 
 
-def shifted(spans: tuple[Span, ...], start: int, end: int, grown: int) -> tuple[Span, ...]:
+def shifted(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
     """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
     if end > start:
         spans = tuple([one for one in spans if one.start < start or one.end > end])
     return tuple([_moved(one, start, end, grown) for one in spans]) if grown else spans
 
 
-def _moved(one: Span, start: int, end: int, grown: int) -> Span:
+def _moved(one: FieldSpan, start: int, end: int, grown: int) -> FieldSpan:
     if one.end <= start and (one.cover is None or one.cover.end < start):
         return one
     cover = one.cover
@@ -91,9 +91,9 @@ def _moved(one: Span, start: int, end: int, grown: int) -> Span:
         first = _at(cover.start, start, end, grown) if cover.start != start else start
         cover = Cover(cover.kind, first, _at(cover.end, start, end, grown), cover.bias)
     if one.end <= start and one.start < start:
-        return Span(one.path, one.space, one.start, one.end, one.type, one.value, cover)
+        return FieldSpan(one.path, one.space, one.start, one.end, one.type, one.value, cover)
     first = one.start if one.start <= start < one.end else _at(one.start, start, end, grown)
-    return Span(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
+    return FieldSpan(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
 
 
 def _at(pos: int, start: int, end: int, grown: int) -> int:
@@ -129,7 +129,7 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
     return Damaged(data, spans)
 
 
-def _inner_first(spans: Sequence[Span]) -> list[int]:
+def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
     """Return the places of covering fields: lengths before checksums, small ranges first."""
     found = [
         (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
@@ -139,7 +139,7 @@ def _inner_first(spans: Sequence[Span]) -> list[int]:
     return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
 
 
-def right(data: bytes, span: Span, cover: Cover) -> bytes | None:
+def right(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
     """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
     if cover.kind == "length":
         return encoded(span, cover.end - cover.start + cover.bias)

@@ -16,11 +16,11 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Sou
 from wireproof.cases.damage import CHECKSUMS, COUNTED, Damaged, encoded, replaced, resealed
 from wireproof.cases.frames import Frames, frames_of
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.trace import Covering, Span
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.trace import CoverKind, FieldSpan
 
 WHOLE: Final = 1024
 """Bytes up to which every position is changed."""
@@ -35,7 +35,7 @@ OPEN: Final = "reference"
 TAILS: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """Bytes to append."""
 
-NOTICED: Final[dict[Covering, RejectClass]] = {
+NOTICED: Final[dict[CoverKind, RejectClass]] = {
     **dict.fromkeys(CHECKSUMS, "crc-mismatch"),
     "hmac": "auth-failed",
 }
@@ -59,7 +59,7 @@ class Parent:
     fmt: Format
     data: bytes
     accept: Accept
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
     remarks: tuple[Remark, ...] = ()
 
     @property
@@ -208,16 +208,16 @@ def _flipped(data: bytes, at: int) -> bytes:
     return bytes(flipped)
 
 
-def _covered_ranges(spans: Iterable[Span], kinds: Container[str]) -> list[tuple[Span, int, int]]:
+def _covered_ranges(spans: Iterable[FieldSpan], kinds: Container[str]) -> list[tuple[FieldSpan, int, int]]:
     """Return each checksum of one of `kinds` with its own range, and with the range that it covers."""
-    ranges: list[tuple[Span, int, int]] = []
+    ranges: list[tuple[FieldSpan, int, int]] = []
     for span in spans:
         if span.cover is not None and span.cover.kind in kinds and not span.space:
             ranges += [(span, span.start, span.end), (span, span.cover.start, span.cover.end)]
     return ranges
 
 
-def _may_ignore(parent: Parent, seal: Span) -> bool:
+def _may_ignore(parent: Parent, seal: FieldSpan) -> bool:
     """Return whether a reader may ignore a checksum or signature.
 
     Only some readers check a wrapper's own checksum, because the messages in it have checksums too (kafka.md
@@ -251,7 +251,7 @@ def _edited(parent: Parent, kind: str, *, fixed_up: bool) -> Iterator[Made]:
             yield Made(damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}")
 
 
-def _size_kind(span: Span) -> str:
+def _size_kind(span: FieldSpan) -> str:
     """Return whether a field is a `length` or a `count`, by its cover; without a cover by its name."""
     if span.cover is not None:
         return span.cover.kind

@@ -16,9 +16,9 @@ from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.sites import put, sites
 from wireproof.cases.mutate.valued import another
 from wireproof.formats import Format
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
     from wireproof.cases.strategies.samples import Sample
@@ -49,8 +49,8 @@ def examples(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
 
 
 def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
-    options = evolve(sample.options, resync=DEFAULT.resync)
-    produced = evolve(options, profile=DEFAULT.profile)
+    options = evolve(sample.options, resync=DEFAULT_OPTIONS.resync)
+    produced = evolve(options, profile=DEFAULT_OPTIONS.profile)
     data = sample.data
     yield Example("whole", Data(data), options)
     yield Example("damaged", Data(sample.damaged), produced)
@@ -63,7 +63,7 @@ def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
 
 def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     """Yield the value, and values with edited parts, of which some cannot be encoded."""
-    options = evolve(sample.options, profile=DEFAULT.profile, resync=DEFAULT.resync)
+    options = evolve(sample.options, profile=DEFAULT_OPTIONS.profile, resync=DEFAULT_OPTIONS.resync)
     yield Example("whole", Value(to_json(sample.value)), options)
     for _ in range(EDITED):
         value = sample.value

@@ -34,9 +34,9 @@ from wireproof.cases.case import (
 from wireproof.cases.rules import PLAIN, Rule, read_rules
 from wireproof.files import read_bytes
 from wireproof.parsing import json_of
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import HEX, Json
+from wireproof.wire.json_values import HEX_PATTERN, Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 SCHEMA: Final = 1
 
@@ -331,7 +331,7 @@ def _reject(row: dict[str, Any]) -> Reject:
     cls = _typed("class", row["class"], str)
     also: Any = _texts("also", row.get("also", []))
     for name in (cls, *also):
-        if name not in CLASSES:
+        if name not in REJECT_CLASSES:
             raise ValueError(f"{name} is no class")
     at = _typed("at", row.get("at"), int, str, NoneType)
     if isinstance(at, str) and not re.fullmatch(r"([0-9]+>)+[0-9]+", at):
@@ -359,7 +359,7 @@ def _octets(name: str, text: object) -> bytes:
     """Return bytes from lower-case hex; `bytes.fromhex` alone accepts capitals and blanks too."""
     if not isinstance(text, str):
         raise TypeError(f"{name} wants bytes as lower-case hex")
-    if not re.fullmatch(HEX, text):
+    if not re.fullmatch(HEX_PATTERN, text):
         raise ValueError(f"{name} wants bytes as lower-case hex")
     return bytes.fromhex(text)
 
@@ -398,7 +398,7 @@ def options_of(row: Mapping[str, Any]) -> Options:
         fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
     if "aborted" in fields:
         fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
-    return evolve(DEFAULT, **fields)
+    return evolve(DEFAULT_OPTIONS, **fields)
 
 
 def _converter() -> cattrs.Converter:

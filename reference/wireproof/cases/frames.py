@@ -12,9 +12,9 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.case import Accept
-from wireproof.wire.rejected import Remark
-from wireproof.wire.trace import Span
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Remark
+from wireproof.wire.trace import FieldSpan
 
 ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
 """The beginning of a path inside an element of a list: `batches[3].crc`."""
@@ -44,7 +44,7 @@ class Frames:
         return Accept({self.name: [*self.values[:whole]]}, consumed, tuple(seen))
 
 
-def frames_of(accept: Accept, spans: Iterable[Span], remarks: Iterable[Remark]) -> Frames | None:
+def frames_of(accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]) -> Frames | None:
     """Return the frames of an accepted decode of a stream.
 
     None if its value is no single list, or if the trace does not show an end for each of its elements, the
@@ -66,7 +66,7 @@ def frames_of(accept: Accept, spans: Iterable[Span], remarks: Iterable[Remark]) 
     return Frames(name, rows, [ends[at] for at in range(len(rows))], [frozenset(one) for one in seen])
 
 
-def _ends(name: str, spans: Iterable[Span]) -> dict[int, int]:
+def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:
     """Return the end of each element: of its fields, and of the bytes that its lengths cover."""
     ends: dict[int, int] = {}
     for span in spans:

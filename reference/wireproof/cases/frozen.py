@@ -13,7 +13,7 @@ from typing import Final
 from wireproof.cases.case import Case, Chunks, Data, Input, Value
 from wireproof.cases.fixtures import FROZEN, Suite, frozen_in
 from wireproof.files import replace_text
-from wireproof.wire.values import canonical
+from wireproof.wire.json_values import canonical_json
 
 BITS: Final = 128
 
@@ -25,7 +25,7 @@ def seal(source: Input) -> str:
         case Data(data):
             digest.update(data)
         case Value(value):
-            digest.update(canonical(value))
+            digest.update(canonical_json(value))
         case Chunks(chunks):
             for chunk in chunks:
                 digest.update(len(chunk).to_bytes(8) + chunk)

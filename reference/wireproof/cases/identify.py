@@ -16,7 +16,7 @@ from wireproof.cases.autopsy import autopsy
 from wireproof.cases.looks import looks_like
 from wireproof.cases.survey import LOGS, Survey, glance, survey
 from wireproof.formats import FORMATS, Format, Layout
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 PLAUSIBLE: Final = 1 << 24
 """Maximum plausible bytes of an entry."""
@@ -115,7 +115,9 @@ class Fit:
         return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
 
 
-def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, name: str = "") -> list[Fit]:
+def fits(
+    data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT_OPTIONS, name: str = ""
+) -> list[Fit]:
     """Return every format that may fit (or those given) with its layout of `data`, the best fit first.
 
     Args:

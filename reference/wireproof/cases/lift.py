@@ -12,7 +12,7 @@ from attrs import evolve
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
 from wireproof.cases.derived import OPEN, reference
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 TORN = "truncated"
 """The class without meaning for a stream, where a truncation is a tail."""

@@ -18,9 +18,9 @@ from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.cases.problem import Problem
 from wireproof.cases.rules import lacks
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.remarks import REMARKS
-from wireproof.wire.values import Json, from_json, to_json
+from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def _words(suite: Suite) -> Iterator[Problem]:
         for name, known, words in (
             ("rule", suite.rules, case.rules),
             ("flag", FLAGS, case.flags),
-            ("remark", REMARKS, _remarks(case.expect)),
+            ("remark", REMARK_CLASSES, _remarks(case.expect)),
             ("need", fmt.atoms, case.needs),
         ):
             for word in words:

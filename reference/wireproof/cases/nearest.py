@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from wireproof.cases.case import Case, Data, Reject
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
 
 def likeness(one: bytes, other: bytes) -> float:

@@ -8,9 +8,9 @@ from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, Format, Layout
 from wireproof.kafka import arithmetic
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.trace import Span
-from wireproof.wire.values import DECIMAL, Json
+from wireproof.wire.json_values import DECIMAL_PATTERN, Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.trace import FieldSpan
 
 FLAGS: Final = (
     (arithmetic.APPEND_TIME, "feature:log-append-time"),
@@ -42,7 +42,7 @@ def needs_of(case: Case) -> tuple[str, ...]:
     return atoms_of(FORMATS[case.joined], case.input.data, case.options)
 
 
-def atoms_of(row: Format, data: bytes, options: Options = DEFAULT) -> tuple[str, ...]:
+def atoms_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the capabilities of `row` that bytes and options need, in the order of the format."""
     seen = formats.layout(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
@@ -61,7 +61,7 @@ def _of_spans(seen: Layout) -> Iterator[str]:
         yield from _of_span(span, span.path.rpartition(".")[2])
 
 
-def _of_span(span: Span, name: str) -> Iterator[str]:
+def _of_span(span: FieldSpan, name: str) -> Iterator[str]:
     match name, span.value:
         case "attributes", int(flags) if not span.space:
             yield from _of_flags(flags)
@@ -88,7 +88,7 @@ def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
     if isinstance(value, dict):
         entries += [entry for part in value.values() if isinstance(part, list) for entry in part]
     flags = (entry.get("attributes") for entry in entries if isinstance(entry, dict))
-    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL, text))
+    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL_PATTERN, text))
     found = {atom for number in numbers for atom in _of_flags(number)}
     return tuple(atom for atom in row.atoms if atom in found)
 
@@ -105,11 +105,11 @@ def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
 def _of_options(options: Options) -> Iterator[str]:
     if options.keys is not None:
         yield "feature:hmac"
-    if options.resync != DEFAULT.resync:
+    if options.resync != DEFAULT_OPTIONS.resync:
         yield f"feature:resync-{options.resync}"
     if options.fetch_offset is not None:
         yield "feature:fetch-offset"
-    if options.isolation != DEFAULT.isolation:
+    if options.isolation != DEFAULT_OPTIONS.isolation:
         yield "feature:read-committed"
-    if options.compression != DEFAULT.compression:
+    if options.compression != DEFAULT_OPTIONS.compression:
         yield f"codec:{options.compression}"

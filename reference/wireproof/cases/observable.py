@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from wireproof.formats import Format
-from wireproof.wire.observe import EVERY, Wanted, merged, parts_of, tree_of
-from wireproof.wire.values import schema
+from wireproof.wire.json_values import json_schema
+from wireproof.wire.observed_fields import ANY_ELEMENT, FieldTree, field_tree, merge_trees, split_pattern
 
 Node: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
@@ -20,7 +20,7 @@ ITEM: Final = ("kind", "at", "length", "class", "value")
 
 @lru_cache(maxsize=128)
 def _schema(row: Format) -> Node:
-    return schema(row.value, row.joined)
+    return json_schema(row.value, row.joined)
 
 
 def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
@@ -30,7 +30,7 @@ def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
     """
     root = _schema(row)
     nodes = [root]
-    parts = parts_of(pattern)
+    parts = split_pattern(pattern)
     if not parts:
         return pattern, tuple(_names(root, nodes))
     if parts[0] == "items" and row.scan is not None:
@@ -38,13 +38,13 @@ def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
     for part in parts:
         names = _names(root, nodes)
         selector = part[1:-1].partition("=")[0] if part[:1] == "[" else ""
-        if selector and EVERY in names:
-            entries = _step(root, nodes, EVERY)
+        if selector and ANY_ELEMENT in names:
+            entries = _step(root, nodes, ANY_ELEMENT)
             if selector not in _names(root, entries):
                 return part, tuple(_names(root, entries))
         elif not (selector == "" and part in names):
             return part, tuple(names)
-        nodes = _step(root, nodes, EVERY if selector else part)
+        nodes = _step(root, nodes, ANY_ELEMENT if selector else part)
     return None
 
 
@@ -61,18 +61,18 @@ def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
     A field that it shows of one kind of entry only is not among them.
     """
     root = _schema(row)
-    tree = tree_of(patterns)
+    tree = field_tree(patterns)
     return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
 
 
-def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Iterator[str]:
+def _left_out(root: Node, nodes: list[Node], wanted: FieldTree, path: str) -> Iterator[str]:
     if not wanted:
         return
     for name in _names(root, nodes):
-        here = path + name if name == EVERY else f"{path}.{name}" if path else name
-        if name == EVERY:
+        here = path + name if name == ANY_ELEMENT else f"{path}.{name}" if path else name
+        if name == ANY_ELEMENT:
             entries = [tree for part, tree in wanted.items() if part[:1] == "["]
-            yield from _left_out(root, _step(root, nodes, EVERY), merged(entries), here)
+            yield from _left_out(root, _step(root, nodes, ANY_ELEMENT), merge_trees(entries), here)
         elif name in wanted:
             yield from _left_out(root, _step(root, nodes, name), wanted[name], here)
         else:
@@ -85,7 +85,7 @@ def _names(root: Node, nodes: list[Node]) -> list[str]:
     for node in _resolved(root, nodes):
         found.update(dict.fromkeys(node.get("properties", ())))
         if node.get("type") == "array":
-            found[EVERY] = None
+            found[ANY_ELEMENT] = None
     return list(found)
 
 
@@ -93,7 +93,7 @@ def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
     """Return the parts of a schema that a part of a pattern selects."""
     found: list[Node] = []
     for node in _resolved(root, nodes):
-        if part == EVERY and node.get("type") == "array":
+        if part == ANY_ELEMENT and node.get("type") == "array":
             items = node.get("items")
             found += [items] if isinstance(items, dict) else node.get("prefixItems", [])
         elif part in node.get("properties", {}):

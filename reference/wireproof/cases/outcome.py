@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.rejected import At
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Position
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class Refused:
     """
 
     cls: RejectClass = "other"
-    at: At | None = None
+    at: Position | None = None
     path: str = ""
     detail: str = ""
     text: str = ""

@@ -27,7 +27,7 @@ from wireproof.cases.case import (
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA
 from wireproof.files import replace_bytes, replace_text
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 INLINE: Final = 512
 """Maximum bytes of an input inside the JSON file."""
@@ -139,7 +139,7 @@ def _options(options: Options) -> dict[str, Any]:
     if options.keys is not None:
         row["keys"] = {name: key.hex() for name, key in options.keys.items()}
     for name in ("max_message", "resync", "compression", "fetch_offset", "isolation"):
-        if getattr(options, name) != getattr(DEFAULT, name):
+        if getattr(options, name) != getattr(DEFAULT_OPTIONS, name):
             row[name] = getattr(options, name)
     if options.aborted:
         row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]

@@ -15,8 +15,8 @@ from wireproof.cases.mutate.draft import Splice, drafted, region_of
 from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
 from wireproof.cases.mutate.repairing import repair
 from wireproof.formats import Format
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.trace import Span
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.trace import FieldSpan
 
 KEPT: Final = {
     "kafka": (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"),
@@ -37,7 +37,7 @@ class RedactionError(ValueError):
     """The bytes cannot be redacted; one line gives the reason."""
 
 
-def redactions(row: Format, data: bytes, options: Options = DEFAULT) -> Iterator[bytes]:
+def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Iterator[bytes]:
     """Yield the bytes redacted, in up to two ways; each contains nothing but structure and filler.
 
     After a wrong checksum, length or count nothing is decoded. First the bytes are decoded as if it were
@@ -83,11 +83,11 @@ def _redacted(found: Parsed, data: bytes) -> bytes:
     return drafted(bare, [*fill, *kept])
 
 
-def _bytes_of(span: Span, data: bytes) -> bytes:
+def _bytes_of(span: FieldSpan, data: bytes) -> bytes:
     return data[span.start : span.end]
 
 
-def _wrong_covers(found: Parsed) -> Iterator[Span]:
+def _wrong_covers(found: Parsed) -> Iterator[FieldSpan]:
     """Yield the lengths and checksums that are wrong."""
     for span in found.spans:
         data = found.spaces.get(span.space)
@@ -97,7 +97,7 @@ def _wrong_covers(found: Parsed) -> Iterator[Span]:
                 yield span
 
 
-def _filled(found: Parsed, space: str, opened: list[Span]) -> Iterator[Splice]:
+def _filled(found: Parsed, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
     """Yield filler for all of a space but its structure and its decompressed regions."""
     system = found.row.name.partition(".")[0]
     here = [span for span in found.spans if span.space == space]
@@ -112,7 +112,7 @@ def _filled(found: Parsed, space: str, opened: list[Span]) -> Iterator[Splice]:
         at = max(at, end)
 
 
-def _structure(span: Span, kept: tuple[str, ...]) -> bool:
+def _structure(span: FieldSpan, kept: tuple[str, ...]) -> bool:
     path = "".join("[]" if part else head for head, part in _indices(span.path))
     return span.type in INTEGERS or (span.type == "bytes" and path.endswith(kept))
 
@@ -123,7 +123,7 @@ def _indices(path: str) -> Iterator[tuple[str, bool]]:
         yield part, bool(number % 2)
 
 
-def _decompressed_regions(found: Parsed) -> Iterator[tuple[str, Span]]:
+def _decompressed_regions(found: Parsed) -> Iterator[tuple[str, FieldSpan]]:
     """Yield the spaces that were decompressed whole, with their regions."""
     torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
     for space in filter(None, found.spaces):

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from wireproof.kafka.arithmetic import TRANSACTIONAL
 from wireproof.kafka.values import Entry, Header, Message, Record, RecordBatch
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 ZSTD: Final = 4
 """The codec that v0 and v1 do not have: kafka.md §2.2."""

@@ -17,9 +17,9 @@ from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
 from wireproof.kafka.scan import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import At, Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Position, Rejected
+from wireproof.wire.scan_items import Item
 
 LOGS: Final = ("kafka.log", "iggy.log", "heka.stream")
 """Formats of many entries, which have a scan."""
@@ -51,7 +51,7 @@ class Damage:
     end: int
     number: int
     cls: str
-    where: At
+    where: Position
     path: str
     text: str
 
@@ -85,12 +85,12 @@ class Survey:
         return not self.damages and not self.tail
 
 
-def survey(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
+def survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
     """Survey all the bytes of a log; `row` is a format in `LOGS`."""
     return _survey(row, data, options, items(row, data, options))
 
 
-def glance(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
+def glance(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
     """Survey all the bytes of a possible log, trusting every size."""
     return _survey(row, data, options, formats.scan(row, _pieces(data, 0), options))
 
@@ -206,7 +206,7 @@ def _misfits(item: Item, number: int) -> Iterator[Damage]:
             )
 
 
-def moved(at: At, base: int) -> At:
+def moved(at: Position, base: int) -> Position:
     """Return the position `at` of bytes that begin at `base` of other bytes."""
     place, _, inner = str(at).partition(">")
     if not place.lstrip("-").isdecimal():

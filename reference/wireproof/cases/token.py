@@ -20,7 +20,7 @@ from wireproof.cases.fixtures import case_of
 from wireproof.cases.page import row_of
 from wireproof.files import read_bytes, replace_text
 from wireproof.parsing import json_of
-from wireproof.wire.values import canonical
+from wireproof.wire.json_values import canonical_json
 
 PREFIX: Final = "wp1:"
 LONGEST: Final = 2048
@@ -57,7 +57,7 @@ def _word(case: Case) -> str:
     page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": row_of(bare)}
     page |= {"family": case.family} if case.family else {}
     page |= {"parent": case.parent} if case.parent else {}
-    return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical(page), 9)).decode().rstrip("=")
+    return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical_json(page), 9)).decode().rstrip("=")
 
 
 def keep(case: Case, folder: Path) -> str:

@@ -20,7 +20,7 @@ from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.output import ReaderGoneError, printed, printing
 from wireproof.suggestions import suggestion
 from wireproof.trial.exit_codes import Exit
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 ARGUMENTS: Final = "wireproof.arguments"
 """The key of click's `meta` under which the words of the command line are kept."""

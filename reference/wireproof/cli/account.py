@@ -8,12 +8,12 @@ from typing import Final, cast, get_args
 import click
 
 from wireproof.heka.account import Account, Difference, account
-from wireproof.wire.options import DEFAULT, Options, Resync
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 
 BLOCK: Final = 1 << 20
 """Bytes that are read at a time."""
 
-MODES: Final = get_args(Resync)
+MODES: Final = get_args(ResyncMode)
 
 
 @click.command("account")
@@ -53,14 +53,14 @@ def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | 
 
 
 def _read(
-    path: Path, modes: tuple[Resync, ...], accounts: list[Account], most: int | None
+    path: Path, modes: tuple[ResyncMode, ...], accounts: list[Account], most: int | None
 ) -> Iterator[Difference]:
-    options = DEFAULT if most is None else Options(max_message=most)
+    options = DEFAULT_OPTIONS if most is None else Options(max_message=most)
     with path.open("rb") as file:
         yield from account(iter(lambda: file.read(BLOCK), b""), modes, accounts, options)
 
 
-def _told(found: Difference, modes: tuple[Resync, ...]) -> str:
+def _told(found: Difference, modes: tuple[ResyncMode, ...]) -> str:
     return f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
 
 

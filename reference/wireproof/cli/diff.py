@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from wireproof.report.diff import diff
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.streams import Stream, read
@@ -22,9 +22,9 @@ def command(before: Path, after: Path) -> int:
         found = diff(olds[name], news[name])
         broken |= bool(found.broken)
         for line in found.lines() or ["no change"]:
-            click.echo(visible(f"{name}: {line}"))
+            click.echo(escape_unsafe(f"{name}: {line}"))
     for name in sorted(olds.keys() ^ news.keys()):
-        click.echo(visible(f"{name}: only in {before if name in olds else after}"))
+        click.echo(escape_unsafe(f"{name}: only in {before if name in olds else after}"))
     return Exit.FAILS if broken else Exit.CONFORMS
 
 

@@ -18,7 +18,7 @@ from wireproof.report import companion, remarked, surveyed
 from wireproof.report.fieldtree import lines
 from wireproof.trial import companions
 from wireproof.trial.exit_codes import Exit, worst
-from wireproof.wire.rejected import Remark
+from wireproof.wire.rejection import Remark
 
 LONGEST_PATH = 255
 """Characters of the longest path; a longer word is hex, and a file system would reject it as a name."""

@@ -13,7 +13,7 @@ from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.files import replace_text
 from wireproof.report import companion
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.conclusion import OUTSIDE, OWN
 from wireproof.trial.exit_codes import Exit, worst
@@ -100,7 +100,7 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     places = list(dict.fromkeys(span.place for span in plan.spans))
     found = outcome.outcome(plan.source, places, plan.skipped, summary.files, out)
     for line in found.lines:
-        click.echo(visible(line))
+        click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 

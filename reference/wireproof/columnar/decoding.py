@@ -13,10 +13,10 @@ from wireproof.heka import frame
 from wireproof.heka.frame import Frame
 from wireproof.kafka.frame import MOST, OVERFLOWING
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 
 def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
@@ -111,7 +111,7 @@ DECODERS: Final[dict[str, Callable[[bytes, Options], Decoded | None]]] = {
 """The decoders, by format and revision."""
 
 
-def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
+def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
     """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
     items_found: list[Item] = []
     by_reference = 0
@@ -121,7 +121,7 @@ def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int
     return items_found, by_reference
 
 
-def scan_heka_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
+def scan_heka_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
     """Scan a `heka.stream`: return its items with values, and how many of them come from the reference.
 
     The kernels find the frames and do not decode them: the reference decodes the bytes of each clean frame.

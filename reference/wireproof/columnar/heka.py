@@ -16,8 +16,8 @@ from wireproof.columnar.heka_kernels import walk_frames
 from wireproof.columnar.kernels import Array
 from wireproof.heka import header
 from wireproof.heka.scan import WORK, Scanner
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 ROOM: Final = 1 << 14
 """Frames found by one call of the kernel."""
@@ -40,7 +40,7 @@ class HekaRun:
     items: tuple[Item, ...] = ()
 
 
-def heka_runs(buffer: Buffer, options: Options = DEFAULT) -> Iterator[HekaRun]:
+def heka_runs(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[HekaRun]:
     """Yield the steps of a scan, in order and without gaps."""
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
@@ -108,7 +108,7 @@ class HekaFrames:
         return self.answers[row].cls if row in self.answers else None
 
 
-def scan_heka(buffer: Buffer, options: Options = DEFAULT) -> HekaFrames:
+def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
     """Scan a `heka.stream`; `Options.keys` and `max_message` mean the same as for the reference."""
     answers: dict[int, Item] = {}
     parts: list[tuple[Array, ...]] = [_rows_of_items(())]

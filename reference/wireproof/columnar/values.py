@@ -12,7 +12,7 @@ from wireproof.columnar.frames import Run
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
 from wireproof.columnar.wave import Wave
 from wireproof.kafka.values import Control, Entry, Header, Message, Record, RecordBatch
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 MARKER_KEY: Final = Struct(">hh")
 MARKER_VALUE: Final = Struct(">hi")

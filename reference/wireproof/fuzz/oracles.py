@@ -17,9 +17,9 @@ from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
 from wireproof.kafka import arithmetic
 from wireproof.trial.show import cut
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 
 @frozen
@@ -126,7 +126,7 @@ def uncovered(seen: Seen) -> Iterator[Fault]:
             yield Fault("uncovered", span.path, text)
 
 
-def _is_covered(span: Span, spans: tuple[Span, ...]) -> bool:
+def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
     """Report whether a checksum covers the field, or the field may decide what a checksum covers."""
     if span.space or span.cover is not None or span.path.lower().endswith(("length", "size", "magic")):
         return True

@@ -30,7 +30,7 @@ from wireproof.fuzz.proposal import rule_toml, rules_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.reference import answer, expectation
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""

@@ -11,8 +11,8 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof.heka.scan import Scanner
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options, Resync
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
+from wireproof.wire.scan_items import Item
 
 SHOWN: Final = 4
 """Number of items that a difference stores for each side; further ones are only counted."""
@@ -120,7 +120,10 @@ class Comparison:
 
 
 def account(
-    chunks: Iterable[bytes], modes: Sequence[Resync], accounts: Sequence[Account], options: Options = DEFAULT
+    chunks: Iterable[bytes],
+    modes: Sequence[ResyncMode],
+    accounts: Sequence[Account],
+    options: Options = DEFAULT_OPTIONS,
 ) -> Iterator[Difference]:
     """Scan a stream in each mode, and yield the differences between the last two modes.
 

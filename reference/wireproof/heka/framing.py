@@ -12,11 +12,11 @@ from attrs import frozen
 
 from wireproof.heka import frame, header
 from wireproof.heka.header import Header
-from wireproof.wire.classes import RejectClass
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import LENGTH, VARINT
+from wireproof.wire.protobuf import LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
 
 
 @frozen
@@ -108,7 +108,7 @@ def _any_varint(reader: Reader) -> int:
 
 
 LENGTH_FIELD: Final = 1
-_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH, 5: VARINT, 6: LENGTH}
+_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH_DELIMITED, 5: VARINT, 6: LENGTH_DELIMITED}
 """The fields of a header since 2013 and their wire types; message_encoding counts as unknown: S20."""
 
 

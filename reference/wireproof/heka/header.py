@@ -7,7 +7,7 @@ from attrs import frozen
 from wireproof.heka.schema import INT, Collected, Slot, collect, octets, text, unsigned32
 from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import WireField, put_bytes, put_varint
+from wireproof.wire.protobuf import WireField, write_bytes, write_varint
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
@@ -109,17 +109,17 @@ def encoded(writer: Writer, value: Header, message_length: int) -> bytes:
         Rejected: `invalid-value`, also for a header over 255 bytes (section 7, bug 2).
     """
     inner = Writer(scope=(writer.scope, "header", NO_INDEX))
-    put_varint(inner, "message_length", 1, message_length)
+    write_varint(inner, "message_length", 1, message_length)
     if value.hmac_hash_function is not None:
-        put_varint(inner, "hmac_hash_function", 3, FUNCTIONS.index(value.hmac_hash_function))
+        write_varint(inner, "hmac_hash_function", 3, FUNCTIONS.index(value.hmac_hash_function))
     if value.hmac_signer is not None:
-        put_bytes(inner, "hmac_signer", 4, value.hmac_signer)
+        write_bytes(inner, "hmac_signer", 4, value.hmac_signer)
     if value.hmac_key_version is not None:
         if not 0 <= value.hmac_key_version < 1 << 32:
             raise inner.invalid("hmac_key_version", f"{value.hmac_key_version} does not fit uint32")
-        put_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
+        write_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
     if value.hmac is not None:
-        put_bytes(inner, "hmac", 6, value.hmac)
+        write_bytes(inner, "hmac", 6, value.hmac)
     if len(inner.data) > MAX_HEADER:
         raise inner.invalid("", f"needs {len(inner.data)} bytes, {MAX_HEADER} allowed")
     return bytes(inner.data)

@@ -11,21 +11,21 @@ from typing import Any, Final, Literal, get_args
 from attrs import frozen
 
 from wireproof.heka.schema import INT, Collected, Slot, collect, integer32, octets, text
-from wireproof.wire import compress
+from wireproof.wire import compression
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import (
     FIXED64,
-    LENGTH,
+    LENGTH_DELIMITED,
     VARINT,
     WireField,
-    int64,
-    packed_fixed64,
-    packed_varints,
-    put_bytes,
-    put_varint,
+    as_int64,
+    read_packed_fixed64,
+    read_packed_varints,
+    write_bytes,
+    write_varint,
 )
 from wireproof.wire.reader import Reader
-from wireproof.wire.writer import Writer, uvarint_bytes
+from wireproof.wire.writer import Writer, encode_uvarint
 
 ValueType = Literal["STRING", "BYTES", "INTEGER", "DOUBLE", "BOOL"]
 TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
@@ -80,7 +80,7 @@ def _one(read: Callable[[Reader, WireField, str], Any]) -> Callable[[Reader, Wir
 
 def _integers(reader: Reader, wire: WireField, name: str) -> list[int]:
     """Read integers, packed or not, in any number of chunks: M62 to M68."""
-    return [int64(value) for value in _varints(reader, wire, name)]
+    return [as_int64(value) for value in _varints(reader, wire, name)]
 
 
 def _bools(reader: Reader, wire: WireField, name: str) -> list[bool]:
@@ -95,7 +95,7 @@ def _varints(reader: Reader, wire: WireField, name: str) -> list[int]:
     if wire.wire == VARINT:
         return [wire.value]
     _remark_empty(reader, wire, name)
-    return list(packed_varints(reader.window(name, wire.length), name))
+    return list(read_packed_varints(reader.window(name, wire.length), name))
 
 
 def _doubles(reader: Reader, wire: WireField, name: str) -> list[bytes]:
@@ -103,7 +103,7 @@ def _doubles(reader: Reader, wire: WireField, name: str) -> list[bytes]:
     if wire.wire == FIXED64:
         return [wire.value.to_bytes(8, "big")]
     _remark_empty(reader, wire, name)
-    return [bits[::-1] for bits in packed_fixed64(reader.window(name, wire.length), name)]
+    return [bits[::-1] for bits in read_packed_fixed64(reader.window(name, wire.length), name)]
 
 
 def _remark_empty(reader: Reader, wire: WireField, name: str) -> None:
@@ -117,9 +117,9 @@ FIELD: Final = {
     3: Slot("representation", text),
     4: Slot("value_string", _one(text), repeated=True, single=True),
     5: Slot("value_bytes", _one(octets), repeated=True, single=True),
-    6: Slot("value_integer", _integers, (VARINT, LENGTH), repeated=True),
-    7: Slot("value_double", _doubles, (FIXED64, LENGTH), repeated=True),
-    8: Slot("value_bool", _bools, (VARINT, LENGTH), repeated=True),
+    6: Slot("value_integer", _integers, (VARINT, LENGTH_DELIMITED), repeated=True),
+    7: Slot("value_double", _doubles, (FIXED64, LENGTH_DELIMITED), repeated=True),
+    8: Slot("value_bool", _bools, (VARINT, LENGTH_DELIMITED), repeated=True),
 }
 """The fields of Field by number: heka.md, section 1."""
 
@@ -165,7 +165,7 @@ def _uuid(reader: Reader, wire: WireField, name: str) -> bytes:
 
 
 def _timestamp(reader: Reader, wire: WireField, name: str) -> int:
-    value = int64(wire.value)
+    value = as_int64(wire.value)
     if value < 0:  # M09
         reader.remark("timestamp-negative", name, at=wire.start)
     return value
@@ -226,7 +226,7 @@ def unpacked(reader: Reader, options: Options) -> Reader:
 
     Compression is never detected from the bytes: M92, W9.
     """
-    return compress.decompress_block(reader, "message") if options.compression == "snappy" else reader
+    return compression.decompress_block(reader, "message") if options.compression == "snappy" else reader
 
 
 def decode(reader: Reader, options: Options) -> Message:
@@ -252,7 +252,7 @@ def encode(writer: Writer, value: Message, options: Options) -> None:
         return
     plain = Writer(scope=writer.scope)
     write(plain, value)
-    writer.put("message", compress.RAW_SNAPPY.pack(bytes(plain.data)))
+    writer.put("message", compression.RAW_SNAPPY.pack(bytes(plain.data)))
 
 
 def write(writer: Writer, value: Message) -> None:
@@ -270,7 +270,7 @@ def write(writer: Writer, value: Message) -> None:
         inner = Writer(scope=writer.scope)
         writer.leave()
         _write_field(inner, field)
-        put_bytes(writer, f"fields[{index}]", 10, bytes(inner.data))
+        write_bytes(writer, f"fields[{index}]", 10, bytes(inner.data))
 
 
 def _put(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> None:
@@ -278,10 +278,10 @@ def _put(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> 
         case None:
             pass
         case bytes():
-            put_bytes(writer, slot.name, number, value)
+            write_bytes(writer, slot.name, number, value)
         case _:
             bits = 63 if slot.name == "timestamp" else 31
-            put_varint(writer, slot.name, number, fitting(writer, slot.name, value, bits))
+            write_varint(writer, slot.name, number, fitting(writer, slot.name, value, bits))
 
 
 def fitting(writer: Writer, name: str, value: int, bits: int) -> int:
@@ -300,24 +300,24 @@ def _write_field(writer: Writer, field: Field) -> None:
     for name in ARRAYS:
         if name != wanted and getattr(field, name):
             raise writer.invalid(name, f"has values, but value_type requires {wanted}")
-    put_bytes(writer, "name", 1, field.name)
+    write_bytes(writer, "name", 1, field.name)
     if field.value_type is not None:
-        put_varint(writer, "value_type", 2, TYPES.index(field.value_type))
+        write_varint(writer, "value_type", 2, TYPES.index(field.value_type))
     if field.representation is not None:
-        put_bytes(writer, "representation", 3, field.representation)
+        write_bytes(writer, "representation", 3, field.representation)
     for number, values in ((4, field.value_string), (5, field.value_bytes)):
         for index, value in enumerate(values):
-            put_bytes(writer, f"{FIELD[number].name}[{index}]", number, value)
+            write_bytes(writer, f"{FIELD[number].name}[{index}]", number, value)
     for number, packed in ((6, _integer_chunk), (7, _double_chunk), (8, _bool_chunk)):
         chunk = packed(writer, field)
         if chunk:
-            put_bytes(writer, FIELD[number].name, number, chunk)
+            write_bytes(writer, FIELD[number].name, number, chunk)
 
 
 def _integer_chunk(writer: Writer, field: Field) -> bytes:
     mask = (1 << 64) - 1
     return b"".join(
-        uvarint_bytes(fitting(writer, f"value_integer[{index}]", value, 63) & mask)
+        encode_uvarint(fitting(writer, f"value_integer[{index}]", value, 63) & mask)
         for index, value in enumerate(field.value_integer)
     )
 

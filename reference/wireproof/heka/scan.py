@@ -13,17 +13,17 @@ from attrs import evolve, field, frozen
 from wireproof.heka import frame, header
 from wireproof.heka.frame import AROUND, RECORD_SEPARATOR, UNIT_SEPARATOR, Frame
 from wireproof.heka.framing import FRAMINGS, Head
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
 
 WORK: Final = 4
 """Bytes of rejected messages that may be read again for each byte of the stream; see `Scanner.credit`."""
 
 
-def scan(chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+def scan(chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
     """Yield the items of a stream in order and without gaps.
 
     A whole frame whose message or signature is rejected is garbage of that class. Other garbage is as long as

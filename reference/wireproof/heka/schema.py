@@ -10,7 +10,14 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.wire.protobuf import LENGTH, VARINT, WireField, fields, int32, numbered
+from wireproof.wire.protobuf import (
+    LENGTH_DELIMITED,
+    VARINT,
+    WireField,
+    as_int32,
+    read_fields,
+    unknown_field_name,
+)
 from wireproof.wire.reader import Reader
 
 Read = Callable[[Reader, WireField, str], Any]
@@ -32,7 +39,7 @@ class Slot:
 
     name: str
     read: Read
-    wires: tuple[int, ...] = (LENGTH,)
+    wires: tuple[int, ...] = (LENGTH_DELIMITED,)
     repeated: bool = False
     once: bool = False
     single: bool = False
@@ -66,20 +73,22 @@ def collect(reader: Reader, schema: Mapping[int, Slot], *, unknown_kept: bool = 
             and the `read` functions of the schema.
     """
     got = Collected()
-    for wire in fields(reader, lambda number: schema[number].name if number in schema else numbered(number)):
+    for wire in read_fields(
+        reader, lambda number: schema[number].name if number in schema else unknown_field_name(number)
+    ):
         got.order.append(wire.number)
         if wire.number in schema:
             _keep(reader, schema[wire.number], wire, got)
         elif not unknown_kept:  # M20 to M24, M79, M80
             raise reader.reject(
                 "unknown-field",
-                numbered(wire.number),
+                unknown_field_name(wire.number),
                 "not a field of the schema",
                 at=wire.at,
                 detail="unknown_field",
             )
         else:
-            reader.remark("header-unknown-field", numbered(wire.number), at=wire.at)
+            reader.remark("header-unknown-field", unknown_field_name(wire.number), at=wire.at)
     return got
 
 
@@ -138,7 +147,7 @@ def integer32(reader: Reader, wire: WireField, name: str) -> int:
         raise reader.reject(
             "bad-varint", name, f"{value} does not fit int32", at=wire.start, detail="int32_overflow"
         )
-    return int32(value)
+    return as_int32(value)
 
 
 def unsigned32(reader: Reader, wire: WireField, name: str) -> int:

@@ -6,7 +6,7 @@ from wireproof.heka import frame
 from wireproof.heka.frame import Frame
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 
@@ -29,7 +29,7 @@ def decode(reader: Reader, options: Options) -> Stream:
         try:
             whole = frame.read(reader, options)
         except Rejected as rejected:
-            raise rejected.delivering(Stream(tuple(frames))) from None
+            raise rejected.with_before(Stream(tuple(frames))) from None
         reader.leave()
         if whole is None:
             break

@@ -14,9 +14,9 @@ from wireproof.kafka.notes import Notes
 from wireproof.kafka.record import Shape
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.compress import CODECS, compress, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
@@ -56,7 +56,7 @@ def read(reader: Reader, prefix: Frame) -> RecordBatch:
     entry = reader.window("batch", prefix.total)
     header = _header(entry)
     codec = header.batch.attributes & arithmetic.CODEC
-    if codec and codec not in CODECS:  # C11, C12
+    if codec and codec not in COMPRESSION_CODECS:  # C11, C12
         at = header.start + ATTRIBUTES_AT
         raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
     if header.count < 0:  # N01, N10
@@ -141,7 +141,7 @@ def _with_records(batch: RecordBatch, records: list[Record]) -> RecordBatch:
 
 def _with_batch(rejected: Rejected, batch: RecordBatch) -> Rejected:
     """Return the rejection with the batch decoded so far: §5. Without a record nothing is delivered."""
-    return rejected.delivering(_with_records(batch, rejected.before) if rejected.before else None)
+    return rejected.with_before(_with_records(batch, rejected.before) if rejected.before else None)
 
 
 # --- values that the reader does not check: §1.5, §5 "IMPL" ---
@@ -218,7 +218,7 @@ def write(writer: Writer, batch: RecordBatch) -> None:
     codec = batch.attributes & arithmetic.CODEC
     if batch.magic != MAGIC:
         raise writer.invalid("magic", f"magic {batch.magic}, a record batch has 2")
-    if codec and codec not in CODECS:
+    if codec and codec not in COMPRESSION_CODECS:
         raise writer.invalid("attributes", f"codec {codec}")
     start = len(writer.data)
     writer.int64("baseOffset", batch.base_offset)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 ABORT: Final = 0
 COMMIT: Final = 1

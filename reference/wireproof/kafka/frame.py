@@ -10,7 +10,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 OVERHEAD: Final = 12
 """Bytes of the fields offset and size, which the size does not include."""

@@ -6,7 +6,7 @@ from wireproof.kafka.frame import measure
 from wireproof.kafka.values import Entry, Log, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 
@@ -24,7 +24,7 @@ def decode(reader: Reader, options: Options) -> Log:
             produce.check_log(reader, entries)
     except Rejected as rejected:
         partial = [] if rejected.before is None else [rejected.before]
-        raise rejected.delivering(_delivered([*entries, *partial], options)) from None
+        raise rejected.with_before(_delivered([*entries, *partial], options)) from None
     return _delivered(entries, options)
 
 

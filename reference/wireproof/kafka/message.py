@@ -13,9 +13,9 @@ from wireproof.kafka.frame import Frame, is_cut, measure
 from wireproof.kafka.notes import Notes, named
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
-from wireproof.wire.compress import CODECS, compress, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 CRC, MAGIC, ATTRIBUTES = 12, 16, 17
@@ -109,7 +109,7 @@ def _check_codec(entry: Reader, head: Head) -> None:
 
     §2.2: L13, Z56, Z57.
     """
-    if head.codec in CODECS and head.codec != ZSTD:
+    if head.codec in COMPRESSION_CODECS and head.codec != ZSTD:
         return
     if not head.crc_valid:
         raise _crc_mismatch(entry, head)
@@ -169,7 +169,7 @@ def _wrapper(entry: Reader, head: Head) -> Message:
     messages, rejected = _set(inner, head, defect)
     wrapper = Message(head.offset, head.magic, head.attributes, head.timestamp, key, None, messages)
     if rejected is not None:
-        raise rejected.delivering(wrapper if messages else None)
+        raise rejected.with_before(wrapper if messages else None)
     return wrapper
 
 
@@ -294,7 +294,7 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
 
     The inner offsets are stored as they are in v0, and relative to the first message in v1.
     """
-    if codec not in CODECS or codec == ZSTD:
+    if codec not in COMPRESSION_CODECS or codec == ZSTD:
         raise writer.invalid("attributes", f"codec {codec}")
     if not messages or outer.value is not None:
         raise writer.invalid("messages", "a wrapper has messages in place of a value")

@@ -4,7 +4,7 @@ An entry may contain millions of records, and a remark costs more time and memor
 """
 
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Other, Rejected
+from wireproof.wire.rejection import OtherAnswer, Rejected
 
 
 class Notes:
@@ -16,7 +16,7 @@ class Notes:
         """Start with an entry that has no remarks."""
         self._seen: set[str] = set()
 
-    def add(self, reader: Reader, cls: str, name: str, at: int, others: tuple[Other, ...] = ()) -> None:
+    def add(self, reader: Reader, cls: str, name: str, at: int, others: tuple[OtherAnswer, ...] = ()) -> None:
         """Add the remark `cls` on the field `name` at `at`, unless the entry already has one of its class."""
         if cls not in self._seen:
             self._seen.add(cls)

@@ -11,7 +11,7 @@ from typing import Final
 from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON
 from wireproof.kafka.values import Entry, Message, RecordBatch
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 WRAPPER_CRC: Final = "wrapper-crc"
 """The remark that an ordinary reader adds if the CRC of a wrapper is wrong."""

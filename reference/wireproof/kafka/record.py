@@ -14,7 +14,7 @@ from wireproof.kafka.arithmetic import INT63, wrap64
 from wireproof.kafka.notes import Notes, named
 from wireproof.kafka.values import Header, Record
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Other, Rejected
+from wireproof.wire.rejection import OtherAnswer, Rejected
 from wireproof.wire.writer import Writer
 
 SMALLEST: Final = 6
@@ -59,15 +59,15 @@ def read_all(reader: Reader, context: Shape, count: int) -> list[Record]:
             records.append(_read(reader, context, end))
             reader.end = end
     except Rejected as rejected:
-        raise named(rejected, "FIELD_PAST_END").delivering(records) from None
+        raise named(rejected, "FIELD_PAST_END").with_before(records) from None
     reader.scope = scope
     if len(reader.remarks) > before:
         _add_absolute_answers(reader, context, before)
     if records and context.defect is not None:
-        raise context.defect.delivering(records[:-1])
+        raise context.defect.with_before(records[:-1])
     if records and reader.pos < end:
         text = f"{end - reader.pos} bytes after the last record"
-        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").delivering(
+        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").with_before(
             records[:-1]
         )
     return records
@@ -131,7 +131,7 @@ def _add_absolute_answers(reader: Reader, context: Shape, before: int) -> None:
         if remark.cls == "varint-dropped-bits" and name in bases and len(remark.others) == 1:
             absolute, base = bases[name]
             value = str(wrap64(base + int(remark.others[0].value)))
-            other = Other(remark.others[0].name, f"{parent}.{absolute}", value)
+            other = OtherAnswer(remark.others[0].name, f"{parent}.{absolute}", value)
             reader.remarks[index] = evolve(remark, others=(*remark.others, other))
 
 

@@ -13,7 +13,7 @@ from wireproof.kafka.scan import CRC_WORK, ENTRY_MOST, MAGIC, MAGIC_AT
 from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 FAR: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""

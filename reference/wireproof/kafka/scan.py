@@ -20,11 +20,11 @@ from typing import Final
 from wireproof.kafka import entry
 from wireproof.kafka.frame import OVERHEAD, THROUGH_MAGIC, announced, measure
 from wireproof.wire.checksums import crc32, crc32c
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 ENTRY_MOST: Final = 64 * 1024 * 1024
 """Default limit for the size of an entry in bytes."""

@@ -15,7 +15,7 @@ from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.control import ABORT, COMMIT
 from wireproof.kafka.frame import announced, measure
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 MODERN: Final = struct.Struct(">qiibIhiqqqhi")
 """The header of a batch up to baseSequence: §1.1."""

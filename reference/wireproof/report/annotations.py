@@ -5,7 +5,7 @@ from typing import Final
 
 from wireproof.report.failure import replay
 from wireproof.report.groups import Group, groups
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.streams import Stream
 
@@ -32,7 +32,7 @@ def _line(group: Group, stream: Stream) -> str:
 
 def _message(text: str) -> str:
     """Escape the message of a workflow command."""
-    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape_unsafe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.report.groups import counts, groups
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
 from wireproof.trial.verify import head
@@ -32,7 +32,9 @@ def badge(stream: Stream, about: str = "", chain: str = "") -> str:
     message, colour = _said(stream)
     if stream.complete:
         message += f", run {(chain or head(stream))[:8]}"
-    label = visible(" ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about))))
+    label = escape_unsafe(
+        " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
+    )
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 
 WIDTH: Final = 960
 LEFT: Final = 250
@@ -86,4 +86,4 @@ def _lane(row: int, lane: Lane) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(escape_unsafe(text))

@@ -14,8 +14,8 @@ from wireproof.cases.case import Accept, Case, Value
 from wireproof.report.excerpt import data_of, layout_of, wire_range
 from wireproof.report.fieldtree import Line, by_path, innermost, placed
 from wireproof.trial.show import short_expect
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import FieldSpan
 
 MOST_BYTES: Final = 1024
 """Bytes of a case that are shown; more are counted."""
@@ -26,7 +26,7 @@ MOST_FIELDS: Final = 200
 MOST_TEXT: Final = 4000
 """Characters of a value to encode that are shown."""
 
-Placed: TypeAlias = tuple[Line, Span | None]
+Placed: TypeAlias = tuple[Line, FieldSpan | None]
 """A line of a tree and the field that it shows; a heading shows none."""
 
 
@@ -58,7 +58,7 @@ class Detail:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
-    refused: At | None = None
+    refused: Position | None = None
 
     @property
     def want(self) -> str:
@@ -70,7 +70,7 @@ class Detail:
         """The tree without its fields."""
         return [line for line, _ in self.tree]
 
-    def mark(self, at: At | None, path: str = "") -> Mark:
+    def mark(self, at: Position | None, path: str = "") -> Mark:
         """Return the field at a position, or else the one with that path, or else the refusal."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
@@ -80,7 +80,7 @@ class Detail:
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
 
-def _here(line: Line, own: Span | None, span: Span | None) -> bool:
+def _here(line: Line, own: FieldSpan | None, span: FieldSpan | None) -> bool:
     """Whether a line is that of the field, or where there is no field that of the refusal."""
     return line.marked if span is None else own is span
 

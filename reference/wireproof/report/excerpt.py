@@ -9,8 +9,8 @@ from wireproof.cases.autopsy import autopsy
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import Layout
 from wireproof.report.fieldtree import by_path, innermost
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import FieldSpan
 
 ROW: Final = 16
 """Bytes of an excerpt."""
@@ -44,7 +44,7 @@ def layout_of(case: Case) -> Layout | None:
     return autopsy(row, data, case.held_to)
 
 
-def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
+def excerpt(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
     """Return the bytes around a position or the field `path`; None if neither is known."""
     data, layout = data_of(case), layout_of(case)
     if not data or layout is None:
@@ -58,7 +58,7 @@ def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None)
     return Excerpt(row, " " * column + "^^ " + _said(name, span, start, data, twin))
 
 
-def wire_range(span: Span | None, at: At | None) -> tuple[int, int]:
+def wire_range(span: FieldSpan | None, at: Position | None) -> tuple[int, int]:
     """Return the range of wire bytes to mark; for decompressed bytes, the start of their region."""
     if span is not None and not span.space:
         return span.start, max(span.end, span.start + 1)
@@ -82,7 +82,7 @@ def _row(data: bytes, start: int, end: int) -> tuple[str, int]:
     return text + ("│" if end == stop else " …" if stop < len(data) else ""), column
 
 
-def _said(name: str, span: Span | None, start: int, data: bytes, twin: Case | None) -> str:
+def _said(name: str, span: FieldSpan | None, start: int, data: bytes, twin: Case | None) -> str:
     parts = [name or f"byte {start}"]
     if span is not None and span.space:
         parts.append(f"in the bytes unpacked from here, at {span.at}")

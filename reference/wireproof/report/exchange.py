@@ -18,7 +18,7 @@ from wireproof.report.groups import counts
 from wireproof.report.html import Board, Column, Page, drawn
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import plain
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.exchange import Exchanged, Written
 from wireproof.trial.laws import Held, Loss
 from wireproof.trial.ledger import Ledger, Tally, Token
@@ -285,4 +285,4 @@ def _text_of(shown: Shown) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(visible(text))
+    return escape(escape_unsafe(text))

@@ -24,7 +24,7 @@ from wireproof.cases.page import row_of
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
-from wireproof.wire.values import schema
+from wireproof.wire.json_values import json_schema
 
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
@@ -97,7 +97,7 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
 def schemas() -> Iterator[tuple[str, str]]:
     """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
-        tree: Mapping[str, Any] = schema(row.value, row.joined)
+        tree: Mapping[str, Any] = json_schema(row.value, row.joined)
         yield row.joined.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
 
 

@@ -17,7 +17,7 @@ from wireproof.report.votes import Votes
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import cut
 from wireproof.trial.signature import without_indices
-from wireproof.wire.trace import Span
+from wireproof.wire.trace import FieldSpan
 
 _SIGNED: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "varint": 32, "varlong": 64}
 _UNSIGNED: Final = {
@@ -89,7 +89,7 @@ def _count(fields: dict[str, Field], case: Case) -> None:
     layout = layout_of(case)
     if layout is None:
         return
-    seen: dict[str, list[Span]] = {}
+    seen: dict[str, list[FieldSpan]] = {}
     for span in layout.spans:
         seen.setdefault(without_indices(span.path), []).append(span)
     for path, spans in seen.items():
@@ -101,7 +101,7 @@ def _count(fields: dict[str, Field], case: Case) -> None:
         fields.setdefault(path, Field(path)).remarked.append(case.id)
 
 
-def _counted(field: Field, case: Case, spans: Sequence[Span]) -> None:
+def _counted(field: Field, case: Case, spans: Sequence[FieldSpan]) -> None:
     field.types |= {span.type for span in spans}
     if not isinstance(case.expect, Reject):
         field.valid += 1
@@ -112,7 +112,7 @@ def _counted(field: Field, case: Case, spans: Sequence[Span]) -> None:
         field.edges.append(case.id)
 
 
-def _edge(span: Span) -> bool:
+def _edge(span: FieldSpan) -> bool:
     match span.value:
         case bool():
             return True

@@ -9,8 +9,8 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from wireproof.formats import Layout
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Cover, Span
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import Cover, FieldSpan
 
 WIDEST: Final = 48
 """Characters of a value; longer ones are cut and say how long they are."""
@@ -45,14 +45,14 @@ class Line:
         return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
 
 
-def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
+def lines(layout: Layout, mark: Position | None = None) -> Iterator[Line]:
     """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
     marked = innermost(layout.spans, mark)
     for line, span in placed(layout):
         yield evolve(line, marked=True) if span is not None and span is marked else line
 
 
-def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
+def placed(layout: Layout) -> Iterator[tuple[Line, FieldSpan | None]]:
     """Yield the lines of a tree, each with its field; headings and the refusal have none."""
     ends = _region_ends(layout.spans)
     above: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
         yield text, None
 
 
-def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
+def _region_ends(spans: Sequence[FieldSpan]) -> dict[tuple[str, int], int]:
     """Where each region ends, by its space and its first byte."""
     ends: dict[tuple[str, int], int] = {}
     for span in spans:
@@ -78,7 +78,7 @@ def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
     return ends
 
 
-def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
+def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
     """Return the sort key of a span: decompressed data after the fields of its region, outer spans first."""
     key: list[int] = []
     space = ""
@@ -88,7 +88,7 @@ def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
     return (*key, span.start, int(span.end > span.start), -span.end)
 
 
-def _line(span: Span, depth: int, name: str) -> Line:
+def _line(span: FieldSpan, depth: int, name: str) -> Line:
     return Line(
         depth,
         str(span.at),
@@ -120,7 +120,7 @@ def covered(cover: Cover | None) -> str:
     return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
 
 
-def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
+def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | None:
     """Return the smallest span that contains the position; None if no field does."""
     if at is None:
         return None
@@ -132,6 +132,6 @@ def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
     return min(here, key=lambda span: span.end - span.start, default=None)
 
 
-def by_path(spans: Sequence[Span], path: str) -> Span | None:
+def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
     """Return the span of a field; None if it was not read."""
     return next((span for span in spans if span.path == path), None)

@@ -15,7 +15,7 @@ from wireproof.report.groups import counts
 from wireproof.report.matrix import matrix
 from wireproof.report.payload import packed, script
 from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.streams import Stream
 
 __all__ = ["Board", "Column", "Page", "drawn", "html"]
@@ -25,7 +25,7 @@ _TEMPLATES: Final = files("wireproof.report").joinpath("templates")
 
 def _text(text: str) -> str:
     """Text for an element or an attribute."""
-    return escape(visible(text))
+    return escape(escape_unsafe(text))
 
 
 def html(streams: Sequence[Stream], page: Page | None = None) -> str:

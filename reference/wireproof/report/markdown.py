@@ -8,7 +8,7 @@ from wireproof.report.failure import replay
 from wireproof.report.groups import Group, counts, groups
 from wireproof.report.terminal import all_fail
 from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.conclusion import sentence
 from wireproof.trial.show import cut
@@ -21,12 +21,12 @@ _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _SIGNS.sub(r"\\\1", cut(visible(text)))
+    return _SIGNS.sub(r"\\\1", cut(escape_unsafe(text)))
 
 
 def code(text: str) -> str:
     """Text as code inside a table cell; a backtick or bar in it would end it."""
-    return f"`{cut(visible(text)).replace('`', 'ʼ').replace('|', '¦')}`"
+    return f"`{cut(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
 def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:

@@ -27,7 +27,7 @@ from wireproof.report.board import Board, Page, colour
 from wireproof.report.detail import MOST_BYTES, NOWHERE, Detail, Mark, detail
 from wireproof.report.failure import replay
 from wireproof.report.matrix import QUIET, Cell, Row
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import LINE, cut
 
@@ -87,7 +87,7 @@ class Packer:
         }
 
     def _word(self, text: str) -> int:
-        return self._words.number(visible(text))
+        return self._words.number(escape_unsafe(text))
 
     # --- rows ---
 

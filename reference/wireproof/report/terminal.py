@@ -17,7 +17,7 @@ from wireproof.report.failure import block, replay
 from wireproof.report.groups import Group, Lookup, counts, groups, known_security_failures, nowhere
 from wireproof.report.uncompared import uncompared
 from wireproof.report.verdict_table import WIDEST, VerdictTable
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Applied
 from wireproof.trial.conclusion import sentence
 from wireproof.trial.streams import Stream
@@ -112,12 +112,12 @@ def show(stream: Stream, console: Console, view: View | None = None) -> Shown:
 
 def plain(text: str, style: str = "") -> Text:
     """Return text that is only text: no markup, no control signs."""
-    return Text(visible(text), style=style)
+    return Text(escape_unsafe(text), style=style)
 
 
 def say(console: Console, text: str, style: str = "") -> None:
     """Print a line; a terminal breaks it between words, never within one."""
-    for line in folded(visible(text), console.width):
+    for line in folded(escape_unsafe(text), console.width):
         console.print(Text(line, style=style), soft_wrap=True)
 
 
@@ -132,7 +132,7 @@ def folded(text: str, width: int, indent: str = "  ") -> list[str]:
 
 def _block(number: int, group: Group, stream: Stream, console: Console, view: View) -> list[str]:
     head, *body = block(group, stream.run, view.lookup, view.twins, console.width)
-    return [f"{visible(head)}  #{number}", *map(visible, body)]
+    return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
 
 def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: View, rows: int) -> int:

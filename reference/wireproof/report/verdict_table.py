@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.report.groups import counts
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.streams import Stream
 
 STYLES: Final = {
@@ -40,7 +40,7 @@ class VerdictTable:
 
     def __init__(self, stream: Stream) -> None:
         """Count the verdicts of `stream`."""
-        self.title = visible(f"{stream.run.adapter} {stream.run.version}".strip())
+        self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
         self.total = counts(stream)
         self.rows = {name: counts(part) for name, part in by_format(stream).items()}
 
@@ -63,7 +63,7 @@ class VerdictTable:
         for name, number in zip(columns, total, strict=True):
             table.add_column(name, number, justify="right", style=STYLES.get(name, "red"), no_wrap=True)
         for name, seen in self.rows.items():
-            table.add_row(Text(visible(name)), *_cells(seen, shown, other))
+            table.add_row(Text(escape_unsafe(name)), *_cells(seen, shown, other))
         return table
 
 

@@ -27,7 +27,7 @@ from wireproof.trial.plan import planned
 from wireproof.trial.reference import answer
 from wireproof.trial.signature import signature
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 CLUSTER: Final = 16
 """Characters of a digest that name a cluster."""
@@ -198,7 +198,7 @@ def _cluster(verdict: Verdict, outcome: Outcome, first_outcome: Outcome) -> str:
             found = (
                 first_outcome.digest
                 if isinstance(first_outcome, Accepted) and first_outcome.digest
-                else digest(outcome.value)
+                else json_digest(outcome.value)
             )
             return found[:CLUSTER]
         case _:

@@ -24,8 +24,8 @@ from wireproof.kafka import resync as kafka_resync
 from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
 from wireproof.kafka.scan import ENTRY_MOST
 from wireproof.spark.stored import Pieces, Stored
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
 
 Stride = Callable[[Stored, int, Options], int]
 """Returns the bytes of the item at a position if its header proves that it is complete; else 0."""

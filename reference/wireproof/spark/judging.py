@@ -20,9 +20,9 @@ from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 REFERENCE: Final = "reference"
 
@@ -93,7 +93,7 @@ def _case_by_digest(item: Item, value: Spelt, data: bytes, options: Options) -> 
 @lru_cache(maxsize=1024)
 def sort_of(magic: int, needs: tuple[str, ...] = ()) -> Case:
     """Return the common part of the cases of entries with these needs."""
-    return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT), needs=needs)
+    return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT_OPTIONS), needs=needs)
 
 
 def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:

@@ -23,7 +23,7 @@ from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
 from wireproof.spark.vectors import Vectors, stretch
 from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 MAX_ITEMS: Final = 512
 """The greatest number of items that are sent and judged together."""

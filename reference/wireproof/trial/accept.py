@@ -12,7 +12,7 @@ from wireproof.trial.reference import decoded
 from wireproof.trial.refuse import undocumented
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 
 def accepted(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
@@ -31,7 +31,7 @@ def accepted(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
 
 def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
     """Return the verdict on a rejection where an answer was expected: right only if a remark allows it."""
-    remark_at = next((remark for remark in bench.remarks() if remark.refusable), None)
+    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
     if remark_at is not None and bench.case.op != "encode":
         if outcome.untyped:
             return undocumented(expect, outcome)

@@ -9,9 +9,9 @@ from wireproof.cases.case import Case
 from wireproof.trial.claims import EXACT, observed
 from wireproof.trial.compare import scan_tree, steps
 from wireproof.trial.reference import Answer
-from wireproof.wire.observe import Wanted, project
-from wireproof.wire.rejected import Remark
-from wireproof.wire.values import Json, digest
+from wireproof.wire.json_values import Json, json_digest
+from wireproof.wire.observed_fields import FieldTree, project
+from wireproof.wire.rejection import Remark
 
 
 class Bench:
@@ -33,7 +33,7 @@ class Bench:
         self._answer = known
         self._digested: tuple[Json, str] | None = None
         tree = observed(hello, case)
-        self.wanted: Wanted = scan_tree(tree) if case.op == "scan" else tree
+        self.wanted: FieldTree = scan_tree(tree) if case.op == "scan" else tree
 
     @property
     def exact(self) -> bool:
@@ -74,7 +74,7 @@ class Bench:
         )
         return evolve(remark, others=tuple(others)) if remark.others else remark
 
-    def _observed_below(self, path: str) -> Wanted:
+    def _observed_below(self, path: str) -> FieldTree:
         """Return the observed fields below `path`."""
         tree = self.wanted
         for step in steps(path):
@@ -88,5 +88,5 @@ class Bench:
     def digest(self, value: Json) -> str:
         """Return the digest of the observed part; the last digest is kept, as each value is needed twice."""
         if self._digested is None or self._digested[0] is not value:
-            self._digested = value, digest(self.seen(value))
+            self._digested = value, json_digest(self.seen(value))
         return self._digested[1]

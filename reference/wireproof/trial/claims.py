@@ -8,7 +8,7 @@ from typing import Final
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Case
 from wireproof.trial.plan import in_profile
-from wireproof.wire.observe import Wanted, tree_of
+from wireproof.wire.observed_fields import FieldTree, field_tree
 
 EXACT: Final = frozenset({"reference", "columnar"})
 """The adapters whose positions and remarks are judged too: our own."""
@@ -42,7 +42,7 @@ def _includes(claim: Claim, atom: str) -> bool:
     return claimed is None or name in claimed or atom in claimed
 
 
-def observed(hello: Hello, case: Case) -> Wanted:
+def observed(hello: Hello, case: Case) -> FieldTree:
     """Return the patterns of the fields that the adapter shows; an empty tree means all fields."""
     claim = claim_of(hello, case)
-    return tree_of(claim.observes) if claim is not None else {}
+    return field_tree(claim.observes) if claim is not None else {}

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from wireproof.wire.observe import Wanted
-from wireproof.wire.rejected import Remark
-from wireproof.wire.texts import one_line
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import FieldTree
+from wireproof.wire.rejection import Remark
+from wireproof.wire.safe_text import one_line
 
 Step: TypeAlias = str | int
 
@@ -150,7 +150,7 @@ def allowing(want: Json, got: Json, remarks: Sequence[Remark]) -> tuple[Json, tu
     return want, tuple(applied)
 
 
-def scan_tree(wanted: Wanted) -> Wanted:
+def scan_tree(wanted: FieldTree) -> FieldTree:
     """Convert observation patterns of a stream's value into patterns of the items of its scan.
 
     A stream's value holds its frames in one list; an item holds one frame and four fields of its own.
@@ -158,5 +158,5 @@ def scan_tree(wanted: Wanted) -> Wanted:
     if not wanted or "items" in wanted:
         return wanted
     frames = next((below["[]"] for below in wanted.values() if "[]" in below), wanted)
-    item: Wanted = {"kind": {}, "at": {}, "length": {}, "class": {}, "value": frames}
+    item: FieldTree = {"kind": {}, "at": {}, "length": {}, "class": {}, "value": frames}
     return {"items": {"[]": item}}

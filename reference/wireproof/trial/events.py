@@ -20,7 +20,7 @@ from wireproof.cases.observable import not_compared
 from wireproof.formats import FORMATS
 from wireproof.trial.signature import Signature, without_indices
 from wireproof.trial.verdicts import Name, Verdict
-from wireproof.wire.rejected import At
+from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
 
@@ -94,7 +94,7 @@ class CaseEvent:
     kind: str = ""
     cls: str = ""
     path: str = ""
-    at: At | None = None
+    at: Position | None = None
     text: str = ""
     want: str = ""
     got: str = ""
@@ -223,7 +223,7 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for kind, description in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
         converter.register_structure_hook(kind, _exactly(kind, description))
-    converter.register_structure_hook_func(lambda kind: kind == At | None, _at)
+    converter.register_structure_hook_func(lambda kind: kind == Position | None, _at)
     converter.register_structure_hook_factory(
         has,
         lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)),

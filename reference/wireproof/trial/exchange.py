@@ -30,8 +30,8 @@ from wireproof.trial.plan import Sample, claimed_ops
 from wireproof.trial.property import PropertyError
 from wireproof.trial.reference import answer, expectation
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.observe import Wanted
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.observed_fields import FieldTree
 
 TOPIC: Final = "interop"
 """The family of the cases, and the topic in their ids."""
@@ -125,7 +125,7 @@ class Read:
     asked: Case
     verdict: Verdict
     outcome: Outcome
-    wanted: Wanted
+    wanted: FieldTree
     ns: int
 
 

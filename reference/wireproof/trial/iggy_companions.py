@@ -14,10 +14,10 @@ from wireproof.iggy.index_file import LAYOUTS, IndexEntry, IndexLayout, Place, W
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.kafka.companion import Rows
 from wireproof.kafka.frame import measure
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 HEAD: Final = 1 << 20
 """Bytes at the beginning of a log that identify its system."""
@@ -69,7 +69,7 @@ def log_of(log: Path) -> IggyLog | None:
     if fmt is None:
         return None
     data = log.read_bytes()
-    found = list(items(fmt, data, DEFAULT))
+    found = list(items(fmt, data, DEFAULT_OPTIONS))
     places = tuple(_place(item) for item in found if item.kind == "frame")
     fault = next((item for item in found if item.kind != "frame"), None)
     why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"

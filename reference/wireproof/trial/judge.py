@@ -29,7 +29,7 @@ from wireproof.trial.claims import excluded
 from wireproof.trial.reference import Answer, answer
 from wireproof.trial.show import LINE, cut, short_expect, short_outcome
 from wireproof.trial.verdicts import Name, Verdict
-from wireproof.wire.classes import CLASSES
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 Reference: TypeAlias = Callable[[Case], Answer]
 
@@ -151,7 +151,7 @@ def _breach(outcome: Accepted | Refused) -> str:
         return f"consumed is {type(consumed).__name__}, not a number of bytes"
     if data is not None and not isinstance(data, bytes):
         return f"an encoding of type {type(data).__name__}, not bytes"
-    return "" if cls in CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
+    return "" if cls in REJECT_CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
 def _judge_skip(case: Case, text: str, bench: Bench) -> Verdict:

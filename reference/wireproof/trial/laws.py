@@ -19,8 +19,8 @@ from wireproof.trial.compare import difference
 from wireproof.trial.exchange import Exchanged, Parcel, Party, Post, Read
 from wireproof.trial.show import short_field
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.observe import project
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import project
 
 NAME: Final = "kafka.batch"
 

@@ -19,8 +19,8 @@ from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.options import DEFAULT
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 BLOCK: Final = 512
 """Cases that are shuffled among themselves, and whose results are held until they can be yielded in order."""
@@ -28,7 +28,7 @@ BLOCK: Final = 512
 SLOW_BLOCK: Final = 32
 """The same for an adapter that claims to be slow, so that its results show while it runs."""
 
-READER: Final = (DEFAULT.profile,)
+READER: Final = (DEFAULT_OPTIONS.profile,)
 """The profiles of an adapter that claims none."""
 
 SLOW_SHARE: Final = 16
@@ -138,7 +138,7 @@ def in_profile(case: Case, claim: Claim | None) -> bool:
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
     """Return the request of a case: its bytes and options, nothing of the expectation."""
-    profile = DEFAULT.profile if case.op == "encode" else case.profile
+    profile = DEFAULT_OPTIONS.profile if case.op == "encode" else case.profile
     options = case.options
     if options.profile != profile:
         options = evolve(options, profile=profile)

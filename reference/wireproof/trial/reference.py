@@ -12,11 +12,11 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
 
 
 @frozen
@@ -69,7 +69,7 @@ def _scanned(fmt: Format, chunks: tuple[bytes, ...], options: Options) -> Answer
 
 def _item_remarks(items: tuple[Item, ...]) -> list[Remark]:
     return [
-        remark.under(f"items[{number}].value.")
+        remark.with_prefix(f"items[{number}].value.")
         for number, item in enumerate(items)
         for remark in item.remarks
     ]

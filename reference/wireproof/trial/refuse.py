@@ -9,7 +9,7 @@ from wireproof.trial.bench import Bench
 from wireproof.trial.compare import allowing, difference, is_shorter
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome, short_value
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 
 def accepted(expect: Reject, outcome: Accepted, bench: Bench) -> Verdict:
@@ -79,7 +79,7 @@ def _judge_reason(expect: Reject, outcome: Refused, bench: Bench) -> Verdict:
             short_expect(expect),
             short_outcome(outcome),
         )
-    remark_at = next((remark for remark in bench.remarks() if remark.refusable), None)
+    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
     if remark_at is not None:
         return Verdict(
             "info", remark_at.cls, outcome.cls, remark_at.path, remark_at.at, got=short_outcome(outcome)

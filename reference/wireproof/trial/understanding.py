@@ -16,8 +16,8 @@ from wireproof.trial.compare import Difference, difference
 from wireproof.trial.exchange import Exchanged, Parcel, Read
 from wireproof.trial.show import short_field
 from wireproof.trial.signature import without_indices
-from wireproof.wire.observe import Wanted, both, project
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import FieldTree, common_tree, project
 
 OUTSIDE: Final = frozenset({"unsupported", "not-run", "adapter-error", "suite-bug"})
 """Verdicts that are no reading of the bytes."""
@@ -157,12 +157,12 @@ def alike(one: Read, other: Read) -> bool:
 
 def _value_differs(one: Read, other: Read) -> Difference | None:
     """Return the first difference of two accepted values, over the fields that both adapters show."""
-    shared = both(_as_stream(one)[1], _as_stream(other)[1])
+    shared = common_tree(_as_stream(one)[1], _as_stream(other)[1])
     left, right = (project(_as_stream(read)[0], shared) for read in (one, other))
     return difference(left, right)
 
 
-def _as_stream(read: Read) -> tuple[Json, Wanted]:
+def _as_stream(read: Read) -> tuple[Json, FieldTree]:
     """Return value and fields as of a stream: an entry that was not wrapped becomes a list of one."""
     value = read.outcome.value if isinstance(read.outcome, Accepted) else None
     row = FORMATS[read.parcel.case.joined]

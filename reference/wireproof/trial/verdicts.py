@@ -6,7 +6,7 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Level
 from wireproof.cases.outcome import Cause
-from wireproof.wire.rejected import At
+from wireproof.wire.rejection import Position
 
 Name = Literal[
     "pass",
@@ -117,7 +117,7 @@ class Verdict:
     kind: str = ""
     cls: str = ""
     path: str = ""
-    at: At | None = None
+    at: Position | None = None
     text: str = ""
     want: str = ""
     got: str = ""

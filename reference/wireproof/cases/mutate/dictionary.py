@@ -17,7 +17,7 @@ from wireproof.iggy.identifier import TAGS
 from wireproof.iggy.kinds import KINDS
 from wireproof.iggy.layout import STATES
 from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON, TRANSACTIONAL
-from wireproof.wire.compress import CODECS
+from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer
 
 LONGEST: Final = 64
@@ -96,7 +96,7 @@ def _kafka(fmt: Format) -> Iterator[bytes]:
     yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))
     yield from (_varint("varlong", step) for step in LONG_STEPS)
     yield from OVERLONG
-    heads = [codec.pack(b"") for codec in CODECS.values()]
+    heads = [codec.pack(b"") for codec in COMPRESSION_CODECS.values()]
     yield from (head[:size] for head in heads for size in (4, 8, len(head)))
     if fmt.revision != "v2":  # §2.1: the message header of the old formats
         yield from (bytes([magic, codec]) + b"\xff" * 4 for magic in (0, 1) for codec in range(5))

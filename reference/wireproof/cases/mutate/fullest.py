@@ -18,7 +18,7 @@ from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import Reply30
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 

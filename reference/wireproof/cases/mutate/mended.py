@@ -23,7 +23,7 @@ from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest
 from wireproof.iggy.send import Send90
 from wireproof.kafka.arithmetic import APPEND_TIME, CODEC
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.compress import CODECS
+from wireproof.wire.compression import COMPRESSION_CODECS
 
 WHOLE: Final = (Record, bytes, int, str, bool, type(None))
 """Classes without parts that depend on one another."""
@@ -57,7 +57,7 @@ def _bits(value: int, bits: int) -> int:
 def _batch(batch: RecordBatch) -> RecordBatch:
     """Use a known codec, 0 to 4, and magic 2: kafka.md §1.2."""
     attributes = _bits(batch.attributes, 16)
-    if attributes & CODEC and attributes & CODEC not in CODECS:
+    if attributes & CODEC and attributes & CODEC not in COMPRESSION_CODECS:
         attributes &= ~4
     if (attributes, 2) == (batch.attributes, batch.magic):
         return batch

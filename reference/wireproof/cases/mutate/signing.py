@@ -15,8 +15,8 @@ from wireproof.heka.auth import digest, key_name
 from wireproof.heka.frame import Frame
 from wireproof.heka.header import FUNCTIONS, Header
 from wireproof.heka.stream import Stream
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 Keys = Mapping[str, bytes]
 """HMAC keys by `<signer>_<version>`, as in `Options.keys`."""
@@ -76,7 +76,7 @@ def _splices(trace: Parsed, stream: Stream, keys: Keys) -> Iterator[Splice]:
             yield Splice("", span.start, span.end, digest(header, key, message))
 
 
-def _signatures(spans: tuple[Span, ...]) -> Iterator[tuple[Span, int]]:
+def _signatures(spans: tuple[FieldSpan, ...]) -> Iterator[tuple[FieldSpan, int]]:
     """Yield the HMACs of a trace, each with the index of its frame."""
     for span in spans:
         if span.cover is not None and span.cover.kind == "hmac" and (match := _FRAME.fullmatch(span.path)):

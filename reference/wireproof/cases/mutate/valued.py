@@ -29,7 +29,7 @@ from wireproof.heka.message import Message as HekaMessage
 from wireproof.heka.stream import Stream
 from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 TRIES: Final = 4
 """The most attempts to find edits whose result can be encoded."""

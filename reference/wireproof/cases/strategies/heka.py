@@ -19,7 +19,7 @@ from wireproof.heka.frame import Frame
 from wireproof.heka.header import FUNCTIONS, Header
 from wireproof.heka.message import ARRAYS, TYPES, Field, Message
 from wireproof.heka.stream import Stream
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.writer import Writer
 
 NOW: Final = 1_700_000_000_000_000_000
@@ -118,7 +118,7 @@ def frames(draw: DrawFn) -> Frame:
 
 def _length(content: Message) -> int:
     writer = Writer()
-    codec.encode(writer, content, DEFAULT)
+    codec.encode(writer, content, DEFAULT_OPTIONS)
     return len(writer.data)
 
 

@@ -1,7 +1,7 @@
 """Functions that make untrusted text safe to print in a terminal, a report or the log of a build service.
 
 Every name, text or path from an adapter passes through `one_line` where the adapter's answer is parsed,
-before any other code uses it. `visible` is for text of several lines that is printed later.
+before any other code uses it. `escape_unsafe` is for text of several lines that is printed later.
 """
 
 import re
@@ -19,7 +19,7 @@ _COMMAND: Final = re.compile(
 """The start of a command to a build service; wrapping may move any word to the start of a line."""
 
 
-def visible(text: str) -> str:
+def escape_unsafe(text: str) -> str:
     r"""Return `text` with unsafe characters, and the start of commands, escaped as `\x..`."""
     return _escape_commands(_UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}", text))
 
