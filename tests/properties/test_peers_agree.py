@@ -20,7 +20,7 @@ from wireproof.cases.outcome import Accepted
 from wireproof.cases.strategies import kafka
 from wireproof.formats import Format
 from wireproof.heka.message import Message
-from wireproof.kafka.arithmetic import CODEC
+from wireproof.kafka.attribute_bits import CODEC_MASK
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.observed_fields import field_tree, project
@@ -105,7 +105,7 @@ def test_the_reference_reads_what_a_client_in_python_writes(peer: Any) -> None:
 
 def free_of_codec(tree: Any) -> Any:
     """A writer may leave a batch as it is that compression makes longer; kafka-python does."""
-    return tree | {"attributes": int(tree["attributes"]) & ~CODEC}
+    return tree | {"attributes": int(tree["attributes"]) & ~CODEC_MASK}
 
 
 def _begins_at_its_first(batch: RecordBatch) -> RecordBatch:

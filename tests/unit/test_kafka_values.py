@@ -9,7 +9,7 @@ from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, r
 
 from wireproof import formats
 from wireproof.cases.strategies import kafka as strategies
-from wireproof.kafka.arithmetic import wrap64
+from wireproof.kafka.attribute_bits import wrap64
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.rejection import Rejected

@@ -7,16 +7,16 @@ from typing import Final
 from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, Format, Layout
-from wireproof.kafka import arithmetic
+from wireproof.kafka import attribute_bits
 from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 
 FLAGS: Final = (
-    (arithmetic.APPEND_TIME, "feature:log-append-time"),
-    (arithmetic.TRANSACTIONAL, "feature:transactional"),
-    (arithmetic.CONTROL, "feature:control-batch"),
-    (arithmetic.HORIZON, "feature:delete-horizon"),
+    (attribute_bits.LOG_APPEND_TIME, "feature:log-append-time"),
+    (attribute_bits.TRANSACTIONAL, "feature:transactional"),
+    (attribute_bits.CONTROL, "feature:control-batch"),
+    (attribute_bits.DELETE_HORIZON, "feature:delete-horizon"),
 )
 """Attribute bits of Kafka and the capability that they need: kafka.md §1.2."""
 
@@ -78,7 +78,7 @@ def _of_span(span: FieldSpan, name: str) -> Iterator[str]:
 def _of_flags(flags: int) -> Iterator[str]:
     """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
     yield from (atom for bit, atom in FLAGS if flags & bit)
-    if codec := CODECS.get(flags & arithmetic.CODEC):
+    if codec := CODECS.get(flags & attribute_bits.CODEC_MASK):
         yield f"codec:{codec}"
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.kafka.arithmetic import TRANSACTIONAL
-from wireproof.kafka.values import Entry, Header, Message, Record, RecordBatch
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.json_values import Json
 
 ZSTD: Final = 4
@@ -37,7 +37,7 @@ class Plain:
     key: bytes | None
     value: bytes | None
     timestamp: int
-    headers: tuple[Header, ...] = ()
+    headers: tuple[RecordHeader, ...] = ()
 
 
 @frozen
@@ -56,7 +56,7 @@ class Sending:
     transactional: bool = False
 
 
-def spellings(sending: Sending, revision: str) -> tuple[tuple[Entry, ...], ...]:
+def spellings(sending: Sending, revision: str) -> tuple[tuple[LogEntry, ...], ...]:
     """Return each encoding of the messages in `revision`, as its entries; none for zstd in v0 and v1.
 
     A wrapper has the offset of its last message and the greatest timestamp in a log (§2.2); clients leave

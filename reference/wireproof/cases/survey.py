@@ -140,7 +140,7 @@ def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
             at = item.at + item.length
             stop = 0
             if item.kind != "frame" and spent <= FREE + WORK * item.at:
-                spent += item.length + kafka_resync.NEXT
+                spent += item.length + kafka_resync.LOOKAHEAD
                 stop = _resumed(row, data, item, options, last)
             last = item.value if item.kind == "frame" else last
             if stop:
@@ -158,8 +158,8 @@ def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) 
     """Return the damaged bytes of an item; 0 for all of them."""
     match row.name:
         case "kafka.log":
-            here = data[item.at : item.at + item.length + kafka_resync.NEXT]
-            return kafka_resync.resumed(here, item.length, options)
+            here = data[item.at : item.at + item.length + kafka_resync.LOOKAHEAD]
+            return kafka_resync.damaged_length(here, item.length, options)
         case "iggy.log":
             here = data[item.at : item.at + item.length + iggy_resync.NEXT]
             before = -1 if last is None else iggy_resync.last_offset(last)

@@ -11,7 +11,7 @@ from wireproof.columnar.values import items
 from wireproof.formats import Decoded
 from wireproof.heka import frame
 from wireproof.heka.frame import Frame
-from wireproof.kafka.frame import MOST, OVERFLOWING
+from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
@@ -28,7 +28,7 @@ def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MOST), None)
+    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
     if step is None or step.block is None or step.answers:
         return None
     return Decoded(items(step)[0].value, total, ())
@@ -63,7 +63,7 @@ def _clean_items(data: bytes, options: Options) -> list[Item] | None:
     """
     found: list[Item] = []
     unpacked = 0
-    for step in runs(data, options, keep="slots", most=MOST):
+    for step in runs(data, options, keep="slots", most=MAX_SIZE):
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         if _needs_reference(step, data) or unpacked > options.max_output:
             return None
@@ -80,7 +80,7 @@ def _needs_reference(step: Run, data: bytes) -> bool:
         return bool(step.answers)
     tail = step.answers[0]
     size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
-    return tail.kind != "tail" or size >= OVERFLOWING
+    return tail.kind != "tail" or size >= OVERFLOWING_SIZE
 
 
 def in_order(entries: tuple[RecordBatch | Message, ...]) -> bool:

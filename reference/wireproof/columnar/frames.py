@@ -13,7 +13,7 @@ from wireproof.columnar.entries import Entries
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import BROKEN, CUT, WHOLE, Array
 from wireproof.columnar.wave import WIRE_BYTES, Keep, Wave, judge
-from wireproof.kafka.scan import ENTRY_MOST
+from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
@@ -44,7 +44,7 @@ class Run:
 
 
 def runs(
-    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: Keep, most: int = ENTRY_MOST
+    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: Keep, most: int = MAX_ENTRY
 ) -> Iterator[Run]:
     """Yield the steps of a scan, in order and without gaps.
 

@@ -15,7 +15,7 @@ from wireproof.cases.damage import CHECKSUMS, encoded, replaced
 from wireproof.cases.derived import broken, sampled
 from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
-from wireproof.kafka import arithmetic
+from wireproof.kafka import attribute_bits
 from wireproof.trial.show import cut
 from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
@@ -140,7 +140,7 @@ def recoded(seen: Seen) -> Iterator[Fault]:
     if seen.fmt.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
         return
     codec = seen.number % 5
-    value = evolve(seen.value, attributes=attributes & ~arithmetic.CODEC | codec)
+    value = evolve(seen.value, attributes=attributes & ~attribute_bits.CODEC_MASK | codec)
     try:
         again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:

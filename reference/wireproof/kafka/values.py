@@ -9,7 +9,7 @@ from attrs import frozen, resolve_types
 
 from wireproof.wire.json_values import camel_case
 
-Header = tuple[bytes, bytes | None]
+RecordHeader = tuple[bytes, bytes | None]
 """Key and value of a record header: kafka.md §1.3. The key is the raw bytes, also if they are not UTF-8."""
 
 
@@ -76,7 +76,7 @@ class Record:
     offset_delta: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[Header, ...]
+    headers: tuple[RecordHeader, ...]
     offset: int = 0
     timestamp: int = 0
     control: Control | None = None
@@ -121,7 +121,7 @@ class Message:
 resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name
 
 
-Entry = RecordBatch | Message
+LogEntry = RecordBatch | Message
 """One entry of a log."""
 
 
@@ -130,4 +130,4 @@ Entry = RecordBatch | Message
 class Log:
     """Entries one after another, as in a fetch response or a segment file: kafka.md §2.4."""
 
-    batches: tuple[Entry, ...]
+    batches: tuple[LogEntry, ...]

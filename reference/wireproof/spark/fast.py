@@ -19,7 +19,7 @@ from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY, ITEM
 from wireproof.columnar.trees import trees
 from wireproof.columnar.wave import Keep
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK, doubted
 from wireproof.spark.stored import Stored
 from wireproof.wire.options import Options

@@ -14,7 +14,7 @@ from attrs import frozen
 from wireproof.columnar import clean_records
 from wireproof.columnar.frames import Run
 from wireproof.columnar.wave import Wave
-from wireproof.kafka.arithmetic import CONTROL
+from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.spark import fast
 from wireproof.spark.columns import TEXTS
 from wireproof.spark.stored import Stored

@@ -21,8 +21,8 @@ from wireproof.heka.scan import Scanner
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
-from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
-from wireproof.kafka.scan import ENTRY_MOST
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.spark.stored import Pieces, Stored
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
@@ -137,7 +137,7 @@ def _is_certain(fmt: Format, pieces: Pieces, garbage: Item, options: Options) ->
     end = garbage.at + garbage.length
     if fmt.name != "kafka.log" or garbage.kind != "garbage" or end >= pieces.stored.size:
         return False
-    return kafka_resync.certain(pieces.read, end, options)
+    return kafka_resync.two_entries_begin_at(pieces.read, end, options)
 
 
 def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
@@ -163,7 +163,7 @@ def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int 
 
 
 def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
-    return kafka_resync.resumed(data, len(data), options)
+    return kafka_resync.damaged_length(data, len(data), options)
 
 
 def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
@@ -175,7 +175,7 @@ RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
     "iggy.log": _iggy_resumed,
 }
 
-TAIL_MOST: Final = ENTRY_MOST + OVERHEAD
+TAIL_MOST: Final = MAX_ENTRY + LOG_OVERHEAD
 """The greatest tail that is searched for entries, in bytes."""
 
 
@@ -249,14 +249,14 @@ _SIZE_MAGIC: Final = Struct(">8xi4xB")
 
 def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
     """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
-    data, at = stored.at(position, THROUGH_MAGIC)
-    if len(data) - at < THROUGH_MAGIC:
+    data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
+    if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
         return 0
     size, magic = _SIZE_MAGIC.unpack_from(data, at)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    if magic > 2 or not LEAST[magic] <= size <= most:
+    most = MAX_ENTRY if options.max_message is None else options.max_message
+    if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
         return 0
-    total: int = size + OVERHEAD
+    total: int = size + LOG_OVERHEAD
     return total if position + total <= stored.size else 0
 
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy.index_file import IndexLayout
-from wireproof.kafka import offset_index, segment, time_index, transaction_index
-from wireproof.kafka.companion import Finding
-from wireproof.kafka.segment import Segment
+from wireproof.kafka import offset_index, segment_headers, time_index, transaction_index
+from wireproof.kafka.index_file import IndexFinding
+from wireproof.kafka.segment_headers import SegmentHeaders
 from wireproof.trial import iggy_companions
 from wireproof.trial.iggy_companions import IggyLog
 
@@ -29,7 +29,7 @@ MOST: Final = 20
 """Maximum number of findings listed for one index file; the others are counted."""
 
 LARGEST: Final = 256 * 1024 * 1024
-"""Maximum bytes of an index file: `segment.index.bytes` is 10 MiB by default."""
+"""Maximum bytes of an index file: `segment_headers.index.bytes` is 10 MiB by default."""
 
 
 class CompanionError(ValueError):
@@ -62,8 +62,8 @@ class Checked:
     name: Name
     size: int
     index: Any
-    log: Segment | IggyLog | None
-    findings: tuple[Finding, ...]
+    log: SegmentHeaders | IggyLog | None
+    findings: tuple[IndexFinding, ...]
     system: str = "Kafka"
 
     @property
@@ -104,14 +104,16 @@ class Codec:
     """The functions that read and check one kind of index file."""
 
     read: Callable[[bytes, int], Any]
-    alone: Callable[[Any], Iterator[Finding]]
-    against: Callable[[Any, Segment], Iterator[Finding]]
+    alone: Callable[[Any], Iterator[IndexFinding]]
+    against: Callable[[Any, SegmentHeaders], Iterator[IndexFinding]]
 
 
 CODECS: Final = {
-    ".index": Codec(offset_index.read, offset_index.alone, offset_index.against),
-    ".timeindex": Codec(time_index.read, time_index.alone, time_index.against),
-    ".txnindex": Codec(transaction_index.read, transaction_index.alone, transaction_index.against),
+    ".index": Codec(offset_index.read, offset_index.check_alone, offset_index.check_against_log),
+    ".timeindex": Codec(time_index.read, time_index.check_alone, time_index.check_against_log),
+    ".txnindex": Codec(
+        transaction_index.read, transaction_index.check_alone, transaction_index.check_against_log
+    ),
 }
 
 
@@ -154,7 +156,7 @@ def companions(log: Path) -> tuple[Checked, ...]:
     found = segment_of(log)
     if found.size and not found.heads:  # no entry of Kafka, or damaged from the first byte on
         return tuple(_check_by_content(one, found) for one in names)
-    if all(one.kind != ".txnindex" for one in names) and transaction_index.aborted(found):
+    if all(one.kind != ".txnindex" for one in names) and transaction_index.aborted_transactions(found):
         names.append(Name(name.base, ".txnindex", name.beside(".txnindex")))
     return tuple(_check_kafka(one, found) for one in names)
 
@@ -174,7 +176,7 @@ def _check(name: Name, log: Path) -> Checked:
     return _check_kafka(name, found) if found.heads or not found.size else _check_by_content(name, found)
 
 
-def _check_by_content(name: Name, log: Segment | None) -> Checked:
+def _check_by_content(name: Name, log: SegmentHeaders | None) -> Checked:
     """Check an index file whose log shows no system: as Kafka's if that has no fault, else as Iggy's."""
     data = _bytes(name)
     found = iggy_companions.layouts_of(name.kind, data) if _check_kafka(name, None).wrong else []
@@ -192,17 +194,17 @@ def _check_iggy(name: Name, log: IggyLog) -> Checked:
     """Check an index file against Iggy's records, without advice: no source of Iggy documents a repair."""
     data = _bytes(name)
     index, wrong = iggy_companions.checked(log, name.kind, name.base, data)
-    findings = tuple(Finding(at, what, "", wrong=misleads) for at, what, misleads in wrong)
+    findings = tuple(IndexFinding(at, what, "", wrong=misleads) for at, what, misleads in wrong)
     return Checked(name, len(data), index, log, findings, f"Iggy {log.revision}")
 
 
-def segment_of(log: Path) -> Segment:
+def segment_of(log: Path) -> SegmentHeaders:
     """Read the batch headers of a log, which is mapped, not read into memory."""
     with log.open("rb") as file:
         if not log.stat().st_size:
-            return segment.read(b"")
+            return segment_headers.read(b"")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return segment.read(data)  # type: ignore[arg-type] # a map is read as bytes are
+            return segment_headers.read(data)  # type: ignore[arg-type] # a map is read as bytes are
 
 
 def _bytes(name: Name) -> bytes:
@@ -213,7 +215,7 @@ def _bytes(name: Name) -> bytes:
     return name.path.read_bytes() if size else b""
 
 
-def _check_kafka(name: Name, log: Segment | None) -> Checked:
+def _check_kafka(name: Name, log: SegmentHeaders | None) -> Checked:
     """Check an index file of Kafka; if it is missing, every entry that it should have is missing."""
     data = _bytes(name)
     codec = CODECS[name.kind]
@@ -221,5 +223,5 @@ def _check_kafka(name: Name, log: Segment | None) -> Checked:
     findings = [*codec.alone(index), *(codec.against(index, log) if log is not None else ())]
     if log is not None and log.heads and log.heads[0].first < name.base and log.heads[0].magic > 1:
         text = f"the log begins at offset {log.heads[0].first}, below the base offset of its name"
-        findings.insert(0, Finding(0, text, "give the files the name of their first offset"))
+        findings.insert(0, IndexFinding(0, text, "give the files the name of their first offset"))
     return Checked(name, len(data), index, log, tuple(findings))

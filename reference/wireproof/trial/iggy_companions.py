@@ -12,8 +12,8 @@ from wireproof.formats import Format
 from wireproof.iggy import index_file
 from wireproof.iggy.index_file import LAYOUTS, IndexEntry, IndexLayout, Place, Wrong
 from wireproof.iggy.resync import first_offset, last_offset
-from wireproof.kafka.companion import Rows
-from wireproof.kafka.frame import measure
+from wireproof.kafka.index_file import RawEntries
+from wireproof.kafka.size_and_magic import peek_whole_entry
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -48,7 +48,7 @@ class IggyIndex:
 
     layout: IndexLayout
     entries: tuple[Any, ...]
-    raw: Rows
+    raw: RawEntries
 
 
 def row_of(head: bytes) -> Format | None:
@@ -81,7 +81,7 @@ def checked(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex,
     fitting = [one for one in LAYOUTS if one.kind == kind and log.revision in one.revisions]
     if not fitting:
         wrong = (0, f"a segment of Iggy {log.revision} has no such file", False)
-        return IggyIndex(LAYOUTS[0], (), Rows((), 0, 0)), (wrong,)
+        return IggyIndex(LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
     candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
     layout, found = min(candidates, key=lambda one: len(one[1]))
     return read(layout, data), found
@@ -97,7 +97,7 @@ def read(layout: IndexLayout, data: bytes) -> IggyIndex:
     found = index_file.entries(layout, data)
     size = layout.entry.size
     rows = tuple(data[one.at : one.at + size] for one in found)
-    return IggyIndex(layout, tuple(map(_Shown.of, found)), Rows(rows, 0, len(data) % size))
+    return IggyIndex(layout, tuple(map(_Shown.of, found)), RawEntries(rows, 0, len(data) % size))
 
 
 @frozen
@@ -127,10 +127,10 @@ def kafkas(head: bytes) -> bool:
     """Return whether the bytes begin with an entry of Kafka that is followed by another one or by nothing."""
     reader = Reader(head)
     try:
-        frame = measure(reader)
+        frame = peek_whole_entry(reader)
         if frame is None or not head:
             return not head
         reader.pos += frame.total
-        return measure(reader) is not None or reader.left == 0
+        return peek_whole_entry(reader) is not None or reader.left == 0
     except Rejected:
         return False

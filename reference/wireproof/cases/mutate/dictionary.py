@@ -16,7 +16,7 @@ from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
 from wireproof.iggy.identifier import TAGS
 from wireproof.iggy.kinds import KINDS
 from wireproof.iggy.layout import STATES
-from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer
 
@@ -90,7 +90,15 @@ def _varint(kind: str, value: int) -> bytes:
 def _kafka(fmt: Format) -> Iterator[bytes]:
     """Yield magics, attributes (§1.2, §2.1), control records (§1.9), varints (§4), compressed data (§3)."""
     yield from (bytes([magic]) for magic in range(4))
-    flags = (0, APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON, CONTROL | TRANSACTIONAL, APPEND_TIME | HORIZON)
+    flags = (
+        0,
+        LOG_APPEND_TIME,
+        TRANSACTIONAL,
+        CONTROL,
+        DELETE_HORIZON,
+        CONTROL | TRANSACTIONAL,
+        LOG_APPEND_TIME | DELETE_HORIZON,
+    )
     yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
     yield from (pack(">hh", 0, kind) for kind in range(7))
     yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))

@@ -21,7 +21,7 @@ from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110
 from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest92
 from wireproof.iggy.send import Send90
-from wireproof.kafka.arithmetic import APPEND_TIME, CODEC
+from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.compression import COMPRESSION_CODECS
 
@@ -57,7 +57,7 @@ def _bits(value: int, bits: int) -> int:
 def _batch(batch: RecordBatch) -> RecordBatch:
     """Use a known codec, 0 to 4, and magic 2: kafka.md §1.2."""
     attributes = _bits(batch.attributes, 16)
-    if attributes & CODEC and attributes & CODEC not in COMPRESSION_CODECS:
+    if attributes & CODEC_MASK and attributes & CODEC_MASK not in COMPRESSION_CODECS:
         attributes &= ~4
     if (attributes, 2) == (batch.attributes, batch.magic):
         return batch
@@ -67,7 +67,7 @@ def _batch(batch: RecordBatch) -> RecordBatch:
 def _message(message: Message) -> Message:
     """Make codec and inner messages consistent, and the wrapper's offset and timestamp too: kafka.md §2.2."""
     attributes = _bits(message.attributes, 8)
-    codec = attributes & CODEC
+    codec = attributes & CODEC_MASK
     if codec > 3:
         attributes, codec = attributes & ~4, codec & 3
     if message.magic not in (0, 1):
@@ -76,12 +76,13 @@ def _message(message: Message) -> Message:
     if not codec or message.messages == ():
         value = message.value if message.messages is None else b"v"
         return evolve(
-            message, attributes=attributes & ~CODEC, timestamp=timestamp, value=value, messages=None
+            message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, value=value, messages=None
         )
-    plain = evolve(message, attributes=attributes & ~CODEC, timestamp=timestamp, messages=None)
+    plain = evolve(message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, messages=None)
     inner = (plain,) if message.messages is None else message.messages
     rows = [
-        evolve(one, attributes=one.attributes & ~CODEC, magic=message.magic, messages=None) for one in inner
+        evolve(one, attributes=one.attributes & ~CODEC_MASK, magic=message.magic, messages=None)
+        for one in inner
     ]
     outer = evolve(message, attributes=attributes, timestamp=timestamp, value=None, messages=tuple(rows))
     return _timed(outer) if outer.magic else outer
@@ -90,7 +91,7 @@ def _message(message: Message) -> Message:
 def _timed(outer: Message) -> Message:
     assert outer.messages is not None
     inner = outer.messages
-    if outer.attributes & APPEND_TIME:
+    if outer.attributes & LOG_APPEND_TIME:
         inner = tuple(evolve(one, timestamp=outer.timestamp) for one in inner)
     offset = outer.offset and inner[-1].offset
     if offset and inner[0].offset < 0:

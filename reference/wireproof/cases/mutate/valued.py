@@ -27,7 +27,7 @@ from wireproof.heka.header import Header
 from wireproof.heka.message import ARRAYS, TYPES, Field
 from wireproof.heka.message import Message as HekaMessage
 from wireproof.heka.stream import Stream
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
 from wireproof.wire.rejection import Rejected
 

@@ -7,7 +7,7 @@ from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import OtherAnswer, Rejected
 
 
-class Notes:
+class EntryRemarks:
     """Adds remarks on one entry, each class once."""
 
     __slots__ = ("_seen",)
@@ -23,7 +23,7 @@ class Notes:
             reader.remark(cls, name, at=at, others=others)
 
 
-def named(rejected: Rejected, detail: str) -> Rejected:
+def with_default_detail(rejected: Rejected, detail: str) -> Rejected:
     """Return the rejection with `detail` if it has none: then a primitive of the reader ran out of bytes."""
     if rejected.detail:
         return rejected
