@@ -220,7 +220,7 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.message",
         "0.10",
-        heka_message.Message,
+        heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
         atoms=("codec:snappy",),
@@ -228,7 +228,7 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.stream",
         "0.10",
-        heka_stream.Stream,
+        heka_stream.FrameStream,
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,

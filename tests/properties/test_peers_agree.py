@@ -19,7 +19,7 @@ from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.strategies import kafka
 from wireproof.formats import Format
-from wireproof.heka.message import Message
+from wireproof.heka.message import HekaMessage
 from wireproof.kafka.attribute_bits import CODEC_MASK
 from wireproof.kafka.values import Log, RecordBatch
 from wireproof.wire.json_values import Json, to_json
@@ -49,7 +49,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def all_text(message: Message) -> bool:
+def all_text(message: HekaMessage) -> bool:
     """protobuf writes no string that is not UTF-8: heka.message/0.10/text/no-utf8."""
     named = (message.type, message.logger, message.payload, message.env_version, message.hostname)
     inner = [(one.name, one.representation, *one.value_string) for one in message.fields]

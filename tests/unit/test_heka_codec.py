@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from wireproof import formats
 from wireproof.cases.strategies.heka import messages, streams
 from wireproof.formats import FORMATS
-from wireproof.heka.message import Message
-from wireproof.heka.stream import Stream
+from wireproof.heka.message import HekaMessage
+from wireproof.heka.stream import FrameStream
 from wireproof.wire.json_values import json_schema, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.rejection import Rejected
@@ -25,7 +25,7 @@ F = bytes.fromhex("1e0208141f") + MINIMAL
 
 
 @given(messages(), st.sampled_from(["none", "snappy"]))
-def test_a_message_comes_back_as_it_was(value: Message, compression: str) -> None:
+def test_a_message_comes_back_as_it_was(value: HekaMessage, compression: str) -> None:
     options = Options(compression="snappy" if compression == "snappy" else "none")
     data = formats.encode(MESSAGE, to_json(value), options)
     decoded = formats.decode(MESSAGE, data, options)
@@ -35,14 +35,14 @@ def test_a_message_comes_back_as_it_was(value: Message, compression: str) -> Non
 
 @settings(max_examples=40)
 @given(streams())
-def test_a_stream_comes_back_as_it_was(value: Stream) -> None:
+def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
     data = formats.encode(STREAM, to_json(value))
     assert formats.decode(STREAM, data).value == value
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages())
-def test_protobuf_reads_what_is_written(value: Message) -> None:
+def test_protobuf_reads_what_is_written(value: HekaMessage) -> None:
     pytest.importorskip("google.protobuf", reason="protobuf comes with the extra 'peers'")
     sys.path.insert(0, str(Path(__file__).parents[1] / "authoring"))
     try:
@@ -55,7 +55,7 @@ def test_protobuf_reads_what_is_written(value: Message) -> None:
     assert read == tree or (read is None and not _is_text(value))
 
 
-def _is_text(value: Message) -> bool:
+def _is_text(value: HekaMessage) -> bool:
     optional = (value.type, value.logger, value.payload, value.env_version, value.hostname)
     named = [part for f in value.fields for part in (f.name, f.representation, *f.value_string)]
     try:

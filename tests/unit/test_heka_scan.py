@@ -13,7 +13,7 @@ from wireproof import formats
 from wireproof.cases.strategies.heka import streams
 from wireproof.formats import FORMATS
 from wireproof.heka.scan import Scanner
-from wireproof.heka.stream import Stream
+from wireproof.heka.stream import FrameStream
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
@@ -86,7 +86,7 @@ def test_every_byte_is_accounted_for_and_chunks_change_nothing(
 
 @settings(max_examples=40)
 @given(streams())
-def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: Stream) -> None:
+def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: FrameStream) -> None:
     data = formats.encode(ROW, to_json(value))
     decoded = formats.decode(ROW, data)
     assert decoded.value == value

@@ -19,7 +19,7 @@ from wireproof.cases.mutate.valued import EXTRA
 from wireproof.formats import FORMATS
 from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
 from wireproof.fuzz.inputs import Inputs
-from wireproof.heka.stream import Stream
+from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
@@ -119,7 +119,7 @@ def test_children_are_signed_where_keys_are_known() -> None:
             value = formats.decode(STREAM, one.data, Options(keys=KEYS)).value
         except Rejected:
             continue
-        verified += isinstance(value, Stream) and any(frame.signer for frame in value.frames)
+        verified += isinstance(value, FrameStream) and any(frame.signer for frame in value.frames)
     assert verified > 5
 
 

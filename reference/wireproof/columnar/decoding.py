@@ -10,7 +10,7 @@ from wireproof.columnar.heka import heka_runs
 from wireproof.columnar.values import items
 from wireproof.formats import Decoded
 from wireproof.heka import frame
-from wireproof.heka.frame import Frame
+from wireproof.heka.frame import HekaFrame
 from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Log, Message, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -140,7 +140,7 @@ def scan_heka_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[li
     return items_found, by_reference
 
 
-def _heka_frame(data: bytes, options: Options) -> Frame | None:
+def _heka_frame(data: bytes, options: Options) -> HekaFrame | None:
     reader = Reader(data)
     with suppress(Rejected):
         return frame.read(reader, options)

@@ -15,8 +15,8 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
-from wireproof.heka.framing import FRAMINGS, Head
+from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
+from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
 from wireproof.heka.scan import Scanner
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy import resync as iggy_resync
@@ -280,10 +280,10 @@ def _heka_stride(stored: Stored, position: int, options: Options) -> int:
     may look for frames inside it; if the bytes end, the scan must know what will follow. With Go's framing a
     complete frame always counts, with C's framing an invalid one never does.
     """
-    data, at = stored.at(position, AROUND + 256)
+    data, at = stored.at(position, FRAME_OVERHEAD + 256)
     if len(data) - at < 2 or data[at] != RECORD_SEPARATOR:
         return 0
-    through = AROUND + data[at + 1]
+    through = FRAME_OVERHEAD + data[at + 1]
     if len(data) - at < through:
         return 0
     total = _heka_frame_size(data[at : at + through], options.resync, options.max_message)
@@ -304,9 +304,9 @@ def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
 
     Unsigned headers hold only a length, so few of them differ and the cache nearly always hits.
     """
-    framing = FRAMINGS[resync]
+    framing = RESYNC_MODES[resync]
     found = framing.head(header, Options(max_message=most))
-    if framing.on_rejection == "within" or not isinstance(found, Head):
+    if framing.on_rejection == "within" or not isinstance(found, AcceptedHeader):
         return 0
     return len(header) + found.header.message_length
 

@@ -16,7 +16,7 @@ from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.needs import FLAGS, needs_of
 from wireproof.columnar.heads import CODECS
 from wireproof.columnar.spelling import Spelt, tree
-from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
+from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
@@ -135,11 +135,11 @@ def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
 
 def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
     """Make a case of the message of a whole frame, because peers read messages and not frames."""
-    if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= AROUND + data[1]:
+    if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= FRAME_OVERHEAD + data[1]:
         return None
     if item.kind == "garbage" and item.cls in {"bad-separator", "truncated", None}:
         return None
-    message = data[AROUND + data[1] :]
+    message = data[FRAME_OVERHEAD + data[1] :]
     return _case("heka.message", "0.10", message, None, options)
 
 

@@ -177,7 +177,9 @@ def _heka() -> Iterator[bytes]:
     yield from (b"\xc0\x80", b"\xed\xa0\x80", b"\xff", b"\xc3\x9f")
 
 
-NUMBERS: Final = range(1, max(*heka_message.MESSAGE, *heka_message.FIELD, *header.HEADER) + 3)
+NUMBERS: Final = range(
+    1, max(*heka_message.MESSAGE_SCHEMA, *heka_message.FIELD_SCHEMA, *header.HEADER_SCHEMA) + 3
+)
 """The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""
 
-_UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID)) + bytes(range(16))
+_UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID_SIZE)) + bytes(range(16))

@@ -11,8 +11,7 @@ from typing import Any, Final
 from attrs import evolve, has
 
 from wireproof.cases.mutate.sites import names_of
-from wireproof.heka.message import ARRAYS, TYPES, Field
-from wireproof.heka.message import Message as HekaMessage
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.iggy.batch import Head
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import BY_NAME, HeaderValue
@@ -176,17 +175,17 @@ def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
     return evolve(request, count=request.count or 1)
 
 
-def _field(field: Field) -> Field:
+def _field(field: DynamicField) -> DynamicField:
     """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
-    held = [name for name in ARRAYS if getattr(field, name)]
-    wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
+    held = [name for name in VALUE_ARRAYS if getattr(field, name)]
+    wanted = VALUE_ARRAYS[VALUE_TYPES.index(field.value_type or "STRING")]
     changes: dict[str, Any] = {}
     if field.value_double:
         changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
     if field.value_integer:
         changes["value_integer"] = tuple(_bits(number, 64) for number in field.value_integer)
     if len(held) == 1 and held[0] != wanted:
-        return evolve(field, **{**changes, "value_type": TYPES[ARRAYS.index(held[0])]})
+        return evolve(field, **{**changes, "value_type": VALUE_TYPES[VALUE_ARRAYS.index(held[0])]})
     emptied: dict[str, Any] = {name: () for name in held if name != wanted}
     return evolve(field, **{**changes, **emptied}) if changes or emptied else field
 
@@ -211,7 +210,7 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     Polled70: _unsealed,
     Send90: _sent_later,
     Sent70: _unsealed,
-    Field: _field,
+    DynamicField: _field,
     HekaMessage: _heka,
 }
 """Class to the function that normalises its instances."""

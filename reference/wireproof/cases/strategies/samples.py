@@ -19,7 +19,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from wireproof.cases.strategies import values
 from wireproof.cases.strategies.damaged import damaged_of, written
 from wireproof.formats import Format
-from wireproof.heka.stream import Stream
+from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
@@ -91,7 +91,7 @@ def _fetch_options(value: Log) -> SearchStrategy[Options]:
     return st.sampled_from([*[DEFAULT_OPTIONS] * 8, *fetched, *committed])
 
 
-def _stream_options(value: Stream) -> SearchStrategy[Options]:
+def _stream_options(value: FrameStream) -> SearchStrategy[Options]:
     """Return a strategy for options: keys or none, any resync, maybe a tight limit for the message size."""
     keys = st.sampled_from([None, KEYS])
     resync: SearchStrategy[Any] = st.sampled_from(["strict", "go", "c"])
