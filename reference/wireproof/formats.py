@@ -65,9 +65,9 @@ class Format:
     decode: Callable[[Reader, Options], Any]
     encode: Callable[[Writer, Any, Options], None]
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
-    lifts_to: tuple[str, str, str] | None = None
+    wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
-    atoms: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
 
     @property
     def joined(self) -> str:
@@ -85,7 +85,7 @@ class Decoded:
 
 
 @frozen
-class Layout:
+class TracedDecode:
     """The trace of a decode, and its result: `decoded`, or `rejected` if the codec rejected the bytes."""
 
     spans: tuple[FieldSpan, ...]
@@ -126,16 +126,16 @@ _LOG: Final = (
 )
 
 
-def _kafka_batch(revision: str, magic: int, value: type, atoms: tuple[str, ...]) -> Format:
+def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
     return Format(
         "kafka.batch",
         revision,
         value,
         decode=partial(kafka_entry.decode, magic=magic),
         encode=partial(kafka_entry.encode, magic=magic),
-        lifts_to=("kafka.log", "mixed", "batches"),
+        wrapped_by=("kafka.log", "mixed", "batches"),
         delimited=True,
-        atoms=atoms,
+        capabilities=capabilities,
     )
 
 
@@ -143,7 +143,9 @@ _KAFKA: Final[tuple[Format, ...]] = (
     _kafka_batch("v0", 0, Message, _MESSAGE),
     _kafka_batch("v1", 1, Message, _V1),
     _kafka_batch("v2", 2, RecordBatch, _V2),
-    Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
+    Format(
+        "kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, capabilities=_LOG
+    ),
 )
 
 _SEND: Final = (
@@ -199,8 +201,8 @@ _IGGY: Final[tuple[Format, ...]] = (
         for revision, row in partitioning.EDITIONS.items()
     ),
     *_revisions("iggy.headers", headers),
-    *_revisions("iggy.send", send, atoms=_SEND),
-    *_revisions("iggy.json.send", jsonsend, atoms=_SEND),
+    *_revisions("iggy.send", send, capabilities=_SEND),
+    *_revisions("iggy.json.send", jsonsend, capabilities=_SEND),
     *_revisions("iggy.poll", poll),
     *_revisions("iggy.json.poll", jsonpoll),
     *(
@@ -223,7 +225,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
-        atoms=("codec:snappy",),
+        capabilities=("codec:snappy",),
     ),
     Format(
         "heka.stream",
@@ -232,7 +234,7 @@ _HEKA: Final[tuple[Format, ...]] = (
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=(
+        capabilities=(
             "codec:snappy",
             "feature:hmac",
             "feature:resync-c",
@@ -259,7 +261,7 @@ def get(name: str, revision: str) -> Format:
     raise UnknownFormat(f"unknown format {format_id}: {suggestion(format_id, revisions or FORMATS)}")
 
 
-def matching(patterns: Iterable[str]) -> tuple[str, ...]:
+def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of all formats that match at least one pattern.
 
     Raises:
@@ -287,14 +289,14 @@ def decode(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Deco
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
 
-def layout(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Layout:
+def decode_with_trace(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
     """Decode `data` with a trace; a rejection is part of the result and is not raised."""
     reader = TracingReader(data, budget=Budget(options.max_output))
     try:
         value = fmt.decode(reader, options)
     except Rejected as rejected:
-        return Layout(tuple(reader.spans), None, rejected)
-    return Layout(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
+        return TracedDecode(tuple(reader.spans), None, rejected)
+    return TracedDecode(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
 
 
 def encode(fmt: Format, value: Json, options: Options = DEFAULT_OPTIONS) -> bytes:

@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "LIFTED", "STREAMS", "each", "entries", "nearly", "read", 
 
 STREAMS = [row for row in FORMATS.values() if row.scan is not None]
 
-LIFTED = [row for row in FORMATS.values() if row.lifts_to is not None]
+LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
 
 def each(rows: Any = None) -> pytest.MarkDecorator:

@@ -42,7 +42,7 @@ def test_any_bytes_are_answered_or_refused(row: Format) -> None:
 def test_a_trace_changes_no_answer(row: Format) -> None:
     @given(st.one_of(st.binary(max_size=200), nearly(row)))
     def holds(data: bytes) -> None:
-        seen, layout = read(row, data), formats.layout(row, data)
+        seen, layout = read(row, data), formats.decode_with_trace(row, data)
         if isinstance(seen, Rejected):
             assert layout.rejected is not None
             assert (layout.rejected.cls, layout.rejected.at, layout.rejected.path) == (

@@ -98,7 +98,7 @@ def _never(*_: object) -> None:
 
 @pytest.fixture
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Format("kafka.batch", "v2", object, _never, _never, lifts_to=("kafka.log", "mixed", "batches"))
+    made = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
     monkeypatch.setattr(plan, "FORMATS", {**FORMATS, made.joined: made})
 
 

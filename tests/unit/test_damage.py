@@ -10,7 +10,7 @@ from goldens import load
 from wireproof import formats
 from wireproof.cases.case import Data
 from wireproof.cases.damage import Damaged, encoded, replaced, resealed
-from wireproof.formats import FORMATS, Layout, layout
+from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 
@@ -18,13 +18,13 @@ V2 = FORMATS["kafka.batch/v2"]
 CRC_AT = 17
 
 
-def golden(name: str) -> tuple[bytes, Layout]:
+def golden(name: str) -> tuple[bytes, TracedDecode]:
     case = load().by_id[name]
     assert isinstance(case.input, Data)
-    return case.input.data, layout(FORMATS[case.joined], case.input.data)
+    return case.input.data, decode_with_trace(FORMATS[case.joined], case.input.data)
 
 
-def span(found: Layout, path: str) -> FieldSpan:
+def span(found: TracedDecode, path: str) -> FieldSpan:
     return next(one for one in found.spans if one.path == path and not one.space)
 
 
@@ -55,7 +55,7 @@ def test_a_longer_field_moves_what_follows_and_grows_what_covers_it() -> None:
     for one in found.spans:
         moved = next(other for other in edited.spans if other.path == one.path and other.type == one.type)
         assert moved.start == one.start + (3 if one.start >= old.end else 0), one.path
-    cover = span(Layout(edited.spans, None, None), "crc").cover
+    cover = span(TracedDecode(edited.spans, None, None), "crc").cover
     assert cover is not None
     assert (cover.start, cover.end) == (21, len(data) + 3)
 

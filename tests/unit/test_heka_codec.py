@@ -110,7 +110,7 @@ def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cov
     signed = (
         bytes.fromhex("1e220814180122047465737428013214cc1abcf3f6006ab7f4cfbc077e0aa39bc27aa8bd1f") + MINIMAL
     )
-    layout = formats.layout(STREAM, signed, Options(keys={"test_1": b"testkey"}))
+    layout = formats.decode_with_trace(STREAM, signed, Options(keys={"test_1": b"testkey"}))
     covers = {
         span.path: (span.cover.kind, span.cover.start, span.cover.end) for span in layout.spans if span.cover
     }
@@ -126,7 +126,9 @@ def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cov
 
 
 def test_the_trace_of_a_snappy_block_names_a_space_of_its_own() -> None:
-    layout = formats.layout(MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy"))
+    layout = formats.decode_with_trace(
+        MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy")
+    )
     assert {span.space for span in layout.spans} == {"", "0>"}
     assert [span.path for span in layout.spans if span.space and span.path == "uuid"]
 

@@ -114,7 +114,7 @@ def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
     @given(strategies.VALUES[name]())
     def holds(value: object) -> None:
         data = formats.encode(row, to_json(value))
-        found = formats.decode(row, data + b"\0" * 5 if row.lifts_to else data)
+        found = formats.decode(row, data + b"\0" * 5 if row.wrapped_by else data)
         assert found.value == value
         assert found.consumed == len(data)
 

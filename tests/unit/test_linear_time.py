@@ -126,7 +126,7 @@ COUNTS = (12, 24)
 
 def _readers(row: Format) -> Iterator[tuple[str, Callable[[bytes], object]]]:
     yield "decode", lambda data: formats.decode(row, data)
-    yield "layout", lambda data: formats.layout(row, data)
+    yield "layout", lambda data: formats.decode_with_trace(row, data)
     if row.scan:
         yield "scan", lambda data: list(formats.scan(row, [data]))
         yield (

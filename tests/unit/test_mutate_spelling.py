@@ -31,11 +31,11 @@ KEYS = {"test_1": b"testkey", "test_0": b"zero", "_1": b"noname"}
 
 
 @cache
-def spellings() -> list[formats.Layout]:
+def spellings() -> list[formats.TracedDecode]:
     """Four thousand respellings of one field of the fullest message."""
     parent, rng = parsed(MESSAGE, sample(MESSAGE)), Random(3)
     made = (drafted(parent, [respelled(rng.choice(parent.fields), rng)]) for _ in range(4000))
-    return [formats.layout(MESSAGE, data) for data in made]
+    return [formats.decode_with_trace(MESSAGE, data) for data in made]
 
 
 @pytest.mark.sweeps
@@ -84,7 +84,7 @@ def test_an_unsigned_frame_is_signed_by_a_signer_who_has_a_key() -> None:
     for number in range(40):
         named = signer_named(parsed(STREAM, seed(STREAM)), KEYS, Random(number))
         signed = signed_again(parsed(STREAM, named), KEYS)
-        seen = formats.layout(STREAM, signed, Options(keys=KEYS))
+        seen = formats.decode_with_trace(STREAM, signed, Options(keys=KEYS))
         if seen.decoded is None:
             signers.add((seen.rejected and seen.rejected.detail, None))
             continue
@@ -131,7 +131,7 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
     markers = set()
     for number in range(60):
         log = change(Log(()), Random(number))
-        seen = formats.layout(LOG, written(LOG, log))
+        seen = formats.decode_with_trace(LOG, written(LOG, log))
         if seen.decoded is None:
             assert seen.rejected is not None
             assert seen.rejected.cls == "bad-control"

@@ -12,7 +12,7 @@ import pytest
 from machine import needs
 
 import wireproof
-import wireproof.pytest_items  # before the first run here, which forgets what it was the first to import
+import wireproof.pytest_run  # before the first run here, which forgets what it was the first to import
 import wireproof.trial.show
 from tests.mutants.registry import spec_of
 

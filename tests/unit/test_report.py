@@ -134,7 +134,7 @@ def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
 
 
 def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
-    layout = formats.layout(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
+    layout = formats.decode_with_trace(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
     rows = [(line.at, line.size, line.name, line.marked) for line in lines(layout, 3)]
     assert rows == [
         ("0", 1, "size", False),
@@ -146,7 +146,9 @@ def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
 
 
 def test_a_field_tree_of_refused_bytes_ends_with_the_refusal() -> None:
-    layout = formats.layout(formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd"))
+    layout = formats.decode_with_trace(
+        formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd")
+    )
     last = list(lines(layout))[-1]
     assert (last.name, last.type, last.value, last.at) == ("refused", "crc-mismatch", "frames[1].sum", "9")
     assert [line.name for line in lines(layout) if line.size < 0] == ["frames[0]", "frames[1]", "refused"]

@@ -76,14 +76,16 @@ def mend_of(finding: Finding) -> str:
 
 def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
     """Claims that nothing answers to, for they are misspelt."""
-    atoms: dict[str, set[str]] = {}
+    capabilities: dict[str, set[str]] = {}
     for case in cases:
-        atoms.setdefault(case.joined, set()).update(case.needs)
+        capabilities.setdefault(case.joined, set()).update(case.needs)
     for joined, claim in hello.revisions.items():
         if joined not in FORMATS:
             yield _misspelt("revisions", joined, list(FORMATS))
             continue
-        known = {atom.partition(":")[2] for atom in (*FORMATS[joined].atoms, *atoms.get(joined, ()))}
+        known = {
+            atom.partition(":")[2] for atom in (*FORMATS[joined].capabilities, *capabilities.get(joined, ()))
+        }
         for field, names, right in (
             ("codecs", claim.codecs, CODECS),
             ("profiles", claim.profiles, PROFILES),

@@ -37,8 +37,8 @@ def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]
 @cache
 def _atoms(kind: str) -> tuple[str, ...]:
     """Return the names of a kind of capability that any format has."""
-    atoms = (atom.partition(":") for row in FORMATS.values() for atom in row.atoms)
-    return tuple(dict.fromkeys(name for found, _, name in atoms if found == kind))
+    capabilities = (atom.partition(":") for row in FORMATS.values() for atom in row.capabilities)
+    return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
 
 
 def _check_observes(name: str, joined: str, claim: Claim) -> None:

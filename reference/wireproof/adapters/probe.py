@@ -79,10 +79,10 @@ Thing = tuple[str, str, str]
 def things_of(case: Case) -> list[Thing]:
     """What a case speaks for; without a codec among its needs, for plain bytes."""
     things: list[Thing] = [(case.joined, "op", case.op), (case.joined, "profile", case.profile)]
-    atoms = [atom.partition(":") for atom in case.needs]
-    if all(kind != "codec" for kind, _, _ in atoms):
+    capabilities = [atom.partition(":") for atom in case.needs]
+    if all(kind != "codec" for kind, _, _ in capabilities):
         things.append((case.joined, "codec", "none"))
-    return things + [(case.joined, kind, name) for kind, _, name in atoms]
+    return things + [(case.joined, kind, name) for kind, _, name in capabilities]
 
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:

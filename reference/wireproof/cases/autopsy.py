@@ -11,7 +11,7 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.damage import Damaged, resealed
-from wireproof.formats import Format, Layout, layout
+from wireproof.formats import Format, TracedDecode, decode_with_trace
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected
@@ -47,9 +47,9 @@ class Within(list[FieldSpan]):
         super().append(span)
 
 
-def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Layout:
+def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
     """Return the layout of `data`, with the fields after the fault for which it is rejected."""
-    first = layout(fmt, data, options)
+    first = decode_with_trace(fmt, data, options)
     if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
         return first
     padded = data + bytes(PADDING) if first.rejected.cls == "truncated" else data

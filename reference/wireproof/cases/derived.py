@@ -126,7 +126,7 @@ def _parent(case: Case) -> Parent | None:
         return None
     if not isinstance(case.input, Data) or case.options.isolation != "read_uncommitted":
         return None
-    layout = formats.layout(fmt, case.input.data, case.options)
+    layout = formats.decode_with_trace(fmt, case.input.data, case.options)
     if layout.decoded is None:
         return None
     accept = case.expect
@@ -299,8 +299,8 @@ STATED: Final = ("truncate", "flip", "append")
 def _joined(parent: Parent) -> Iterator[Case]:
     """Join: the values of an entry and its copy, or of a stream and its copy, are joined too."""
     fmt, value = parent.fmt, parent.accept.value
-    if fmt.lifts_to is not None:
-        form, revision, name = fmt.lifts_to
+    if fmt.wrapped_by is not None:
+        form, revision, name = fmt.wrapped_by
         both: Json = {name: [value, value]}
     elif fmt.scan is not None and isinstance(value, dict) and parent.accept.consumed == len(parent.data):
         form, revision = fmt.name, fmt.revision

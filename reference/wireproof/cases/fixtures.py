@@ -32,8 +32,8 @@ from wireproof.cases.case import (
     Witness,
 )  # fmt: skip
 from wireproof.cases.rules import PLAIN, Rule, read_rules
-from wireproof.files import read_bytes
-from wireproof.parsing import json_of
+from wireproof.files import read_limited_bytes
+from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import HEX_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reject_classes import REJECT_CLASSES
@@ -153,7 +153,7 @@ def _digest(root: Path) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     for path in found_in(root):
         try:
-            data = read_bytes(path, MOST)
+            data = read_limited_bytes(path, MOST)
         except OSError as error:
             raise FixtureError(f"{path}: {error}") from None
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
@@ -172,7 +172,7 @@ def frozen_in(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        page = json_of(read_bytes(path, MOST))
+        page = parse_json(read_limited_bytes(path, MOST))
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
@@ -183,7 +183,7 @@ def frozen_in(path: Path) -> dict[str, str]:
 def read(path: Path) -> list[Case]:
     """Return the cases of one file; raises `FixtureError`."""
     try:
-        page = json_of(read_bytes(path, MOST), pairs=_once)
+        page = parse_json(read_limited_bytes(path, MOST), pairs=_once)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
@@ -296,7 +296,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
                 raise ValueError("a token cannot refer to a local file")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
-            data = read_bytes(here / name, MOST)
+            data = read_limited_bytes(here / name, MOST)
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
             return Data(data)

@@ -15,7 +15,7 @@ from attrs import frozen
 from wireproof.cases.autopsy import autopsy
 from wireproof.cases.looks import looks_like
 from wireproof.cases.survey import LOGS, Survey, glance, survey
-from wireproof.formats import FORMATS, Format, Layout
+from wireproof.formats import FORMATS, Format, TracedDecode
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 PLAUSIBLE: Final = 1 << 24
@@ -82,7 +82,7 @@ class Fit:
     """
 
     row: Format
-    layout: Layout
+    layout: TracedDecode
     marked: bool
     size: int
     named: bool = False

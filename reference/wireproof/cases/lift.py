@@ -27,9 +27,9 @@ def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Ca
     magic. But a reader that does not know that revision, one of the format ids in `unknown`, rejects it in a
     stream too.
     """
-    if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
+    if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
-    name, revision, entries = row.lifts_to
+    name, revision, entries = row.wrapped_by
     if case.source.origin == OPEN or _foreign(case, row, unknown):
         open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)

@@ -93,7 +93,7 @@ def _words(suite: Suite) -> Iterator[Problem]:
             ("rule", suite.rules, case.rules),
             ("flag", FLAGS, case.flags),
             ("remark", REMARK_CLASSES, _remarks(case.expect)),
-            ("need", fmt.atoms, case.needs),
+            ("need", fmt.capabilities, case.needs),
         ):
             for word in words:
                 if word not in known:

@@ -6,7 +6,7 @@ from typing import Final
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
-from wireproof.formats import FORMATS, Format, Layout
+from wireproof.formats import FORMATS, Format, TracedDecode
 from wireproof.kafka import attribute_bits
 from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -44,14 +44,14 @@ def needs_of(case: Case) -> tuple[str, ...]:
 
 def atoms_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the capabilities of `row` that bytes and options need, in the order of the format."""
-    seen = formats.layout(row, data, options)
+    seen = formats.decode_with_trace(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
     if DELIVERED & found:
         found.discard("feature:control-batch")
-    return tuple(atom for atom in row.atoms if atom in found)
+    return tuple(atom for atom in row.capabilities if atom in found)
 
 
-def _of_spans(seen: Layout) -> Iterator[str]:
+def _of_spans(seen: TracedDecode) -> Iterator[str]:
     for span in seen.spans:
         yield f"codec:{span.type}"
         if ".headers[" in span.path:
@@ -90,10 +90,10 @@ def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
     flags = (entry.get("attributes") for entry in entries if isinstance(entry, dict))
     numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL_PATTERN, text))
     found = {atom for number in numbers for atom in _of_flags(number)}
-    return tuple(atom for atom in row.atoms if atom in found)
+    return tuple(atom for atom in row.capabilities if atom in found)
 
 
-def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
+def _of_whole(seen: TracedDecode, data: bytes) -> Iterator[str]:
     """Yield the capabilities of a log of several revisions, and of one that ends inside an entry."""
     magics = {span.value for span in seen.spans if span.path.endswith("].magic") and not span.space}
     if len(magics) > 1:

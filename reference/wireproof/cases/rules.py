@@ -7,8 +7,8 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.files import read_text
-from wireproof.parsing import MOST_TOML, toml_of
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
 PLAIN: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
@@ -52,7 +52,7 @@ def lacks(kind: str, accepted: int, refused: int) -> bool:
 
 def read_rules(path: Path) -> Iterator[Rule]:
     """Yield the rules of a file; raises ValueError with the rule and the fault."""
-    page = toml_of(read_text(path, MOST_TOML))
+    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
     if set(page) != {"rule"} or not isinstance(page["rule"], list):
         raise ValueError("holds [[rule]] tables and nothing else")
     for row in page["rule"]:

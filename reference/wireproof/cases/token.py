@@ -18,8 +18,8 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import case_of
 from wireproof.cases.page import row_of
-from wireproof.files import read_bytes, replace_text
-from wireproof.parsing import json_of
+from wireproof.files import read_limited_bytes, replace_text
+from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import canonical_json
 
 PREFIX: Final = "wp1:"
@@ -81,7 +81,7 @@ def parse(token: str) -> Case:
 def _read_file(path: Path) -> str:
     """Return the token of a file; a file name that is a sha256 must match the content."""
     try:
-        token = read_bytes(path, LARGEST).decode("ascii").strip()
+        token = read_limited_bytes(path, LARGEST).decode("ascii").strip()
     except (OSError, ValueError) as error:
         raise TokenError(f"the token file {path} cannot be read: {error}") from None
     name = NAMED.fullmatch(path.name)
@@ -114,7 +114,7 @@ def _inflated(word: str) -> bytes:
 def _case(data: bytes) -> Case:
     """Return the case of a token's JSON, which is untrusted: no file is opened for it."""
     try:
-        page = json_of(data)
+        page = parse_json(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
         case = case_of(row, page["format"], page["revision"], None)
     except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.cli.scan import exit_of
 from wireproof.files import replace_text
-from wireproof.formats import FORMATS, matching
+from wireproof.formats import FORMATS, matching_ids
 from wireproof.spark.shipping import Where, where_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name one at least")
-    wanted = matching(patterns) if patterns else tuple(FORMATS)
+    wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = where_of(more)
     where.settings()
     hellos = jobs.ready(specs)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from wireproof.cli.building import announce_builds
-from wireproof.formats import matching
+from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, Ended, run
 from wireproof.fuzz.findings import Finding
 from wireproof.fuzz.stats import Effort, efforts
@@ -56,7 +56,7 @@ def command(
     Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
     fails, the smallest input kept. Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    formats = matching(patterns)
+    formats = matching_ids(patterns)
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
     console = Console()
     start = time.time()

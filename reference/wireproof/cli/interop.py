@@ -19,7 +19,7 @@ from wireproof.cli.building import announce_builds
 from wireproof.cli.errors import exit_of
 from wireproof.cli.progress import stepping
 from wireproof.files import replace_text
-from wireproof.formats import matching
+from wireproof.formats import matching_ids
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
 from wireproof.trial.conclusion import exit_code
@@ -66,7 +66,7 @@ def command(
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, 2 usage, 4 an adapter does not
     start or answer.
     """
-    ask = Ask(more["count"], more["seed"], frozenset(matching(patterns)) if patterns else None)
+    ask = Ask(more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None)
     began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():

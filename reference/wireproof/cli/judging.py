@@ -18,7 +18,7 @@ from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import Bars
-from wireproof.files import locked
+from wireproof.files import open_locked
 from wireproof.fuzz import property as property_run
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
@@ -237,7 +237,7 @@ class OrderedFile:
         """Lock and empty the file at `path`; raises `OSError`."""
         self._path = path
         self._stack = ExitStack()
-        self._out = self._stack.enter_context(locked(path))
+        self._out = self._stack.enter_context(open_locked(path))
         self._parts: dict[int, _Part] = {}
         self._ended: set[int] = set()
         self._turn = 0
@@ -259,7 +259,7 @@ class OrderedFile:
     def part(self, number: int) -> "_Part":
         """Open what the stream of a number is written to."""
         beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
-        part = _Part(self._stack.enter_context(locked(beside)), beside)
+        part = _Part(self._stack.enter_context(open_locked(beside)), beside)
         self._parts[number] = part
         if number == self._turn:
             part.move(self._out)

@@ -23,10 +23,10 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import parse
 from wireproof.cli.show import wanted
-from wireproof.files import read_bytes, replace_text
+from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
-from wireproof.parsing import json_of
 from wireproof.report.groups import Group, groups
+from wireproof.safe_parsing import parse_json
 from wireproof.trial.signature import Signature
 from wireproof.trial.streams import read
 
@@ -85,7 +85,7 @@ def _memory() -> Path:
 
 def _remembered() -> list[Found]:
     try:
-        rows: list[Found] = json_of(read_bytes(_memory(), LARGEST))
+        rows: list[Found] = parse_json(read_limited_bytes(_memory(), LARGEST))
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

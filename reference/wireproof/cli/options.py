@@ -11,7 +11,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, folder, load
 from wireproof.cases.ids import completions
 from wireproof.cases.patterns import PatternError, renamed, select
-from wireproof.files import read_text
+from wireproof.files import read_limited_text
 
 MOST_PATTERNS: Final = 4 * 1024 * 1024
 """Bytes of a file of patterns."""
@@ -114,6 +114,6 @@ def _words(patterns: Sequence[str]) -> list[str]:
 def _lines(path: Path) -> list[str]:
     """Read the lines of a file of patterns; raises `PatternError`."""
     try:
-        return read_text(path, MOST_PATTERNS).splitlines()
+        return read_limited_text(path, MOST_PATTERNS).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise PatternError(f"{path}: {error}") from None

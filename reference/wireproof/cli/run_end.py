@@ -13,10 +13,10 @@ from rich.console import Console
 
 from wireproof.cache import cache_folder
 from wireproof.cli import ARGUMENTS
-from wireproof.files import read_bytes, replace_text
-from wireproof.parsing import json_of
+from wireproof.files import read_limited_bytes, replace_text
 from wireproof.report.groups import Group
 from wireproof.report.terminal import Shown, plain, say
+from wireproof.safe_parsing import parse_json
 from wireproof.trial.exit_codes import MEANINGS, Exit
 from wireproof.trial.streams import Stream
 
@@ -153,7 +153,7 @@ def _memory() -> Path:
 def _earlier() -> dict[str, tuple[str, str]]:
     """Return the file and version of the last run of each adapter; a damaged list counts as an empty one."""
     try:
-        rows = json_of(read_bytes(_memory(), LARGEST))
+        rows = parse_json(read_limited_bytes(_memory(), LARGEST))
         return {str(spec): (str(path), str(version)) for spec, (path, version) in dict(rows).items()}
     except (OSError, ValueError, TypeError):
         return {}

@@ -78,7 +78,7 @@ def fitted(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
     rng = Random(drawn)  # noqa: S311 - a function of the bytes
     if not wanted or not below(rng, AS_IT_IS):
         return options
-    spans = formats.layout(fmt, data).spans
+    spans = formats.decode_with_trace(fmt, data).spans
     for fit in wanted:
         options = fit(options, spans, rng)
     return options

@@ -109,7 +109,7 @@ def related(seen: Seen) -> Iterator[Fault]:
 
 def uncovered(seen: Seen) -> Iterator[Fault]:
     """Check that a field outside of every checksum can change without a checksum error."""
-    spans = formats.layout(seen.fmt, seen.data, seen.case.options).spans
+    spans = formats.decode_with_trace(seen.fmt, seen.data, seen.case.options).spans
     free = [span for span in spans if isinstance(span.value, int) and not _is_covered(span, spans)]
     if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
         return

@@ -119,7 +119,7 @@ def _contradiction(case: Case) -> str:
         return ""
     fmt = FORMATS[case.joined]
     options = case.held_to
-    traced = formats.layout(fmt, case.input.data, options)
+    traced = formats.decode_with_trace(fmt, case.input.data, options)
     try:
         plain = formats.decode(fmt, case.input.data, options)
     except Rejected as rejected:

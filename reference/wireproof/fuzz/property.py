@@ -115,6 +115,6 @@ def known_of(
 def _as_stream(hello: Hello, known: Signature) -> Signature:
     """Return the signature under the id of the stream, if the adapter knows the format only as a stream."""
     fmt = FORMATS.get(known.format)
-    if fmt is None or fmt.lifts_to is None or known.format in hello.revisions:
+    if fmt is None or fmt.wrapped_by is None or known.format in hello.revisions:
         return known
-    return evolve(known, format=f"{fmt.lifts_to[0]}/{fmt.lifts_to[1]}")
+    return evolve(known, format=f"{fmt.wrapped_by[0]}/{fmt.wrapped_by[1]}")

@@ -108,7 +108,7 @@ def _written(case: Case, text: str) -> Detail:
     tree: list[Placed] = []
     if data and case.joined in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)
-        tree = list(placed(formats.layout(formats.FORMATS[case.joined], data, options)))
+        tree = list(placed(formats.decode_with_trace(formats.FORMATS[case.joined], data, options)))
     return _made(case, data, text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…", tree)
 
 

@@ -7,7 +7,7 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.cases.autopsy import autopsy
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.formats import Layout
+from wireproof.formats import TracedDecode
 from wireproof.report.fieldtree import by_path, innermost
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
@@ -35,7 +35,7 @@ def data_of(case: Case) -> bytes | None:
             return None
 
 
-def layout_of(case: Case) -> Layout | None:
+def layout_of(case: Case) -> TracedDecode | None:
     """Return the reference's layout of a case's bytes; None for an encode or an unknown format."""
     data = data_of(case)
     if data is None or case.joined not in formats.FORMATS:

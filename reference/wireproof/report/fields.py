@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.formats import FORMATS, Layout
+from wireproof.formats import FORMATS, TracedDecode
 from wireproof.wire.trace import Cover, FieldSpan
 
 SCALARS: Final = {
@@ -82,7 +82,7 @@ class Leaf:
 Part = Struct | Many | Leaf
 
 
-def kept(layout: Layout) -> list[FieldSpan]:
+def kept(layout: TracedDecode) -> list[FieldSpan]:
     """Return the spans of wire bytes in a layout: none after the frame, none in compressed data."""
     wire = [span for span in layout.spans if not span.space and span.type not in BEHIND]
     closed = [span for span in wire if span.type not in SCALARS]
@@ -213,10 +213,10 @@ def leaves_some(case: Case) -> bool:
     return any(span.type in BEHIND for span in layout_of(case).spans if not span.space)
 
 
-def layout_of(case: Case) -> Layout:
+def layout_of(case: Case) -> TracedDecode:
     """Return the trace of a case."""
     assert isinstance(case.input, Data)
-    return formats.layout(FORMATS[case.joined], case.input.data, case.options)
+    return formats.decode_with_trace(FORMATS[case.joined], case.input.data, case.options)
 
 
 def leaves(struct: Struct, path: str = "") -> Iterator[tuple[str, Leaf]]:

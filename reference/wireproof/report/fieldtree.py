@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.formats import Layout
+from wireproof.formats import TracedDecode
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import Cover, FieldSpan
 
@@ -45,14 +45,14 @@ class Line:
         return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
 
 
-def lines(layout: Layout, mark: Position | None = None) -> Iterator[Line]:
+def lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[Line]:
     """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
     marked = innermost(layout.spans, mark)
     for line, span in placed(layout):
         yield evolve(line, marked=True) if span is not None and span is marked else line
 
 
-def placed(layout: Layout) -> Iterator[tuple[Line, FieldSpan | None]]:
+def placed(layout: TracedDecode) -> Iterator[tuple[Line, FieldSpan | None]]:
     """Yield the lines of a tree, each with its field; headings and the refusal have none."""
     ends = _region_ends(layout.spans)
     above: tuple[str, ...] = ()

@@ -20,5 +20,5 @@ def uncompared(run: Run) -> Iterator[str]:
 def of_format(run: Run, joined: str) -> tuple[str, ...]:
     """Return the patterns of the fields that were not compared in cases of a format, or of its stream."""
     row = FORMATS.get(joined)
-    stream = "/".join(row.lifts_to[:2]) if row is not None and row.lifts_to else ""
+    stream = "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
     return tuple(run.not_compared.get(joined) or run.not_compared.get(stream, ()))

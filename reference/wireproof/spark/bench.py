@@ -175,8 +175,8 @@ def spelling(hello: Hello) -> Spelling:
         case = sort_of(magic)
         planned_case, fmt = planned(case, hello), FORMATS[case.joined]
         if isinstance(planned_case, Case):
-            wrapped = fmt.lifts_to is not None and planned_case.joined != case.joined
-            entries = fmt.lifts_to[2] if fmt.lifts_to and wrapped else ""
+            wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
+            entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
             views[magic] = View(observed(hello, planned_case), entries)
     return Spelling.of(views)
 

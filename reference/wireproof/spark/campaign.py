@@ -288,5 +288,5 @@ def formats_of(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, .
 
 
 def _claimed(joined: str, claims: Mapping[str, Claim]) -> bool:
-    lift = FORMATS[joined].lifts_to
+    lift = FORMATS[joined].wrapped_by
     return joined in claims or (lift is not None and f"{lift[0]}/{lift[1]}" in claims)

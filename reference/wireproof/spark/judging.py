@@ -130,7 +130,7 @@ def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
         needs.add("feature:wrapper")
     if headers:
         needs.add("feature:headers")
-    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").atoms if atom in needs)
+    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").capabilities if atom in needs)
 
 
 def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:

@@ -38,8 +38,8 @@ from typing import Final, Literal
 from attrs import evolve, frozen
 
 from wireproof.cases.patterns import compiled
-from wireproof.files import read_text
-from wireproof.parsing import MOST_TOML, toml_of
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
@@ -145,7 +145,7 @@ _MARKS: Final = ("flaky", "exact")
 def parse(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
     """Return the known failures of a file; raises `BaselineError`."""
     try:
-        rows = toml_of(text)
+        rows = parse_toml(text)
     except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
     entries = rows.pop("known-failure", [])
@@ -171,7 +171,7 @@ def read(path: Path) -> tuple[KnownFailure, ...]:
 def text_of(path: Path) -> str:
     """Read the text of the file `path`; raises `BaselineError`."""
     try:
-        return read_text(path, MOST_TOML)
+        return read_limited_text(path, MAX_TOML_SIZE)
     except (OSError, UnicodeDecodeError) as error:
         raise BaselineError(f"{path}: {error}") from None
 

@@ -194,7 +194,7 @@ def exchange(
 
 def rows_of(hellos: Sequence[Hello], ask: Ask) -> list[Format]:
     """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
-    stream_ids = {"/".join(fmt.lifts_to[:2]) for fmt in FORMATS.values() if fmt.lifts_to}
+    stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
     wanted = [fmt for joined, fmt in FORMATS.items() if joined not in stream_ids]
     return [
         fmt
@@ -213,7 +213,7 @@ def _can(hello: Hello, fmt: Format, op: Op) -> bool:
     """Return whether an adapter claims an op of a format; a decode may be claimed of the wrapping stream."""
     if op in claimed_ops(hello, fmt):
         return True
-    lifted = FORMATS["/".join(fmt.lifts_to[:2])] if fmt.lifts_to else fmt
+    lifted = FORMATS["/".join(fmt.wrapped_by[:2])] if fmt.wrapped_by else fmt
     return op == "decode" and lifted.joined in hello.revisions and op in claimed_ops(hello, lifted)
 
 

@@ -194,8 +194,8 @@ def _shown(read: Read) -> list[Json]:
     """Return the entries of a reading, with the fields that the adapter shows."""
     assert isinstance(read.outcome, Accepted)
     value = project(read.outcome.value, read.wanted)
-    lifts_to = FORMATS[read.parcel.case.joined].lifts_to
-    if lifts_to is None or read.asked.joined == read.parcel.case.joined:
+    wrapped_by = FORMATS[read.parcel.case.joined].wrapped_by
+    if wrapped_by is None or read.asked.joined == read.parcel.case.joined:
         return [value]
-    inner = value.get(lifts_to[2]) if isinstance(value, dict) else None
+    inner = value.get(wrapped_by[2]) if isinstance(value, dict) else None
     return inner if isinstance(inner, list) else [None]

@@ -89,7 +89,7 @@ def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
     claim = hello.revisions.get(row.joined)
     if claim is not None:
         return tuple(op for op in every if _claims_op(claim, op))
-    lifted = hello.revisions.get("/".join(row.lifts_to[:2])) if row.lifts_to else None
+    lifted = hello.revisions.get("/".join(row.wrapped_by[:2])) if row.wrapped_by else None
     return ("decode",) if lifted is not None and _claims_op(lifted, "decode") else ()
 
 
@@ -104,11 +104,11 @@ def lifting(case: Case, hello: Hello) -> frozenset[str] | None:
     such entries and not the entry itself.
     """
     row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)
-    if not hello.revisions or row is None or row.lifts_to is None or case.op != "decode":
+    if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":
         return None
     if claim is not None and (_claims_op(claim, case.op) or claim.ops == ()):
         return None
-    stream = hello.revisions.get("/".join(row.lifts_to[:2]))
+    stream = hello.revisions.get("/".join(row.wrapped_by[:2]))
     if stream is None or not _claims_op(stream, "decode"):
         return None
     return frozenset(joined for joined, other in hello.revisions.items() if other.ops == ())

@@ -114,7 +114,7 @@ def _needs(row: Format, example: Example, data: bytes) -> tuple[str, ...]:
         shown.add("feature:partial-tail")
     if isinstance(example.input, Value):
         shown.update(atoms_of_value(row, example.input.value))
-    return tuple(atom for atom in row.atoms if atom in shown)
+    return tuple(atom for atom in row.capabilities if atom in shown)
 
 
 @lru_cache(maxsize=64)
@@ -218,7 +218,7 @@ def targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Target]:
     A format that it claims only as the stream of its entries stands for that stream, as its cases do.
     """
     wanted = set(FORMATS) if rows is None else set(rows)
-    lifts = [FORMATS[one].lifts_to for one in wanted if one in FORMATS and one not in hello.revisions]
+    lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]
     wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
     found = []
     for joined, row in FORMATS.items():

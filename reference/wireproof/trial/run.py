@@ -53,8 +53,8 @@ def _concerns(hello: Hello, case: Case) -> bool:
     if not hello.revisions or case.joined in hello.revisions:
         return True
     row = FORMATS.get(case.joined)
-    lifts_to = row.lifts_to if row else None
-    return lifts_to is not None and f"{lifts_to[0]}/{lifts_to[1]}" in hello.revisions
+    wrapped_by = row.wrapped_by if row else None
+    return wrapped_by is not None and f"{wrapped_by[0]}/{wrapped_by[1]}" in hello.revisions
 
 
 def run(engine: Engine, plan: Plan, families: Families | None = None) -> Iterator[CaseEvent]:

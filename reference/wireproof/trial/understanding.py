@@ -166,9 +166,9 @@ def _as_stream(read: Read) -> tuple[Json, FieldTree]:
     """Return value and fields as of a stream: an entry that was not wrapped becomes a list of one."""
     value = read.outcome.value if isinstance(read.outcome, Accepted) else None
     row = FORMATS[read.parcel.case.joined]
-    if row.lifts_to is None or read.asked.joined != row.joined:
+    if row.wrapped_by is None or read.asked.joined != row.joined:
         return value, read.wanted
-    name = row.lifts_to[2]
+    name = row.wrapped_by[2]
     return {name: [value]}, {name: {"[]": read.wanted}}
 
 

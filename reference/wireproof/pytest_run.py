@@ -30,12 +30,19 @@ from wireproof.trial.verdicts import ROWS, gates
 if TYPE_CHECKING:
     import pytest
 
-USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, PropertyError, OSError)
+USAGE_ERRORS: Final = (
+    AdapterError,
+    FixtureError,
+    PatternError,
+    baseline.BaselineError,
+    PropertyError,
+    OSError,
+)
 """Errors that a user can cause before the first case runs; each message is one line."""
 
 
 @define(slots=False)
-class CodecRun:
+class PytestRun:
     """The run of one adapter over the selected cases.
 
     Attributes:
@@ -59,7 +66,7 @@ class CodecRun:
     seed: int = 0
 
     @classmethod
-    def of(cls, spec: str, config: "pytest.Config") -> "CodecRun":
+    def of(cls, spec: str, config: "pytest.Config") -> "PytestRun":
         """Return the run that the options of pytest describe."""
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
