@@ -32,59 +32,68 @@ from wireproof.cases.strategies.iggy.requests import (
     poll_requests,
     some_bytes,
 )
-from wireproof.iggy.frame import Frame30
-from wireproof.iggy.headers import Headers, Headers90
-from wireproof.iggy.jsonpoll import (
+from wireproof.iggy.frame import ClassicFrame
+from wireproof.iggy.headers import HeaderBlock, HeaderBlock90
+from wireproof.iggy.json_poll import (
     JsonPoll70,
     JsonPoll90,
     JsonPoll100,
-    JsonPolled70,
-    JsonPolled90,
-    JsonPolled100,
+    JsonPolledMessage70,
+    JsonPolledMessage90,
+    JsonPolledMessage100,
 )
-from wireproof.iggy.jsonsend import (
+from wireproof.iggy.json_send import (
     JsonSend,
     JsonSend70,
     JsonSend90,
     JsonSend100,
-    JsonSent70,
-    JsonSent90,
-    JsonSent100,
+    JsonSentMessage70,
+    JsonSentMessage90,
+    JsonSentMessage100,
 )
 from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110
-from wireproof.iggy.message import POLLED_70, POLLED_80, POLLED_90, Polled40, Sent, Sent70, Sent90, Stored30
+from wireproof.iggy.message import (
+    POLLED_70,
+    POLLED_80,
+    POLLED_90,
+    PolledMessage40,
+    SentMessage,
+    SentMessage70,
+    SentMessage90,
+    StoredMessage30,
+)
 from wireproof.iggy.poll import Poll70, Poll90
-from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest92
-from wireproof.iggy.reply import Reply30
+from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92
+from wireproof.iggy.reply import ClassicReply
 from wireproof.iggy.send import Send70, Send90
 
 VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.poll-request/0.0.30": lambda: poll_requests(PollRequest30),
     "iggy.poll-request/0.0.92": lambda: poll_requests(PollRequest92),
     "iggy.poll-request/0.8": lambda: poll_requests(PollRequest80, 0),
-    "iggy.frame/0.0.30": lambda: st.builds(Frame30, code=CODES, body=some_bytes()),
+    "iggy.frame/0.0.30": lambda: st.builds(ClassicFrame, code=CODES, body=some_bytes()),
     "iggy.frame/0.11": frames_110,
-    "iggy.reply/0.0.30": lambda: st.builds(Reply30, status=STATUSES, body=some_bytes()),
+    "iggy.reply/0.0.30": lambda: st.builds(ClassicReply, status=STATUSES, body=some_bytes()),
     "iggy.reply/0.11": confirmations,
     "iggy.identifier/0.0.30": identifiers,
     "iggy.identifier/0.8": lambda: identifiers(0),
     "iggy.partitioning/0.0.30": partitionings,
     "iggy.partitioning/0.9": partitionings,
-    "iggy.headers/0.0.30": lambda: header_maps().map(Headers),
-    "iggy.headers/0.9": lambda: keyed_maps().map(Headers90),
-    "iggy.headers/0.10": lambda: keyed_maps().map(Headers90),
+    "iggy.headers/0.0.30": lambda: header_maps().map(HeaderBlock),
+    "iggy.headers/0.9": lambda: keyed_maps().map(HeaderBlock90),
+    "iggy.headers/0.10": lambda: keyed_maps().map(HeaderBlock90),
     "iggy.send/0.0.30": sends,
-    "iggy.send/0.7": lambda: sends_later(Send70, Sent70, 1),
-    "iggy.send/0.8": lambda: sends_later(Send70, Sent70, 0),
-    "iggy.send/0.9": lambda: sends_later(Send90, Sent90, 0),
+    "iggy.send/0.7": lambda: sends_later(Send70, SentMessage70, 1),
+    "iggy.send/0.8": lambda: sends_later(Send70, SentMessage70, 0),
+    "iggy.send/0.9": lambda: sends_later(Send90, SentMessage90, 0),
     "iggy.json.send/0.0.30": json_sends,
-    "iggy.json.send/0.7": lambda: json_sends_later(JsonSend70, JsonSent70, 64),
-    "iggy.json.send/0.8": lambda: json_sends_later(JsonSend, Sent),
-    "iggy.json.send/0.9": lambda: json_sends_later(JsonSend90, JsonSent90),
-    "iggy.json.send/0.10": lambda: json_sends_later(JsonSend100, JsonSent100),
-    "iggy.json.poll/0.7": lambda: json_polls(JsonPoll70, JsonPolled70),
-    "iggy.json.poll/0.9": lambda: json_polls(JsonPoll90, JsonPolled90),
-    "iggy.json.poll/0.10": lambda: json_polls(JsonPoll100, JsonPolled100),
+    "iggy.json.send/0.7": lambda: json_sends_later(JsonSend70, JsonSentMessage70, 64),
+    "iggy.json.send/0.8": lambda: json_sends_later(JsonSend, SentMessage),
+    "iggy.json.send/0.9": lambda: json_sends_later(JsonSend90, JsonSentMessage90),
+    "iggy.json.send/0.10": lambda: json_sends_later(JsonSend100, JsonSentMessage100),
+    "iggy.json.poll/0.7": lambda: json_polls(JsonPoll70, JsonPolledMessage70),
+    "iggy.json.poll/0.9": lambda: json_polls(JsonPoll90, JsonPolledMessage90),
+    "iggy.json.poll/0.10": lambda: json_polls(JsonPoll100, JsonPolledMessage100),
     "iggy.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.poll/0.0.60": lambda: polls("0.0.60"),
@@ -96,8 +105,8 @@ VALUES: Final[dict[str, Callable[[], SearchStrategy[Any]]]] = {
     "iggy.json.poll/0.0.30": lambda: polls("0.0.30"),
     "iggy.json.poll/0.0.40": lambda: polls("0.0.40"),
     "iggy.json.poll/0.0.60": lambda: polls("0.0.60"),
-    "iggy.log/0.0.30": lambda: st.builds(Log30, messages=kept_lists(Stored30)),
-    "iggy.log/0.0.40": lambda: st.builds(Log40, messages=kept_lists(Polled40)),
+    "iggy.log/0.0.30": lambda: st.builds(Log30, messages=kept_lists(StoredMessage30)),
+    "iggy.log/0.0.40": lambda: st.builds(Log40, messages=kept_lists(PolledMessage40)),
     "iggy.log/0.2.7": lambda: st.builds(Log27, batches=st.lists(retained(), max_size=3).map(tuple)),
     "iggy.log/0.7": lambda: later_logs(Log70, POLLED_70),
     "iggy.log/0.8": lambda: later_logs(Log70, POLLED_80),

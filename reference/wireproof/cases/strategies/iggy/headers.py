@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from wireproof.cases.strategies.iggy.scalars import octets, texts
+from wireproof.iggy.header_kinds import HEADER_KINDS, KINDS_BY_NAME, HeaderKind, HeaderValue
 from wireproof.iggy.headers import HeaderMap
-from wireproof.iggy.kinds import BY_NAME, KINDS, HeaderValue, Kind
 
 
 @cache
 def header_values() -> SearchStrategy[HeaderValue]:
     """Return a strategy for valid values of the fifteen kinds (§2.3)."""
-    return st.sampled_from(KINDS).flatmap(_of_kind)
+    return st.sampled_from(HEADER_KINDS).flatmap(_of_kind)
 
 
 @cache
-def _of_kind(kind: Kind) -> SearchStrategy[HeaderValue]:
+def _of_kind(kind: HeaderKind) -> SearchStrategy[HeaderValue]:
     if kind.name == "bool":
         data = st.sampled_from([b"\0", b"\1"])
     elif kind.name == "string":
@@ -42,7 +42,7 @@ def keyed_maps() -> SearchStrategy[HeaderMap]:
     maps = st.dictionaries(header_values(), header_values(), max_size=3)
     return maps.map(
         lambda headers: tuple(
-            sorted(headers.items(), key=lambda entry: (BY_NAME[entry[0].kind].code, entry[0].value))
+            sorted(headers.items(), key=lambda entry: (KINDS_BY_NAME[entry[0].kind].code, entry[0].value))
         )
     )
 

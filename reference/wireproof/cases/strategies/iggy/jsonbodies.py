@@ -11,9 +11,9 @@ from wireproof.cases.strategies.iggy.addresses import partitionings
 from wireproof.cases.strategies.iggy.headers import header_maps, keyed_maps, sealed_maps
 from wireproof.cases.strategies.iggy.messages import some_sent
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
-from wireproof.iggy.jsonpoll import JsonPolled70, JsonPolled90, JsonPolled100
-from wireproof.iggy.jsonsend import JsonSend, JsonSent70, JsonSent90, JsonSent100
-from wireproof.iggy.message import Sent
+from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
+from wireproof.iggy.json_send import JsonSend, JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
+from wireproof.iggy.message import SentMessage
 
 
 @cache
@@ -25,7 +25,12 @@ def json_sends() -> SearchStrategy[JsonSend]:
 @cache
 def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
-    headers = {JsonSent70: header_maps, JsonSent90: keyed_maps, JsonSent100: sealed_maps, Sent: header_maps}
+    headers = {
+        JsonSentMessage70: header_maps,
+        JsonSentMessage90: keyed_maps,
+        JsonSentMessage100: sealed_maps,
+        SentMessage: header_maps,
+    }
     single: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
         id=unsigned(bits),
@@ -39,7 +44,11 @@ def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> Sea
 @cache
 def json_polls(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP poll response since 0.7.0."""
-    headers = {JsonPolled70: header_maps, JsonPolled90: keyed_maps, JsonPolled100: sealed_maps}
+    headers = {
+        JsonPolledMessage70: header_maps,
+        JsonPolledMessage90: keyed_maps,
+        JsonPolledMessage100: sealed_maps,
+    }
     one: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
         id=unsigned(128),
