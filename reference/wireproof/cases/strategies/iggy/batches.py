@@ -7,7 +7,7 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.headers import sealed_maps
+from wireproof.cases.strategies.iggy.headers import header_maps_or_blocks
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
 from wireproof.iggy.batch import SEGMENT_RULES, Batch, BatchHeader, BatchMessage
 from wireproof.iggy.message import write_message
@@ -25,7 +25,7 @@ def batches(draw: DrawFn) -> Batch:
         id=unsigned(128),
         offset_delta=st.one_of(st.integers(0, 3), unsigned(32)),
         timestamp_delta=unsigned(32),
-        headers=sealed_maps(),
+        headers=header_maps_or_blocks(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
     drawn = Batch(
@@ -72,7 +72,7 @@ def _header_of(batch: Batch) -> BatchHeader:
 
 
 @cache
-def polls_110() -> SearchStrategy[Poll110]:
+def batched_polls() -> SearchStrategy[Poll110]:
     """Return a strategy for poll responses of batches."""
 
     def response(batches: list[Batch], partition: int, current: int) -> Poll110:

@@ -37,7 +37,7 @@ def header_maps() -> SearchStrategy[HeaderMap]:
 
 
 @cache
-def keyed_maps() -> SearchStrategy[HeaderMap]:
+def header_maps_v2() -> SearchStrategy[HeaderMap]:
     """Return a strategy for up to three headers of TLV v2, sorted by kind and bytes of the key (§2.4)."""
     maps = st.dictionaries(header_values(), header_values(), max_size=3)
     return maps.map(
@@ -48,10 +48,10 @@ def keyed_maps() -> SearchStrategy[HeaderMap]:
 
 
 @cache
-def sealed_maps() -> SearchStrategy[HeaderMap | bytes]:
+def header_maps_or_blocks() -> SearchStrategy[HeaderMap | bytes]:
     """Return a strategy for headers of TLV v2 or an encrypted block.
 
     A block that begins with kind 0 is never a map (§10.2).
     """
     blocks = st.one_of(st.just(b"user-header-bytes"), st.binary(max_size=40).map(b"\0".__add__))
-    return st.one_of(keyed_maps(), keyed_maps(), blocks)
+    return st.one_of(header_maps_v2(), header_maps_v2(), blocks)

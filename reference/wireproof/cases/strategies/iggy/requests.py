@@ -8,14 +8,14 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.addresses import identifiers
+from wireproof.cases.strategies.iggy.destinations import identifiers
 from wireproof.cases.strategies.iggy.scalars import unsigned
 from wireproof.iggy.frame import EvictionHeader, ReplyHeader, RequestHeader, VsrFrame
 from wireproof.iggy.poll_request import Consumer, Consumer30, PollingStrategy, PollRequest30, PollRequest80
 from wireproof.iggy.reply import SendConfirmation, SendReply
 from wireproof.wire.checksums import xxh3_64
 
-CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
+COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
 STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
 _CONSUMERS: Final = st.sampled_from(["consumer", "group"])
 _STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
@@ -39,7 +39,7 @@ def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
 
 
 @cache
-def some_bytes() -> SearchStrategy[bytes]:
+def frame_bodies() -> SearchStrategy[bytes]:
     """Return a strategy for bodies, including an empty one."""
     return st.one_of(st.just(b""), st.just(b"b" * 300), st.binary(max_size=40))
 
@@ -60,7 +60,7 @@ def _requests_110() -> SearchStrategy[Any]:
 
 
 @cache
-def frames_110() -> SearchStrategy[VsrFrame]:
+def vsr_frames() -> SearchStrategy[VsrFrame]:
     """Return a strategy for VSR frames of every command."""
     replies = st.builds(
         ReplyHeader,
@@ -77,7 +77,7 @@ def frames_110() -> SearchStrategy[VsrFrame]:
         reason=unsigned(8),
     )
     headers = st.one_of(_requests_110(), replies, evictions)
-    return st.builds(VsrFrame, header=headers, body=some_bytes()).map(_with_checksum)
+    return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
 
 
 def _with_checksum(frame: VsrFrame) -> VsrFrame:
@@ -88,7 +88,7 @@ def _with_checksum(frame: VsrFrame) -> VsrFrame:
 
 
 @cache
-def confirmations() -> SearchStrategy[SendReply]:
+def send_replies() -> SearchStrategy[SendReply]:
     """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
     confirmation = st.builds(
         SendConfirmation,
