@@ -19,7 +19,7 @@ from kafka_bytes import LOG, V0, V1, V2
 from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
-from wireproof.cases.mutate.parsed import read
+from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
 from wireproof.fuzz.redaction import redacted
@@ -122,7 +122,7 @@ def told(row: Format, data: bytes) -> tuple[str, str]:
 def test_nothing_of_the_payload_is_left_and_the_refusal_is_the_same(row: Format, data: bytes) -> None:
     less = data_of(redacted(asked(row, data)))
     assert told(row, less) == told(row, data)
-    before, after = read(row, data), read(row, less)
+    before, after = trace_of(row, data), trace_of(row, less)
     assert SECRET not in b"\0".join((less, *after.spaces.values()))
     plain = [len(some) for space, some in before.spaces.items() if space]
     if told(row, data)[0] != "decompress-failed":

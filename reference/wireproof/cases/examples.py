@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Chunks, Data, Input, Op, Value
-from wireproof.cases.mutate import mutated
+from wireproof.cases.mutate import mutate_with_edits
+from wireproof.cases.mutate.edit_sites import edit_sites, replace_part
 from wireproof.cases.mutate.mended import mended
-from wireproof.cases.mutate.sites import put, sites
-from wireproof.cases.mutate.valued import another
+from wireproof.cases.mutate.value_mutations import replacement_for
 from wireproof.formats import Format
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -54,10 +54,10 @@ def _decodes(row: Format, sample: "PropertySample", rng: Random) -> Iterator[Exa
     data = sample.data
     yield Example("whole", Data(data), options)
     yield Example("damaged", Data(sample.damaged), produced)
-    yield Example("edited", Data(mutated(row, data, rng, LARGEST).data), options)
+    yield Example("edited", Data(mutate_with_edits(row, data, rng, LARGEST).data), options)
     yield Example("flipped", Data(_flipped(data, rng)), produced)
     yield Example("cut", Data(data[: rng.randrange(len(data) + 1)]), produced)
-    yield Example("edited", Data(mutated(row, data, rng, LARGEST, aware=80).data), produced)
+    yield Example("edited", Data(mutate_with_edits(row, data, rng, LARGEST, aware=80).data), produced)
     yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
 
 
@@ -74,12 +74,12 @@ def _encodes(_row: Format, sample: "PropertySample", rng: Random) -> Iterator[Ex
 
 def edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
     """Return the value with one part changed; half of the time the fields that depend on it follow."""
-    found = tuple(site for site in sites(value) if site.steps)
+    found = tuple(site for site in edit_sites(value) if site.steps)
     if not found:
         return value
     site = found[rng.randrange(len(found))]
     try:
-        new = put(value, site.steps, another(site, rng, found))
+        new = replace_part(value, site.steps, replacement_for(site, rng, found))
         return mended(new) if rng.randrange(2) else new
     except Rejected:  # the class allows no such value
         return value
@@ -90,7 +90,7 @@ def _scans(row: Format, sample: "PropertySample", rng: Random) -> Iterator[Examp
     junk = rng.choice(
         (b"\0", b"\x1e", b"\x1e\x02\x08\x05\x1f", b"\xff" * 9, sample.damaged[: len(data) // 2])
     )
-    edited = mutated(row, data, rng, LARGEST).data
+    edited = mutate_with_edits(row, data, rng, LARGEST).data
     yield Example("whole", Chunks((data,)), options)
     yield Example("pieces", Chunks(_pieces(data, rng)), options)
     yield Example("garbage", Chunks(_pieces(data + junk + data, rng)), options)

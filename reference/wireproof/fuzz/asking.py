@@ -14,7 +14,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 from wireproof.trial.plan import planned

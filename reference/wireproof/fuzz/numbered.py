@@ -14,10 +14,10 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Data, Op, Source
 from wireproof.cases.fixtures import Suite, load
-from wireproof.cases.mutate import crossover, mutated
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate import crossover, mutate_with_edits
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed as least_of
+from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.asking import askings
 from wireproof.fuzz.inputs import Inputs, answered
@@ -121,7 +121,7 @@ def _bytes(source: _CaseSource, rng: Random, name: str) -> bytes:
     """Return a seed input after a chain of mutations."""
     data = _generated(source.fmt, name) if not below(rng, _GENERATED) else pick(rng, source.seeds)
     for _ in range(pick(rng, _CHAIN)):
-        data = mutated(source.fmt, data, rng, _MAX_SIZE).data
+        data = mutate_with_edits(source.fmt, data, rng, _MAX_SIZE).data
     if not below(rng, _CROSSED):
         data = crossover(source.fmt, data, pick(rng, source.seeds), rng, _MAX_SIZE)
     return data[:_MAX_SIZE]

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from wireproof.cases.case import Chunks, Data, Input, Value
 from wireproof.cases.damage import encoded
-from wireproof.cases.mutate.draft import Splice, drafted
-from wireproof.cases.mutate.fielded import without
+from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
+from wireproof.cases.mutate.edit_sites import EditSite, edit_sites, replace_part
+from wireproof.cases.mutate.field_mutations import remove_elements
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
-from wireproof.cases.mutate.parsed import Element, Parsed, parsed
-from wireproof.cases.mutate.sites import Site, put, sites
+from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.formats import Format
 from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -67,7 +67,7 @@ def _candidates(fmt: Format, given: Input) -> Iterator[Input]:
 
 def _of_bytes(fmt: Format, data: bytes) -> Iterator[bytes]:
     """Yield smaller bytes of a format."""
-    source = parsed(fmt, data)
+    source = cached_trace(fmt, data)
     yield from chain(
         _fewer_elements(source),
         _simpler_values(source),
@@ -77,14 +77,14 @@ def _of_bytes(fmt: Format, data: bytes) -> Iterator[bytes]:
     )
 
 
-def _fewer_elements(source: Parsed) -> Iterator[bytes]:
+def _fewer_elements(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes without elements of a list: all of them, each half, each quarter, at last each one."""
     for many in chain.from_iterable(source.lists):
         found = [element for element in source.elements if element.many == many]
         for run in _runs(found):
-            yield drafted(source, without(source, run))
+            yield apply_splices(source, remove_elements(source, run))
             splices = [Splice(element.space, element.start, element.end, b"") for element in run]
-            yield drafted(source, splices, lengths=False)
+            yield apply_splices(source, splices, lengths=False)
 
 
 def _runs(found: list[Element]) -> Iterator[list[Element]]:
@@ -96,19 +96,19 @@ def _runs(found: list[Element]) -> Iterator[list[Element]]:
         size //= 2
 
 
-def _simpler_values(source: Parsed) -> Iterator[bytes]:
+def _simpler_values(source: DecodeTrace) -> Iterator[bytes]:
     """Yield encodings of the decoded value with one part simpler."""
     if source.value is None or source.rejected is not None:
         return
-    for site in sites(source.value):
+    for site in edit_sites(source.value):
         for part in _simpler_parts(site):
             try:
-                yield written(source.row, mended(put(source.value, site.steps, part)))
+                yield written(source.row, mended(replace_part(source.value, site.steps, part)))
             except Rejected:
                 continue
 
 
-def _simpler_parts(site: Site) -> Iterator[Any]:
+def _simpler_parts(site: EditSite) -> Iterator[Any]:
     """Yield simpler values for one place of a value."""
     if site.kind.null:
         yield None
@@ -125,16 +125,16 @@ def _simpler_parts(site: Site) -> Iterator[Any]:
             yield site.kind.of[0]
 
 
-def _shorter_fields(source: Parsed) -> Iterator[bytes]:
+def _shorter_fields(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes with one field of bytes shorter and its length fixed up."""
     for span in source.octets:
         size = span.end - span.start
         for keep in dict.fromkeys((0, size // 2, size - 1)):
             if 0 <= keep < size:
-                yield drafted(source, [Splice(span.space, span.start + keep, span.end, b"")])
+                yield apply_splices(source, [Splice(span.space, span.start + keep, span.end, b"")])
 
 
-def _shorter_bytes(source: Parsed) -> Iterator[bytes]:
+def _shorter_bytes(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes without a range, on the wire or inside of compressed data; large ranges first."""
     for space in sorted(source.spaces, reverse=True):
         data = source.spaces[space]
@@ -142,12 +142,12 @@ def _shorter_bytes(source: Parsed) -> Iterator[bytes]:
         while size:
             for start in range(0, len(data), size):
                 splice = [Splice(space, start, min(start + size, len(data)), b"")]
-                yield drafted(source, splice)
-                yield drafted(source, splice, sums=False)
+                yield apply_splices(source, splice)
+                yield apply_splices(source, splice, sums=False)
             size //= 2
 
 
-def _simpler_bytes(source: Parsed) -> Iterator[bytes]:
+def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes with an integer field at 0, -1 or 1, or a byte at 0 or 1."""
     for span in source.integers:
         for value in (0, -1, 1):
@@ -155,10 +155,10 @@ def _simpler_bytes(source: Parsed) -> Iterator[bytes]:
             if new is not None:
                 for sums in (True, False):
                     splice = Splice(span.space, span.start, span.end, new, span.path)
-                    yield drafted(source, [splice], sums=sums)
+                    yield apply_splices(source, [splice], sums=sums)
     for at in range(len(source.data)):
         for byte in (b"\0", b"\1"):
-            yield drafted(source, [Splice("", at, at + 1, byte)])
+            yield apply_splices(source, [Splice("", at, at + 1, byte)])
             yield source.data[:at] + byte + source.data[at + 1 :]
 
 
@@ -172,10 +172,10 @@ def _of_value(fmt: Format, value: Json) -> Iterator[Json]:
         whole = from_json(fmt.value, value)
     except Rejected:
         return
-    for site in sites(whole):
+    for site in edit_sites(whole):
         for part in _simpler_parts(site):
             try:
-                yield to_json(put(whole, site.steps, part))
+                yield to_json(replace_part(whole, site.steps, part))
             except Rejected:
                 continue
 

@@ -12,24 +12,24 @@ from typing import Final
 
 import zstandard
 
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.checksums import crc32, lz4_header_checksum, xxh32
 
 _Frame = Callable[[bytes, Random, str, Sequence[int]], bytes]
 """Compresses data with one faulty part. The last argument has positions where blocks may end."""
 
-LATER: Final = (b"\0garbag", b"\0", b"abc", b"\0" * 8)
+TRAILING_BYTES: Final = (b"\0garbag", b"\0", b"abc", b"\0" * 8)
 """Bytes after a frame that are not a frame."""
 
-SKIPPED: Final = pack("<II", zstd.SKIPPABLE[0], 3) + b"abc"
+SKIPPABLE_FRAME: Final = pack("<II", zstd.SKIPPABLE[0], 3) + b"abc"
 """A skippable frame, the same in LZ4 and zstd."""
 
-HEAD: Final = 7
+LZ4_HEADER_SIZE: Final = 7
 """The size of the smallest LZ4 frame header, in bytes: magic, FLG, BD and HC."""
 
 
-def reframed(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> bytes:
+def compress_variant(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> bytes:
     """Compress `data` in a random kind of frame with at most one faulty part.
 
     Args:
@@ -39,17 +39,19 @@ def reframed(codec: str, data: bytes, rng: Random, ends: Sequence[int] = ()) -> 
         ends: the positions where elements of `data` end. Blocks often end there, so that a reader that loses
             a block loses complete elements.
     """
-    frame = FRAMES[codec]
+    frame = FRAME_WRITERS[codec]
     match below(rng, 8):
         case 0:
             cut = _cut(data, rng, ends)
             return frame(data[:cut], rng, "", ()) + frame(data[cut:], rng, "", ())
         case 1:
-            return frame(data, rng, "", ends) + pick(rng, (*LATER, SKIPPED, frame(b"", rng, "", ())))
+            return frame(data, rng, "", ends) + pick(
+                rng, (*TRAILING_BYTES, SKIPPABLE_FRAME, frame(b"", rng, "", ()))
+            )
         case 2:
-            return pick(rng, (SKIPPED, frame(b"", rng, "", ()))) + frame(data, rng, "", ends)
+            return pick(rng, (SKIPPABLE_FRAME, frame(b"", rng, "", ()))) + frame(data, rng, "", ends)
         case _:
-            return frame(data, rng, pick(rng, ODD[codec]), ends)
+            return frame(data, rng, pick(rng, FRAME_FAULTS[codec]), ends)
 
 
 def _cut(data: bytes, rng: Random, ends: Sequence[int]) -> int:
@@ -117,7 +119,7 @@ def _lz4_block(piece: bytes, flags: int, rng: Random, fault: str) -> bytes:
     if below(rng, 2) or not piece:
         block = pack("<I", len(piece) | lz4.STORED_FLAG) + piece
     else:
-        block = lz4.compress(piece)[HEAD : -len(lz4.END_MARK)]
+        block = lz4.compress(piece)[LZ4_HEADER_SIZE : -len(lz4.END_MARK)]
     if not flags & lz4.BLOCK_CHECKSUM:
         return block
     return block + pack("<I", _flipped_if(fault == "block checksum", xxh32(block[4:]), rng))
@@ -176,7 +178,7 @@ def _zstd_raw(data: bytes, rng: Random, fault: str) -> bytes:
     return pack("<I", zstd.MAGIC) + header + last + data
 
 
-FRAMES: Final[dict[str, _Frame]] = {
+FRAME_WRITERS: Final[dict[str, _Frame]] = {
     "gzip": _gzip,
     "lz4": _lz4,
     "snappy": _snappy,
@@ -184,7 +186,7 @@ FRAMES: Final[dict[str, _Frame]] = {
 }
 """Name of a codec in traces to its function."""
 
-ODD: Final[dict[str, tuple[str, ...]]] = {
+FRAME_FAULTS: Final[dict[str, tuple[str, ...]]] = {
     "gzip": ("", "header crc", "crc", "size", "method", "flags"),
     "lz4": (
         "", "linked", "flags", "sizes", "content size", "content checksum", "block checksum",

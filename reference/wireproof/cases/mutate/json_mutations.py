@@ -7,8 +7,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
-from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.numbers import integer
+from wireproof.cases.mutate.boundary_values import boundary_integer
+from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.iggy.layout import MESSAGE_STATES
 
@@ -18,7 +18,7 @@ MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 OBJECT: Final = re.compile(r'"[^"]*": ?\{[^{}]*\}')
 """A member whose value is an object without nested objects."""
 
-OTHERS: Final[tuple[Any, ...]] = (
+REPLACEMENTS: Final[tuple[Any, ...]] = (
     None,
     True,
     0,
@@ -41,14 +41,14 @@ OTHERS: Final[tuple[Any, ...]] = (
 )
 """Replacements for any JSON value."""
 
-CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(KINDS_BY_NAME), tuple(MESSAGE_STATES.values()))
+ENUMERATIONS: Final[tuple[tuple[str, ...], ...]] = (tuple(KINDS_BY_NAME), tuple(MESSAGE_STATES.values()))
 """Enumerations: a word of one is often replaced by another word of the same enumeration."""
 
-MORE: Final = ("x", "_", " ", "\U0001f600")
+NAME_SUFFIXES: Final = ("x", "_", " ", "\U0001f600")
 """Suffixes for the names of members; the last one needs two escapes."""
 
 
-def edited(rng: Random, data: bytes) -> bytes | None:
+def mutate_json(rng: Random, data: bytes) -> bytes | None:
     """Return the text with one to three changes in its tree; None if it is not JSON."""
     try:
         tree = json.loads(data)
@@ -92,7 +92,7 @@ def _by_type(places: Iterator[tuple[Any, Any]]) -> list[list[tuple[Any, Any]]]:
     return list(groups.values())
 
 
-WAYS: Final = {list: 3, int: 12, str: 12, object: 6}
+CHANGES_BY_TYPE: Final = {list: 3, int: 12, str: 12, object: 6}
 """The number of equally likely changes by type of a place, one of which is its removal.
 
 Numbers and strings are mostly replaced.
@@ -101,17 +101,17 @@ Numbers and strings are mostly replaced.
 
 def _type_of(holder: Any, key: Any) -> type:  # noqa: ANN401 - JSON
     kind = list if isinstance(holder, list) else type(holder[key])
-    return kind if kind in WAYS else object
+    return kind if kind in CHANGES_BY_TYPE else object
 
 
 def _change(rng: Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - JSON
-    match below(rng, WAYS[_type_of(holder, key)]):
+    match below(rng, CHANGES_BY_TYPE[_type_of(holder, key)]):
         case 0:
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[key + pick(rng, MORE)] = holder.pop(key)
+            holder[key + pick(rng, NAME_SUFFIXES)] = holder.pop(key)
         case 2 if isinstance(holder, dict):
-            holder["more"] = deepcopy(pick(rng, OTHERS))
+            holder["more"] = deepcopy(pick(rng, REPLACEMENTS))
         case 1:
             holder.append(deepcopy(holder[key]))
         case _:
@@ -122,11 +122,13 @@ def _replacement(rng: Random, part: Any) -> Any:  # noqa: ANN401 - JSON
     """Return a replacement, mostly of the same type: another number, or a word of the same enumeration."""
     if below(rng, 6):
         if type(part) is int:
-            other = abs(integer(rng, part))
+            other = abs(boundary_integer(rng, part))
             return other + (other == part)
         words = (
-            [enumeration for enumeration in CLOSED if part in enumeration] if isinstance(part, str) else []
+            [enumeration for enumeration in ENUMERATIONS if part in enumeration]
+            if isinstance(part, str)
+            else []
         )
         if words:
             return pick(rng, words[0])
-    return deepcopy(pick(rng, OTHERS))
+    return deepcopy(pick(rng, REPLACEMENTS))

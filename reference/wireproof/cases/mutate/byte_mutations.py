@@ -3,14 +3,16 @@
 from random import Random
 from typing import Final
 
-from wireproof.cases.mutate.draft import Splice
-from wireproof.cases.mutate.draws import below, pick
-from wireproof.cases.mutate.numbers import integer
+from wireproof.cases.mutate.boundary_values import boundary_integer
+from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.splice import Splice
 
 WIDTHS: Final = (1, 2, 4, 8)
 
 
-def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | None = None) -> Splice:
+def random_splice(
+    rng: Random, data: bytes, space: str = "", start: int = 0, end: int | None = None
+) -> Splice:
     """Return one random edit between `start` and `end` of the bytes of a space."""
     stop = len(data) if end is None else end
     at = start + below(rng, stop - start) if stop > start else start
@@ -25,7 +27,7 @@ def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | N
             width = min(pick(rng, WIDTHS), stop - at)
             order = pick(rng, ("big", "little"))
             now = int.from_bytes(data[at : at + width], "big" if order == "big" else "little")
-            new = integer(rng, now, len(data) - at - width) & (1 << 8 * width) - 1
+            new = boundary_integer(rng, now, len(data) - at - width) & (1 << 8 * width) - 1
             return Splice(space, at, at + width, new.to_bytes(width, "big" if order == "big" else "little"))
         case 5 if at < stop:
             source = start + below(rng, stop - start)
@@ -34,9 +36,9 @@ def edit(rng: Random, data: bytes, space: str = "", start: int = 0, end: int | N
             return Splice(space, at, at, rng.randbytes(pick(rng, (1, 1, 2, 4))))
 
 
-def edited(rng: Random, data: bytes) -> bytes:
+def mutate_bytes(rng: Random, data: bytes) -> bytes:
     """Apply one to three random edits to bytes."""
     for _ in range(pick(rng, (1, 1, 2, 3))):
-        splice = edit(rng, data)
+        splice = random_splice(rng, data)
         data = data[: splice.start] + splice.new + data[splice.end :]
     return data

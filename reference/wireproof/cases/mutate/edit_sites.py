@@ -14,12 +14,12 @@ from wireproof.iggy.frame import RequestHeader
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.kafka.values import Record
 
-Step: TypeAlias = str | int
+PathStep: TypeAlias = str | int
 """A step of a path into a value: the name of a field, or an index of a tuple."""
 
 
 @frozen
-class Kind:
+class PartType:
     """The type of a part.
 
     Attributes:
@@ -36,7 +36,7 @@ class Kind:
 
 
 @frozen
-class Site:
+class EditSite:
     """A part of a value.
 
     Attributes:
@@ -47,33 +47,33 @@ class Site:
         name: the field of that class.
     """
 
-    steps: tuple[Step, ...]
-    kind: Kind
+    steps: tuple[PathStep, ...]
+    kind: PartType
     now: Any
     owner: type
     name: str
 
 
-_SCALARS: Final[dict[Any, Kind]] = {
-    int: Kind("int", null=False, of=()),
-    bytes: Kind("bytes", null=False, of=()),
-    bool: Kind("bool", null=False, of=()),
+_SCALARS: Final[dict[Any, PartType]] = {
+    int: PartType("int", null=False, of=()),
+    bytes: PartType("bytes", null=False, of=()),
+    bool: PartType("bool", null=False, of=()),
 }
 
 
 @lru_cache(maxsize=1024)
-def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
+def part_type(hint: Any) -> PartType:  # noqa: ANN401 - a type, as annotations have it
     """Return the type of a part from its annotation."""
     if hint in _SCALARS:
         return _SCALARS[hint]
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
-        return Kind("word", null=False, of=args)
+        return PartType("word", null=False, of=args)
     if origin in (Union, UnionType):
         alternatives = [arg for arg in args if arg is not NoneType]
-        inner = kind_of(alternatives[0])
+        inner = part_type(alternatives[0])
         of = tuple(alternatives) if inner.holds == "value" else inner.of
-        return Kind(
+        return PartType(
             inner.holds,
             len(alternatives) < len(args),
             of,
@@ -81,22 +81,22 @@ def kind_of(hint: Any) -> Kind:  # noqa: ANN401 - a type, as annotations have it
         )
     if origin is tuple:
         return (
-            Kind("list", null=False, of=args[:1])
+            PartType("list", null=False, of=args[:1])
             if args[-1] is Ellipsis
-            else Kind("pair", null=False, of=args)
+            else PartType("pair", null=False, of=args)
         )
-    return Kind("value", null=False, of=(hint,))
+    return PartType("value", null=False, of=(hint,))
 
 
 @lru_cache(maxsize=256)
-def parts_of(cls: Hashable) -> tuple[tuple[str, Kind], ...]:
+def encoded_fields(cls: Hashable) -> tuple[tuple[str, PartType], ...]:
     """Return the fields of a value class that its encoder uses, with their types."""
     assert isinstance(cls, type)
-    hints, computed = get_type_hints(cls), COMPUTED.get(cls, ())
-    return tuple((a.name, kind_of(hints[a.name])) for a in fields(cls) if a.name not in computed)
+    hints, computed = get_type_hints(cls), COMPUTED_FIELDS.get(cls, ())
+    return tuple((a.name, part_type(hints[a.name])) for a in fields(cls) if a.name not in computed)
 
 
-COMPUTED: Final[dict[type, tuple[str, ...]]] = {
+COMPUTED_FIELDS: Final[dict[type, tuple[str, ...]]] = {
     Record: ("offset", "timestamp", "control"),
     HekaHeader: ("message_length",),
     HekaFrame: ("signer",),
@@ -112,9 +112,9 @@ COMPUTED: Final[dict[type, tuple[str, ...]]] = {
 """Class to fields that the encoder computes: an edit of such a field has no effect."""
 
 
-def sites(value: Any) -> Iterator[Site]:  # noqa: ANN401 - a value class
+def edit_sites(value: Any) -> Iterator[EditSite]:  # noqa: ANN401 - a value class
     """Yield every part of a value, outer parts first, without recursion."""
-    pending: list[Site] = [Site((), Kind("value", null=False, of=()), value, type(value), "")]
+    pending: list[EditSite] = [EditSite((), PartType("value", null=False, of=()), value, type(value), "")]
     while pending:
         site = pending.pop()
         yield site
@@ -127,51 +127,53 @@ _SCALAR_NAMES: Final = frozenset(("int", "bytes", "bool", "word"))
 """The types without parts."""
 
 
-def _parts(site: Site) -> list[Site]:
+def _parts(site: EditSite) -> list[EditSite]:
     steps, now, of = site.steps, site.now, site.kind.of
     match site.kind.holds:
         case "list":
-            inner = kind_of(of[0])
-            return [Site((*steps, at), inner, part, site.owner, site.name) for at, part in enumerate(now)]
+            inner = part_type(of[0])
+            return [EditSite((*steps, at), inner, part, site.owner, site.name) for at, part in enumerate(now)]
         case "pair":
             pairs = enumerate(zip(of, now, strict=True))
             return [
-                Site((*steps, at), kind_of(hint), part, site.owner, site.name) for at, (hint, part) in pairs
+                EditSite((*steps, at), part_type(hint), part, site.owner, site.name)
+                for at, (hint, part) in pairs
             ]
         case _:
             cls = type(now)
-            rows = parts_of(cast("Hashable", cls))
+            rows = encoded_fields(cast("Hashable", cls))
             parts = ((name, kind, getattr(now, name)) for name, kind in rows)
             return [
-                Site((*steps, name), _actual_kind(kind, part), part, cls, name) for name, kind, part in parts
+                EditSite((*steps, name), _actual_kind(kind, part), part, cls, name)
+                for name, kind, part in parts
             ]
 
 
-def _actual_kind(kind: Kind, now: object) -> Kind:
+def _actual_kind(kind: PartType, now: object) -> PartType:
     """Return the type of the current value: headers are a list, or bytes if the block is not a map."""
     is_block = kind.holds == "list" and isinstance(now, bytes)
-    return Kind("bytes", null=False, of=(), others=kind.others) if is_block else kind
+    return PartType("bytes", null=False, of=(), others=kind.others) if is_block else kind
 
 
-def put(value: Any, steps: tuple[Step, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
+def replace_part(value: Any, steps: tuple[PathStep, ...], new: Any) -> Any:  # noqa: ANN401 - parts of a value
     """Return the value with the part at `steps` replaced. The validators of its classes may raise."""
-    return changed(value, steps, lambda _: new)
+    return change_part(value, steps, lambda _: new)
 
 
-def changed(value: Any, steps: tuple[Step, ...], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - as `put`
+def change_part(value: Any, steps: tuple[PathStep, ...], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - as `replace_part`
     """Return the value with the function `change` applied to the part at `steps`."""
     if not steps:
         return change(value)
     first, rest = steps[0], steps[1:]
     if isinstance(first, int):
-        return (*value[:first], changed(value[first], rest, change), *value[first + 1 :])
-    parts = {name: getattr(value, name) for name in names_of(cast("Hashable", type(value)))}
-    parts[first] = changed(parts[first], rest, change)
+        return (*value[:first], change_part(value[first], rest, change), *value[first + 1 :])
+    parts = {name: getattr(value, name) for name in constructor_fields(cast("Hashable", type(value)))}
+    parts[first] = change_part(parts[first], rest, change)
     return type(value)(**parts)
 
 
 @lru_cache(maxsize=256)
-def names_of(cls: Hashable) -> tuple[str, ...]:
+def constructor_fields(cls: Hashable) -> tuple[str, ...]:
     """Return the arguments of the constructor of a value class."""
     assert isinstance(cls, type)
     return tuple(a.name for a in fields(cls) if a.init)

@@ -21,7 +21,7 @@ def pick(rng: Random, items: Sequence[T]) -> T:
     return items[int(rng.random() * len(items))]
 
 
-def early(rng: Random, items: Sequence[T]) -> T:
+def pick_early(rng: Random, items: Sequence[T]) -> T:
     """Return an element of a sequence that is not empty, biased towards the front.
 
     The first fields matter most, because the others depend on them.

@@ -1,6 +1,6 @@
 """The trace of encoded bytes, with the queries that the mutators need.
 
-`Parsed` has the fields of the bytes, the content of compressed regions, and the ranges that lengths,
+`DecodeTrace` has the fields of the bytes, the content of compressed regions, and the ranges that lengths,
 counts and checksums cover. Refused bytes have a trace up to the refusal.
 """
 
@@ -20,19 +20,19 @@ from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover, FieldSpan
 
-VARINTS: Final = ("varint", "varlong", "uvarint")
+VARINT_TYPES: Final = ("varint", "varlong", "uvarint")
 
-INTEGERS: Final = frozenset((*FIXED_WIDTH, "uint128le", *VARINTS))
+INTEGER_TYPES: Final = frozenset((*FIXED_WIDTH, "uint128le", *VARINT_TYPES))
 """The types of spans that hold an integer."""
 
-KEPT: Final = 512
+CACHED_TRACES: Final = 512
 """The number of cached traces; a fuzzing campaign mutates the same few inputs many times."""
 
 _PLACE: Final = re.compile(r"\[\d+\]")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
 
-class KeepingReader(TracingReader):
+class SpaceKeepingReader(TracingReader):
     """A tracing reader that keeps the bytes of every space by name; the wire has the empty name."""
 
     __slots__ = ("spaces",)
@@ -69,7 +69,7 @@ class Element:
 
 
 @frozen
-class Spelled:
+class EncodedField:
     """A protobuf field as it is encoded.
 
     Attributes:
@@ -92,7 +92,7 @@ class Spelled:
 
 
 @frozen(eq=False)
-class Parsed:
+class DecodeTrace:
     """The trace of a decode.
 
     Attributes:
@@ -116,7 +116,7 @@ class Parsed:
         return tuple(_here(span) for span in self.spans if span.space == space)
 
     @cached_property
-    def speaking(self) -> Mapping[str, tuple[FieldSpan, ...]]:
+    def covering_spans(self) -> Mapping[str, tuple[FieldSpan, ...]]:
         """Space to the spans that cover other bytes (lengths, counts, checksums), as returned by `within`."""
         return {
             space: tuple(span for span in self.within(space) if span.cover is not None)
@@ -124,17 +124,17 @@ class Parsed:
         }
 
     @cached_property
-    def summing(self) -> Mapping[str, tuple[FieldSpan, ...]]:
-        """Space to the spans of `speaking` without the lengths."""
+    def covering_spans_without_lengths(self) -> Mapping[str, tuple[FieldSpan, ...]]:
+        """Space to the spans of `covering_spans` without the lengths."""
         return {
             space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
-            for space, spans in self.speaking.items()
+            for space, spans in self.covering_spans.items()
         }
 
     @cached_property
     def integers(self) -> tuple[FieldSpan, ...]:
         """The spans that hold an integer."""
-        return tuple(span for span in self.spans if span.type in INTEGERS)
+        return tuple(span for span in self.spans if span.type in INTEGER_TYPES)
 
     @cached_property
     def numbers(self) -> tuple[tuple[FieldSpan, ...], ...]:
@@ -148,7 +148,7 @@ class Parsed:
     @cached_property
     def varints(self) -> tuple[FieldSpan, ...]:
         """The integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
-        return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)
+        return () if self.fields else tuple(span for span in self.integers if span.type in VARINT_TYPES)
 
     @cached_property
     def lengths(self) -> tuple[FieldSpan, ...]:
@@ -172,7 +172,7 @@ class Parsed:
         return tuple(_elements(self.spans))
 
     @cached_property
-    def fields(self) -> tuple[Spelled, ...]:
+    def fields(self) -> tuple[EncodedField, ...]:
         """The fields of all protobuf messages, without groups and fixed 32-bit fields."""
         return tuple(_fields(self.spans, self.spaces))
 
@@ -250,22 +250,22 @@ def _here(span: FieldSpan) -> FieldSpan:
     )
 
 
-@lru_cache(maxsize=KEPT)
-def parsed(fmt: Format, data: bytes) -> Parsed:
+@lru_cache(maxsize=CACHED_TRACES)
+def cached_trace(fmt: Format, data: bytes) -> DecodeTrace:
     """Return the cached trace of `data` in a format. Raise nothing."""
-    return read(fmt, data)
+    return trace_of(fmt, data)
 
 
-def read(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Parsed:
+def trace_of(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> DecodeTrace:
     """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
-    reader = KeepingReader(data)
+    reader = SpaceKeepingReader(data)
     value: Any = None
     refused: Rejected | None = None
     try:
         value = fmt.decode(reader, options)
     except Rejected as rejected:
         value, refused = rejected.before, rejected
-    return Parsed(fmt, data, _infer_covers(reader.spans), reader.spaces, value, refused)
+    return DecodeTrace(fmt, data, _infer_covers(reader.spans), reader.spaces, value, refused)
 
 
 # --- covers that the trace does not have ---
@@ -280,14 +280,14 @@ def _infer_covers(spans: list[FieldSpan]) -> tuple[FieldSpan, ...]:
     ends: dict[tuple[str, str], int] = {}
     ranges: set[tuple[str, int, int]] = set()
     for span in spans:
-        if span.type not in INTEGERS:
+        if span.type not in INTEGER_TYPES:
             ranges.add((span.space, span.start, span.end))
         path = span.path
         while path:
             path = path.rpartition(".")[0]
             ends[span.space, path] = max(ends.get((span.space, path), 0), span.end)
     return tuple(
-        span if span.cover is not None or span.type not in INTEGERS else _with_cover(span, ranges, ends)
+        span if span.cover is not None or span.type not in INTEGER_TYPES else _with_cover(span, ranges, ends)
         for span in spans
     )
 
@@ -342,7 +342,7 @@ def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
     return end
 
 
-def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[Spelled]:
+def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[EncodedField]:
     for at, key in enumerate(spans[:-1]):
         body = spans[at + 1]
         if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
@@ -352,7 +352,7 @@ def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterat
             number, wire = divmod(int(key.value), 8)
             numbers = wire != LENGTH_DELIMITED or _packed(spans[at + 2 : at + 3], *bounds)
             payload = data[slice(*bounds)]
-            yield Spelled(number, wire, key.space, key.start, bounds[1], payload, numbers)
+            yield EncodedField(number, wire, key.space, key.start, bounds[1], payload, numbers)
 
 
 def _packed(inner: tuple[FieldSpan, ...], start: int, end: int) -> bool:

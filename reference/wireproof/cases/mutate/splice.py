@@ -11,11 +11,11 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.damage import Damaged, resealed, shifted
-from wireproof.cases.mutate.parsed import Parsed
+from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.wire.compression import COMPRESSION_CODECS, LZ4_KIP57
 from wireproof.wire.trace import FieldSpan
 
-PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
+REGION_ENCODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     **{codec.name: codec.pack for codec in COMPRESSION_CODECS.values()},
     "base64": lambda data: b'"' + b64encode(data) + b'"',
 }
@@ -41,7 +41,9 @@ class Splice:
     spare: str = ""
 
 
-def drafted(parent: Parsed, splices: Sequence[Splice], *, lengths: bool = True, sums: bool = True) -> bytes:
+def apply_splices(
+    parent: DecodeTrace, splices: Sequence[Splice], *, lengths: bool = True, sums: bool = True
+) -> bytes:
     """Return the parent's bytes with the splices applied. Of overlapping splices, apply the last one.
 
     Args:
@@ -58,9 +60,9 @@ def drafted(parent: Parsed, splices: Sequence[Splice], *, lengths: bool = True, 
     for space in sorted((name for name in parent.spaces if name), key=_depth, reverse=True):
         if space in todo:
             inner = _splice_space(parent, space, todo.pop(space), lengths=lengths, sums=sums)
-            region = region_of(parent, space)
+            region = region_of_space(parent, space)
             if region is not None:
-                packed = Splice(region.space, region.start, region.end, packer(parent, region)(inner))
+                packed = Splice(region.space, region.start, region.end, region_encoder(parent, region)(inner))
                 todo.setdefault(region.space, []).append(packed)
     return _splice_space(parent, "", todo.get("", []), lengths=lengths, sums=sums)
 
@@ -70,12 +72,12 @@ def _depth(space: str) -> int:
 
 
 def _splice_space(
-    parent: Parsed, space: str, splices: Sequence[Splice], *, lengths: bool, sums: bool
+    parent: DecodeTrace, space: str, splices: Sequence[Splice], *, lengths: bool, sums: bool
 ) -> bytes:
     """Apply the splices of one space, and fix up its lengths and checksums."""
-    data, covering = parent.spaces[space], parent.speaking[space] if sums else ()
+    data, covering = parent.spaces[space], parent.covering_spans[space] if sums else ()
     if not lengths and covering:
-        covering = parent.summing[space]
+        covering = parent.covering_spans_without_lengths[space]
     for splice in _separate(splices):
         start, end, new = splice.start, splice.end, splice.new
         data = data[:start] + new + data[end:]
@@ -102,17 +104,17 @@ def _bounds(splice: Splice) -> tuple[int, int]:
     return splice.start, splice.end
 
 
-def region_of(parent: Parsed, space: str) -> FieldSpan | None:
+def region_of_space(parent: DecodeTrace, space: str) -> FieldSpan | None:
     """Return the span from which `space` was decompressed; None if it cannot be compressed again."""
     outer, _, at = space[:-1].rpartition(">")
     outer, start = (f"{outer}>" if outer else ""), int(at)
     for span in parent.spans:
-        if span.space == outer and span.type in PACKERS and start in (span.start, span.start + 1):
+        if span.space == outer and span.type in REGION_ENCODERS and start in (span.start, span.start + 1):
             return span
     return None
 
 
-def repacked(parent: Parsed, region: FieldSpan) -> bytes | None:
+def recompress_lz4(parent: DecodeTrace, region: FieldSpan) -> bytes | None:
     """Compress an LZ4 region again with the other kind of header checksum: kafka.md §2.3.
 
     Return None for other regions.
@@ -120,19 +122,23 @@ def repacked(parent: Parsed, region: FieldSpan) -> bytes | None:
     data = parent.spaces.get(f"{region.space}{region.start}>")
     if region.type != LZ4_KIP57.name or data is None:
         return None
-    return PACKERS[region.type](data) if packer(parent, region) is LZ4_KIP57.pack else LZ4_KIP57.pack(data)
+    return (
+        REGION_ENCODERS[region.type](data)
+        if region_encoder(parent, region) is LZ4_KIP57.pack
+        else LZ4_KIP57.pack(data)
+    )
 
 
-def packer(parent: Parsed, region: FieldSpan) -> Callable[[bytes], bytes]:
+def region_encoder(parent: DecodeTrace, region: FieldSpan) -> Callable[[bytes], bytes]:
     """Return the function that compresses a region again.
 
     LZ4 in a v0 message has another header checksum: kafka.md §2.3.
     """
     if region.type != LZ4_KIP57.name:
-        return PACKERS[region.type]
+        return REGION_ENCODERS[region.type]
     magics = [
         span
         for span in parent.spans
         if span.space == region.space and span.end <= region.start and span.path.endswith("magic")
     ]
-    return LZ4_KIP57.pack if magics and magics[-1].value == 0 else PACKERS[region.type]
+    return LZ4_KIP57.pack if magics and magics[-1].value == 0 else REGION_ENCODERS[region.type]
