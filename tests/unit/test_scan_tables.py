@@ -17,7 +17,7 @@ from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
-from wireproof.columnar.trees import trees
+from wireproof.columnar.item_json import json_items
 from wireproof.spark import jobs, scan_span, tables
 from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan_merge import merge_scan
@@ -229,7 +229,7 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
     monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
     monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
-    monkeypatch.setattr(scan_span, "spelt", lambda run, *_: trees(run))
+    monkeypatch.setattr(scan_span, "digest_items", lambda run, *_: json_items(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):

@@ -11,8 +11,8 @@ from goldens import load
 from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.frames import runs
-from wireproof.columnar.trees import trees
+from wireproof.columnar.item_json import json_items
+from wireproof.columnar.kafka_scan import scan_steps
 from wireproof.spark import fast
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
@@ -47,7 +47,9 @@ def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None
         stored = Stored.of(expand([str(logs.write(tmp_path, a=data))], (".log",))[0])
         assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
         stored.close()
-        clean += sum(int(run.block.clean.sum()) for run in runs(data, keep="slots") if run.block is not None)
+        clean += sum(
+            int(run.block.clean.sum()) for run in scan_steps(data, keep="slots") if run.block is not None
+        )
     assert clean > 100, "the kernels answered for many of them"
 
 
@@ -73,8 +75,8 @@ def test_control_markers_and_headers_are_told_from_columns() -> None:
     found = [
         item.value
         for data in filter(None, fixtures())
-        for run in runs(data, keep="slots")
-        for item in trees(run)
+        for run in scan_steps(data, keep="slots")
+        for item in json_items(run)
         if isinstance(item.value, dict)
     ]
     records = [record for tree in found for record in tree.get("records", [])]

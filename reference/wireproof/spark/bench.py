@@ -16,7 +16,7 @@ from attrs import evolve
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
-from wireproof.columnar.spelling import Spelling, View
+from wireproof.columnar.canonical_digest import CanonicalForm, EntryView
 from wireproof.formats import FORMATS
 from wireproof.spark.judging import Judged, Seen, sort_of
 from wireproof.trial.bench import Bench as JudgeContext
@@ -64,7 +64,7 @@ class Bench:
         self._stack.__exit__(kind, error, trace)
 
     @property
-    def canonical_form(self) -> Spelling:
+    def canonical_form(self) -> CanonicalForm:
         """The canonical form of Kafka entries as the adapter shows them."""
         return spelling(self._engine.hello)
 
@@ -168,17 +168,17 @@ def _matches_digest(item: Seen, answered: Ran, number: int) -> bool:
             return False
 
 
-def spelling(hello: Hello) -> Spelling:
+def spelling(hello: Hello) -> CanonicalForm:
     """Return the canonical form of Kafka entries as an adapter is asked for it and shows it."""
-    views: dict[int, View] = {}
+    views: dict[int, EntryView] = {}
     for magic in range(3):
         case = sort_of(magic)
         planned_case, fmt = planned(case, hello), FORMATS[case.joined]
         if isinstance(planned_case, Case):
             wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
             entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
-            views[magic] = View(observed(hello, planned_case), entries)
-    return Spelling.of(views)
+            views[magic] = EntryView(observed(hello, planned_case), entries)
+    return CanonicalForm.of(views)
 
 
 def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> Judged:

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from attrs import define, evolve, field, frozen
 
 from wireproof import formats
-from wireproof.columnar import TAIL, Frames, read_header_columns
+from wireproof.columnar import TAIL, KafkaFrames, read_header_columns
 from wireproof.columnar import scan as fast_scan
-from wireproof.columnar.frames import Run, runs
-from wireproof.columnar.heads import EVERY, ITEM
-from wireproof.columnar.trees import trees
-from wireproof.columnar.wave import Keep
+from wireproof.columnar.header_columns import ALL_COLUMNS, ITEM_COLUMNS
+from wireproof.columnar.item_json import json_items
+from wireproof.columnar.judged_block import RecordForm
+from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK, doubted
 from wireproof.spark.stored import Stored
@@ -39,7 +39,7 @@ Rows: TypeAlias = pa.RecordBatch | Item
 
 
 def rows(
-    stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = EVERY
+    stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = ALL_COLUMNS
 ) -> Iterator[Rows]:
     """Yield the items from `start` to `end`, both split points, in order and without gaps.
 
@@ -74,12 +74,12 @@ class _RowCollector:
     """Makes columns: of each chunk on its own if a column needs its bytes, else of many chunks together."""
 
     names: Sequence[str]
-    waiting: list[tuple[int, Frames]] = field(factory=list)
+    waiting: list[tuple[int, KafkaFrames]] = field(factory=list)
     count: int = 0
 
-    def rows(self, chunk: memoryview, at: int, frames: Frames) -> Iterator[pa.RecordBatch]:
+    def rows(self, chunk: memoryview, at: int, frames: KafkaFrames) -> Iterator[pa.RecordBatch]:
         """Yield the entries of a chunk that begins at `at` in the object."""
-        if not ITEM.issuperset(self.names):
+        if not ITEM_COLUMNS.issuperset(self.names):
             yield _moved(read_header_columns(chunk, frames, self.names), at)
             return
         self.waiting.append((at, frames))
@@ -90,7 +90,7 @@ class _RowCollector:
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that are waiting."""
         if self.waiting:
-            yield read_header_columns(b"", Frames.joined(self.waiting), self.names)
+            yield read_header_columns(b"", KafkaFrames.joined(self.waiting), self.names)
         self.waiting, self.count = [], 0
 
 
@@ -99,7 +99,7 @@ def items(
     start: int,
     end: int,
     options: Options,
-    make_items: Callable[[Run], Iterator[Item]] = trees,
+    make_items: Callable[[ScanStep], Iterator[Item]] = json_items,
 ) -> Iterator[Item]:
     """Yield the same items as `KAFKA.items`, but the value of a clean entry is its JSON.
 
@@ -122,9 +122,9 @@ class Way(Generic[Part]):
             `length`.
     """
 
-    keep: Keep
+    keep: RecordForm
     chunk: int
-    make_parts: Callable[[Run], Iterator[Part]]
+    make_parts: Callable[[ScanStep], Iterator[Part]]
 
 
 def parts(stored: Stored, start: int, end: int, options: Options, reading: Way[Any]) -> Iterator[Any]:
@@ -140,7 +140,7 @@ def parts(stored: Stored, start: int, end: int, options: Options, reading: Way[A
         # `read` and not `chunk`, because the parts keep references to these bytes
         chunk = stored.read(at, min(size, end - at))
         chunk_start, base, stopped = at, at, False
-        for step in runs(chunk, options, keep=reading.keep):
+        for step in scan_steps(chunk, options, keep=reading.keep):
             if step.block is None:
                 stopped = step.answers[0].kind != "tail" or base + len(chunk) >= end
                 break
@@ -155,7 +155,7 @@ def parts(stored: Stored, start: int, end: int, options: Options, reading: Way[A
         size = reading.chunk if at > chunk_start else 4 * size
 
 
-def _entries(chunk: memoryview, options: Options, *, last: bool) -> tuple[int, Frames, bool]:
+def _entries(chunk: memoryview, options: Options, *, last: bool) -> tuple[int, KafkaFrames, bool]:
     """Find the whole entries at the start of a chunk.
 
     Args:
@@ -174,7 +174,7 @@ def _entries(chunk: memoryview, options: Options, *, last: bool) -> tuple[int, F
     return length, frames.until(stop), bool(frames.kind[stop] != TAIL or last)
 
 
-def _first_other(frames: Frames) -> int:
+def _first_other(frames: KafkaFrames) -> int:
     """Return the first row that is not a whole entry."""
     others = np.flatnonzero(frames.magic < 0)
     return int(others[0]) if others.size else len(frames)

@@ -12,8 +12,8 @@ import pyarrow as pa
 from attrs import frozen
 
 from wireproof.columnar import clean_records
-from wireproof.columnar.frames import Run
-from wireproof.columnar.wave import Wave
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.spark import fast
 from wireproof.spark.columns import TEXTS
@@ -43,7 +43,7 @@ class Records:
     at: int
     length: int
     first: int
-    block: Wave
+    block: JudgedBlock
     rows: pa.RecordBatch
     entry_index: Numbers
 
@@ -74,7 +74,7 @@ def parts(stored: Stored, start: int, end: int, options: Options) -> Iterator[It
     return fast.parts(stored, start, end, options, fast.Way("columns", CHUNK, _parts_of))
 
 
-def _parts_of(step: Run) -> Iterator[Item | Records]:
+def _parts_of(step: ScanStep) -> Iterator[Item | Records]:
     """Yield the clean entries of a block and, between them, the items of the others."""
     block = step.block
     assert block is not None, "of whole entries"
@@ -88,7 +88,9 @@ def _parts_of(step: Run) -> Iterator[Item | Records]:
         first = stop + 1
 
 
-def _records_of(block: Wave, rows: pa.RecordBatch, entry_index: Numbers, first: int, stop: int) -> Records:
+def _records_of(
+    block: JudgedBlock, rows: pa.RecordBatch, entry_index: Numbers, first: int, stop: int
+) -> Records:
     low, high = map(int, np.searchsorted(entry_index, (first, stop)))
     at, length = int(block.entries.position[first]), int(block.entries.length[first:stop].sum())
     return Records(at, length, first, block, rows.slice(low, high - low), entry_index[low:high])

@@ -14,8 +14,8 @@ from wireproof import formats
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.needs import FLAGS, needs_of
-from wireproof.columnar.heads import CODECS
-from wireproof.columnar.spelling import Spelt, tree
+from wireproof.columnar.canonical_digest import EntryDigests, entry_json
+from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
 from wireproof.trial.reference import expectation
@@ -48,7 +48,7 @@ class Seen:
         assert self.case is not None, "only items with a case are asked"
         if not self.digests:
             return self.case
-        return evolve(self.case, expect=Accept(tree(self.data, self.case.options), len(self.data)))
+        return evolve(self.case, expect=Accept(entry_json(self.data, self.case.options), len(self.data)))
 
 
 @frozen
@@ -78,13 +78,13 @@ class Judged:
 
 def seen(framing: Framing, item: Item, data: bytes, options: Options) -> Seen:
     """Make a case of an item."""
-    if isinstance(item.value, Spelt):
+    if isinstance(item.value, EntryDigests):
         return _case_by_digest(item, item.value, data, options)
     case = None if item.kind == "tail" else _CASES[framing.fmt.name](framing, item, data, options)
     return Seen(item, data, case)
 
 
-def _case_by_digest(item: Item, value: Spelt, data: bytes, options: Options) -> Seen:
+def _case_by_digest(item: Item, value: EntryDigests, data: bytes, options: Options) -> Seen:
     needs = _needs(data[16], _attributes(data), headers=value.headers)
     case = evolve(sort_of(data[16], needs), input=Data(data), expect=Accept(None, len(data)), options=options)
     return Seen(item, data, case, value.digests)

@@ -7,8 +7,8 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve, frozen
 
-from wireproof.columnar.frames import count
-from wireproof.columnar.heads import CODECS
+from wireproof.columnar.header_columns import CODECS
+from wireproof.columnar.kafka_scan import count_records
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
@@ -89,7 +89,7 @@ def _codec(header: Head) -> str:
 
 def _records(row: Line) -> int | None:
     """Return the number of records of a frame; None for other items, whose count cannot be trusted."""
-    return count(row.item) if row.item.kind == "frame" else None
+    return count_records(row.item) if row.item.kind == "frame" else None
 
 
 def _flag(bit: int) -> Callable[[Head], bool]:

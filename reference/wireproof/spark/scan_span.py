@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import define, field
 
-from wireproof.columnar.spelling import spelt
+from wireproof.columnar.canonical_digest import digest_items
 from wireproof.files import replace_file
 from wireproof.spark import damages, fast, job_files, reading, spanwise
 from wireproof.spark.bench import Bench
@@ -87,7 +87,7 @@ def _parts(
     if not benches:
         return fast.rows(*span, ORDERED_COLUMNS if damages.segment(stored.display_name) else FRAME_COLUMNS)
     forms = [bench.canonical_form for bench in benches]
-    return fast.items(*span, lambda step: spelt(step, forms, source.options))
+    return fast.items(*span, lambda step: digest_items(step, forms, source.options))
 
 
 def _verdicts(

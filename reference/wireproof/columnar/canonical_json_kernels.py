@@ -6,8 +6,8 @@ before, so nothing is checked. `canonical_digest` allocates `out` with room for 
 
 from typing import Final, NamedTuple
 
-from wireproof.columnar.extra import compiled, np
 from wireproof.columnar.kernels import ONE, ZERO, Array, Int, Octets, Pos, Row, U
+from wireproof.columnar.optional_deps import compile_kernel, np
 
 TEXT, ENTRY, RECORD, KEY, VALUE, HEADERS = range(6)
 """The value that an op writes after its text: none, a number of entry or record, bytes, record headers."""
@@ -21,7 +21,7 @@ QUOTE, COMMA, OPEN, CLOSE, MINUS, NOUGHT = b'",[]-0'
 TEN, LOW4, FOUR = U(10), U(15), U(4)
 
 
-class Records(NamedTuple):
+class RecordArrays(NamedTuple):
     """The records of a block, as the kernels read them.
 
     Attributes:
@@ -41,7 +41,7 @@ class Records(NamedTuple):
     header_end: Array
 
 
-class Programs(NamedTuple):
+class JsonPrograms(NamedTuple):
     """The programs that write entries as JSON.
 
     Attributes:
@@ -56,13 +56,13 @@ class Programs(NamedTuple):
     parts: Array
 
 
-@compiled
-def spell(
-    records: Records,
+@compile_kernel
+def write_entries(
+    records: RecordArrays,
     entries: Array,
     shapes: Array,
     stops: Array,
-    programs: Programs,
+    programs: JsonPrograms,
     out: Octets,
     ends: Array,
 ) -> None:
@@ -85,20 +85,22 @@ def spell(
             before = programs.ops[parts[0] : parts[1]]
             each = programs.ops[parts[1] : parts[2]]
             after = programs.ops[parts[2] : parts[3]]
-            at = run(records, entry, -1, programs.text, before, out, at)
+            at = run_program(records, entry, -1, programs.text, before, out, at)
             stop = stops[index] if each.size else first  # records that are not shown get no commas
             for record in range(first, stop):
                 if record > first:
                     out[at] = COMMA
                     at += ONE
-                at = run(records, entry, record, programs.text, each, out, at)
-            at = run(records, entry, -1, programs.text, after, out, at)
+                at = run_program(records, entry, record, programs.text, each, out, at)
+            at = run_program(records, entry, -1, programs.text, after, out, at)
         ends[index] = at
         first = stops[index]
 
 
-@compiled
-def run(records: Records, entry: Array, record: Int, text: Octets, ops: Array, out: Octets, at: Pos) -> Pos:
+@compile_kernel
+def run_program(
+    records: RecordArrays, entry: Array, record: Int, text: Octets, ops: Array, out: Octets, at: Pos
+) -> Pos:
     """Run one program and return the end of its output."""
     for row in range(ops.shape[0]):
         kind, column = ops[row, 0], ops[row, 1]
@@ -106,22 +108,22 @@ def run(records: Records, entry: Array, record: Int, text: Octets, ops: Array, o
             out[at] = text[place]
             at += ONE
         if kind == ENTRY:
-            at = number(entry[column], out, at)
+            at = write_number(entry[column], out, at)
         elif kind == RECORD:
-            at = number(records.numbers[record, column], out, at)
+            at = write_number(records.numbers[record, column], out, at)
         elif kind == KEY:
             slot = records.slots[record]
-            at = octets(records, slot.key_at, slot.key_length, out, at)
+            at = write_octets(records, slot.key_at, slot.key_length, out, at)
         elif kind == VALUE:
             slot = records.slots[record]
-            at = octets(records, slot.value_at, slot.value_length, out, at)
+            at = write_octets(records, slot.value_at, slot.value_length, out, at)
         elif kind == HEADERS:
-            at = headers(records, record, out, at)
+            at = write_headers(records, record, out, at)
     return at
 
 
-@compiled
-def number(value: Int, out: Octets, at: Pos) -> Pos:
+@compile_kernel
+def write_number(value: Int, out: Octets, at: Pos) -> Pos:
     """Write an integer in decimal digits and return the end."""
     rest = U(value)
     if value < 0:
@@ -140,8 +142,8 @@ def number(value: Int, out: Octets, at: Pos) -> Pos:
     return at + size
 
 
-@compiled
-def octets(records: Records, start: Pos, length: Int, out: Octets, at: Pos) -> Pos:
+@compile_kernel
+def write_octets(records: RecordArrays, start: Pos, length: Int, out: Octets, at: Pos) -> Pos:
     """Write bytes in hex and quotes, or null for a negative length, and return the end."""
     if length < 0:
         for place in range(4):
@@ -150,15 +152,15 @@ def octets(records: Records, start: Pos, length: Int, out: Octets, at: Pos) -> P
     out[at] = QUOTE
     size = U(records.wire.size)
     if start < size:
-        at = hexed(records.wire, start, U(length), out, at + ONE)
+        at = write_hex(records.wire, start, U(length), out, at + ONE)
     else:
-        at = hexed(records.arena, start - size, U(length), out, at + ONE)
+        at = write_hex(records.arena, start - size, U(length), out, at + ONE)
     out[at] = QUOTE
     return at + ONE
 
 
-@compiled
-def hexed(data: Octets, start: Pos, length: Pos, out: Octets, at: Pos) -> Pos:
+@compile_kernel
+def write_hex(data: Octets, start: Pos, length: Pos, out: Octets, at: Pos) -> Pos:
     """Write bytes in hex and return the end."""
     for step in range(length):
         byte = U(data[start + step])
@@ -167,8 +169,8 @@ def hexed(data: Octets, start: Pos, length: Pos, out: Octets, at: Pos) -> Pos:
     return at + length + length
 
 
-@compiled
-def headers(records: Records, record: Int, out: Octets, at: Pos) -> Pos:
+@compile_kernel
+def write_headers(records: RecordArrays, record: Int, out: Octets, at: Pos) -> Pos:
     """Write the list of the headers of a record and return the end."""
     last = records.header_end[record]
     first = last - records.slots[record].headers
@@ -179,9 +181,13 @@ def headers(records: Records, record: Int, out: Octets, at: Pos) -> Pos:
             out[at] = COMMA
             at += ONE
         out[at] = OPEN
-        at = octets(records, records.header_at[0, place], records.header_length[0, place], out, at + ONE)
+        at = write_octets(
+            records, records.header_at[0, place], records.header_length[0, place], out, at + ONE
+        )
         out[at] = COMMA
-        at = octets(records, records.header_at[1, place], records.header_length[1, place], out, at + ONE)
+        at = write_octets(
+            records, records.header_at[1, place], records.header_length[1, place], out, at + ONE
+        )
         out[at] = CLOSE
         at += ONE
     out[at] = CLOSE

@@ -3,27 +3,29 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from wireproof.columnar import column_kernels
-from wireproof.columnar.extra import np, pa
-from wireproof.columnar.frames import Buffer, Run, runs
+from wireproof.columnar import record_header_kernels
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import Buffer, ScanStep, scan_steps
 from wireproof.columnar.kernels import SLACK, Array, Octets
-from wireproof.columnar.wave import Wave
+from wireproof.columnar.optional_deps import np, pa
 from wireproof.kafka.values import Message, Record
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
-HEADER: Final = pa.struct([pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())])
+RECORD_HEADER: Final = pa.struct(
+    [pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())]
+)
 
-NO_HEADERS: Final = pa.array([], HEADER)
+NO_HEADERS: Final = pa.array([], RECORD_HEADER)
 
-RECORDS: Final = pa.schema(
+RECORD_COLUMNS: Final = pa.schema(
     [
         pa.field("frame", pa.int64(), nullable=False),
         pa.field("offset", pa.int64(), nullable=False),
         pa.field("timestamp", pa.int64(), nullable=False),
         pa.field("key", pa.binary()),
         pa.field("value", pa.binary()),
-        pa.field("headers", pa.list_(pa.field("item", HEADER, nullable=False)), nullable=False),
+        pa.field("headers", pa.list_(pa.field("item", RECORD_HEADER, nullable=False)), nullable=False),
     ]
 )
 """The columns of a record.
@@ -38,13 +40,13 @@ def records(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[pa.R
 
     A batch holds the records of one block. Garbage and tail hold no records; `scan` reports them.
     """
-    for step in runs(buffer, options, keep="columns"):
-        batch = columns(step)
+    for step in scan_steps(buffer, options, keep="columns"):
+        batch = step_records(step)
         if batch.num_rows:
             yield batch
 
 
-def columns(step: Run) -> pa.RecordBatch:
+def step_records(step: ScanStep) -> pa.RecordBatch:
     """Return the records of one scan step as a batch of `RECORD_COLUMNS`."""
     if step.block is None:
         return _rows(step.answers)
@@ -57,7 +59,7 @@ def columns(step: Run) -> pa.RecordBatch:
     return both.take(order).combine_chunks().to_batches()[0]
 
 
-def clean_records(block: Wave) -> pa.RecordBatch:
+def clean_records(block: JudgedBlock) -> pa.RecordBatch:
     """Return the records of the clean entries of a block, which must have column buffers."""
     entries, buffers = block.entries, block.buffers
     if buffers is None:
@@ -73,7 +75,7 @@ def clean_records(block: Wave) -> pa.RecordBatch:
             _binary(buffers.values[:values], ends[1], absent[1, :size]),
             _headers(block, buffers.headers_at[:size], ends[2]),
         ],
-        schema=RECORDS,
+        schema=RECORD_COLUMNS,
     )
 
 
@@ -83,30 +85,32 @@ def _binary(data: Octets, ends: Array, null: Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), null.size, [valid, pa.py_buffer(ends), pa.py_buffer(data)])
 
 
-def _headers(block: Wave, headers_at: Array, ends: Array) -> pa.Array:
-    kind, size = RECORDS.field("headers").type, int(ends[-1])
+def _headers(block: JudgedBlock, headers_at: Array, ends: Array) -> pa.Array:
+    kind, size = RECORD_COLUMNS.field("headers").type, int(ends[-1])
     if not size:
         return pa.ListArray.from_arrays(pa.array(ends), NO_HEADERS, type=kind)
     at, length = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
-    column_kernels.read_headers(block.entries.wire, block.arena, headers_at, np.diff(ends), at, length)
+    record_header_kernels.locate_headers(
+        block.entries.wire, block.arena, headers_at, np.diff(ends), at, length
+    )
     parts = [_sized(block.entries.wire, block.arena, at[row], length[row]) for row in (0, 1)]
-    pairs = pa.StructArray.from_arrays(parts, fields=list(HEADER))
+    pairs = pa.StructArray.from_arrays(parts, fields=list(RECORD_HEADER))
     return pa.ListArray.from_arrays(pa.array(ends), pairs, type=kind)
 
 
 def _sized(wire: Array, arena: Array, at: Array, length: Array) -> pa.Array:
     """Copy runs of bytes of these lengths into a column; a negative length is null."""
     ends, null = np.zeros(at.size + 1, np.int32), length < 0
-    column_kernels.measure_lengths(length, ends)
+    record_header_kernels.compute_ends(length, ends)
     out = np.empty(int(ends[-1]) + int(SLACK), np.uint8)
-    column_kernels.copy_out(wire, arena, at, ends, out)
+    record_header_kernels.copy_ranges(wire, arena, at, ends, out)
     return _binary(out[: int(ends[-1])], ends, null)
 
 
 def _rows(answers: dict[int, Item]) -> pa.RecordBatch:
     """Return the records of frames that the reference decoded."""
     rows = [_row(item.at, record) for item in answers.values() for record in _inner(item.value)]
-    return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
+    return pa.RecordBatch.from_pylist(rows, schema=RECORD_COLUMNS)
 
 
 def _inner(value: Any) -> tuple[Record | Message, ...]:  # noqa: ANN401 - an entry of any version, or None

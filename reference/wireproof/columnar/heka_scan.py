@@ -10,23 +10,23 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.columnar.extra import np
-from wireproof.columnar.frames import FRAME, KINDS, Buffer
 from wireproof.columnar.heka_kernels import walk_frames
+from wireproof.columnar.kafka_scan import FRAME, KINDS, Buffer
 from wireproof.columnar.kernels import Array
+from wireproof.columnar.optional_deps import np
 from wireproof.heka import header
 from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
-ROOM: Final = 1 << 14
+FRAMES_PER_CALL: Final = 1 << 14
 """Frames found by one call of the kernel."""
-PIECE: Final = 512
+REFERENCE_PIECE: Final = 512
 """Bytes that the reference gets at first; twice as many each time that they are not enough."""
 
 
 @frozen
-class HekaRun:
+class HekaScanStep:
     """The next part of a buffer: clean frames as arrays, or items of the reference.
 
     Attributes:
@@ -40,14 +40,14 @@ class HekaRun:
     items: tuple[Item, ...] = ()
 
 
-def heka_runs(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[HekaRun]:
+def heka_scan_steps(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[HekaScanStep]:
     """Yield the steps of a scan, in order and without gaps."""
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
     scanner, at = Scanner(options), 0
     plain = options.compression == "none" and options.resync == "strict"
     while at < view.nbytes:
-        room = np.empty((3, ROOM if plain else 0), np.uint64)
+        room = np.empty((3, FRAMES_PER_CALL if plain else 0), np.uint64)
         found, stop = walk_frames(
             wire, np.uint64(at), header.max_message_size(options), room[0], room[1], room[2]
         )
@@ -55,16 +55,16 @@ def heka_runs(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[He
         scanner.credit = min(scanner.credit + REREAD_BYTES_PER_BYTE * (int(stop) - at), scanner.most)
         at = int(stop)
         if found:
-            yield HekaRun(room[0, :found], room[1, :found], room[2, :found])
-        if at < view.nbytes and (found < ROOM or not plain):
+            yield HekaScanStep(room[0, :found], room[1, :found], room[2, :found])
+        if at < view.nbytes and (found < FRAMES_PER_CALL or not plain):
             items = tuple(_reference_items(scanner, view, at))
             at = scanner.here
-            yield HekaRun(room[0, :0], room[1, :0], room[2, :0], items)
+            yield HekaScanStep(room[0, :0], room[1, :0], room[2, :0], items)
 
 
 def _reference_items(scanner: Scanner, view: memoryview, at: int) -> Iterator[Item]:
     """Yield the items from `at` on, to a position where the scanner has nothing pending, or to the end."""
-    scanner.base, read, piece = at, at, PIECE
+    scanner.base, read, piece = at, at, REFERENCE_PIECE
     while read < view.nbytes:
         yield from scanner.feed(bytes(view[read : read + piece]))
         read, piece = read + piece, piece * 2
@@ -115,7 +115,7 @@ def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
     answers: dict[int, Item] = {}
     parts: list[tuple[Array, ...]] = [_rows_of_items(())]
     rows = 0
-    for step in heka_runs(buffer, options):
+    for step in heka_scan_steps(buffer, options):
         answers |= {rows + at: evolve(item, value=None) for at, item in enumerate(step.items)}
         parts.append(_rows_of_items(step.items) if step.items else _rows_of_frames(step))
         rows += parts[-1][0].size
@@ -123,7 +123,7 @@ def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
     return HekaFrames(position, length, kind, message, handed, answers)
 
 
-def _rows_of_frames(step: HekaRun) -> tuple[Array, ...]:
+def _rows_of_frames(step: HekaScanStep) -> tuple[Array, ...]:
     columns = (step.position, step.length, step.message)
     position, length, message = (column.astype(np.int64) for column in columns)
     return position, length, np.zeros(length.size, np.uint8), message, np.zeros(length.size, np.bool_)

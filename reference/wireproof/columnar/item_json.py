@@ -9,33 +9,33 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.columnar import column_kernels
-from wireproof.columnar.extra import np
-from wireproof.columnar.frames import Run
+from wireproof.columnar import record_header_kernels
+from wireproof.columnar.item_values import read_marker
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.columnar.kernels import CODEC, CONTROL
-from wireproof.columnar.values import marker
-from wireproof.columnar.wave import Wave
+from wireproof.columnar.optional_deps import np
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.scan_items import Item
 
 Texts: TypeAlias = "list[str]"
 
-NUMBERS = ("offset", "timestamp", "timestamp_delta", "attributes")
+NUMBER_FIELDS = ("offset", "timestamp", "timestamp_delta", "attributes")
 
 
-def trees(step: Run) -> Iterator[Item]:
+def json_items(step: ScanStep) -> Iterator[Item]:
     """Yield the items of a step, whose block must have slots; the value of a clean frame is its JSON."""
     if step.block is None:
         yield step.answers[0]
         return
-    texts, first = Told.of(step.block), 0
+    texts, first = RecordTexts.of(step.block), 0
     for index, count in enumerate(step.block.records.tolist()):
         yield step.answers[index] if index in step.answers else _item(texts, index, first, first + count)
         first += count
 
 
 @frozen
-class Told:
+class RecordTexts:
     """The records of a block as texts.
 
     Attributes:
@@ -45,17 +45,17 @@ class Told:
         headers: the headers of the records that have some, by number of the record.
     """
 
-    block: Wave
+    block: JudgedBlock
     numbers: dict[str, Texts]
     keys: list[str | None]
     values: list[str | None]
     headers: dict[int, list[Json]] = field(factory=dict)
 
     @classmethod
-    def of(cls, block: Wave) -> "Told":
+    def of(cls, block: JudgedBlock) -> "RecordTexts":
         """Convert all records of the block."""
         slots, space = block.slots, _Space.of(block)
-        numbers = {name: list(map(str, slots[name].tolist())) for name in NUMBERS}
+        numbers = {name: list(map(str, slots[name].tolist())) for name in NUMBER_FIELDS}
         keys, values = (
             space.texts(slots[f"{name}_at"], slots[f"{name}_length"]) for name in ("key", "value")
         )
@@ -72,7 +72,7 @@ class _Space:
     arena: str
 
     @classmethod
-    def of(cls, block: Wave) -> "_Space":
+    def of(cls, block: JudgedBlock) -> "_Space":
         entries = block.entries
         base = int(entries.position[0])
         data = entries.view[base : int(entries.end[-1])]
@@ -95,13 +95,13 @@ class _Space:
         return text[2 * first : 2 * (first + size)]
 
 
-def _headers(block: Wave, space: _Space) -> dict[int, list[Json]]:
+def _headers(block: JudgedBlock, space: _Space) -> dict[int, list[Json]]:
     counts = block.slots["headers"]
     total = int(counts.sum(dtype=np.int64))
     if not total:
         return {}
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
-    column_kernels.read_headers(
+    record_header_kernels.locate_headers(
         block.entries.wire, block.arena, block.slots["headers_at"], counts, at, length
     )
     keys, values = (space.texts(at[row], length[row]) for row in (0, 1))
@@ -116,14 +116,14 @@ def _headers(block: Wave, space: _Space) -> dict[int, list[Json]]:
     return pairs
 
 
-def _item(texts: Told, index: int, first: int, stop: int) -> Item:
+def _item(texts: RecordTexts, index: int, first: int, stop: int) -> Item:
     entries = texts.block.entries
     return Item(
         "frame", int(entries.position[index]), int(entries.length[index]), _entry(texts, index, first, stop)
     )
 
 
-def _entry(texts: Told, index: int, first: int, stop: int) -> Json:
+def _entry(texts: RecordTexts, index: int, first: int, stop: int) -> Json:
     header, magic = texts.block.entry_headers[index], int(texts.block.entries.magic[index])
     if magic == 2:
         return _batch(texts, header, first, stop)
@@ -141,7 +141,7 @@ def _entry(texts: Told, index: int, first: int, stop: int) -> Json:
     }
 
 
-def _message(texts: Told, at: int, magic: str) -> dict[str, Json]:
+def _message(texts: RecordTexts, at: int, magic: str) -> dict[str, Json]:
     return {
         "offset": texts.numbers["offset"][at],
         "magic": magic,
@@ -153,7 +153,7 @@ def _message(texts: Told, at: int, magic: str) -> dict[str, Json]:
     }
 
 
-def _batch(texts: Told, header: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEADER`
+def _batch(texts: RecordTexts, header: Any, first: int, stop: int) -> Json:  # noqa: ANN401 - a row of `HEADER`
     base = int(header["offset"])
     return {
         "baseOffset": str(base),
@@ -170,7 +170,7 @@ def _batch(texts: Told, header: Any, first: int, stop: int) -> Json:  # noqa: AN
     }
 
 
-def _records(texts: Told, base: int, first: int, stop: int, *, control: bool) -> list[Json]:
+def _records(texts: RecordTexts, base: int, first: int, stop: int, *, control: bool) -> list[Json]:
     offsets = texts.block.slots["offset"][first:stop]
     numbers = texts.numbers
     rows = zip(
@@ -201,4 +201,4 @@ def _records(texts: Told, base: int, first: int, stop: int, *, control: bool) ->
 
 
 def _control(key: str | None, value: str | None) -> Json:
-    return to_json(marker(bytes.fromhex(key or ""), bytes.fromhex(value or "")))
+    return to_json(read_marker(bytes.fromhex(key or ""), bytes.fromhex(value or "")))

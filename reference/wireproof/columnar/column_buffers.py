@@ -4,8 +4,8 @@ from threading import local
 
 from attrs import frozen
 
-from wireproof.columnar.extra import np, pa
 from wireproof.columnar.kernels import SLACK, Array, Octets
+from wireproof.columnar.optional_deps import np, pa
 
 
 class _Scratch(local):
@@ -27,7 +27,7 @@ _SCRATCH = _Scratch()
 
 
 @frozen
-class Shelf:
+class ColumnBuffers:
     """Column buffers with room for all records of a block; valid until the thread makes the next ones.
 
     Attributes:
@@ -48,7 +48,7 @@ class Shelf:
     used: Array
 
     @classmethod
-    def of(cls, records: int, size: int) -> "Shelf":
+    def of(cls, records: int, size: int) -> "ColumnBuffers":
         """Return buffers for that many records, whose keys and values take at most `size` bytes each.
 
         The parts that become columns are one piece of Arrow's memory. Its pool keeps freed memory; to get new

@@ -17,28 +17,28 @@ import cramjam
 import zstandard
 from attrs import define, field
 
-from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import Octets
+from wireproof.columnar.optional_deps import np
 from wireproof.wire import gzip, lz4, snappy, zstd
 from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
 from wireproof.wire.rejection import Rejected
 
-GZIP: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
+GZIP_START: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
 """The start of a member without optional parts."""
 DEFLATE_RATIO: Final = 1032
 """Two bits of deflated data give at most 258 bytes."""
-XERIAL: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITER_VERSIONS)
-LZ4_HEADS: Final = {head: most for most, head in lz4.FRAME_HEADERS}
-LZ4_V0_HEADS: Final = {head: most for most, head in lz4.V0_FRAME_HEADERS}
+XERIAL_START: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITER_VERSIONS)
+LZ4_HEADERS: Final = {head: most for most, head in lz4.FRAME_HEADERS}
+LZ4_V0_HEADERS: Final = {head: most for most, head in lz4.V0_FRAME_HEADERS}
 """Frame headers without optional parts, with their block size; v0 has a header checksum of its own (§2.3)."""
-RIGHT_HEAD: Final = dict(lz4.FRAME_HEADERS)
+FRAME_HEADERS: Final = dict(lz4.FRAME_HEADERS)
 ZSTD_MAGIC: Final = zstd.MAGIC.to_bytes(4, "little")
-STORED_LAST: Final = 1
+LAST_BLOCK: Final = 1
 
-CHUNK: Final = Struct(">i")
-BLOCK: Final = Struct("<I")
-BLOCK_HEAD: Final = 3
+CHUNK_SIZE: Final = Struct(">i")
+BLOCK_SIZE: Final = Struct("<I")
+BLOCK_HEADER_BYTES: Final = 3
 
 
 @define
@@ -82,11 +82,13 @@ class Arena:
 
 Region: TypeAlias = bytes | memoryview
 """A compressed region; no reference to it is kept."""
-Given: TypeAlias = bytes | memoryview | None
+Decompressed: TypeAlias = bytes | memoryview | None
 """A decompressed region: bytes of its own, or a view of free memory in the arena that must be taken."""
 
 
-def inflate(region: Region, codec: int, most: int, arena: Arena, *, kip57: bool = False) -> Given:
+def decompress_region(
+    region: Region, codec: int, most: int, arena: Arena, *, kip57: bool = False
+) -> Decompressed:
     """Decompress `region`.
 
     Args:
@@ -99,11 +101,11 @@ def inflate(region: Region, codec: int, most: int, arena: Arena, *, kip57: bool 
     Returns:
         The decompressed bytes, read-only; None if the region is invalid, needs a remark, or exceeds `most`.
     """
-    data = (V0 if kip57 else PLAIN)[codec](region, most, arena)
+    data = (V0_DECOMPRESSORS if kip57 else DECOMPRESSORS)[codec](region, most, arena)
     return _by_reference(bytes(region), codec, most, kip57=kip57) if data is None else data
 
 
-def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Given:
+def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Decompressed:
     reader = Reader(region, budget=Budget(most))
     try:
         inner, torn = decompress_prefix(reader, "records", codec, kip57=kip57)
@@ -112,14 +114,14 @@ def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Given
     return None if torn is not None or reader.remarks else bytes(inner.data)
 
 
-def _gzip(packed: Region, most: int, _: Arena) -> Given:
+def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
     """Decompress one member; zlib itself checks the trailer against the output (Z60, Z61).
 
     cramjam is as fast, but accepts distances that reach back before the beginning.
     """
     region = bytes(packed)
     size = int.from_bytes(region[-4:], "little")
-    if region[:4] != GZIP or size > most:
+    if region[:4] != GZIP_START or size > most:
         return None
     try:
         data = (
@@ -150,17 +152,17 @@ def _decompress_to_end(region: bytes, size: int) -> bytes | None:
     return data if engine.eof and not engine.unused_data else None
 
 
-def _snappy(region: Region, most: int, arena: Arena) -> Given:
+def _snappy(region: Region, most: int, arena: Arena) -> Decompressed:
     """Decompress a xerial stream whose chunks fill the region."""
-    if region[:16] != XERIAL:
+    if region[:16] != XERIAL_START:
         return None
     at, stop, total, blocks = 16, len(region), 0, []
     view = memoryview(region)
     try:
         while at < stop:
-            if stop - at < CHUNK.size:  # Z08: the reference remarks on it
+            if stop - at < CHUNK_SIZE.size:  # Z08: the reference remarks on it
                 return None
-            (length,) = CHUNK.unpack_from(region, at)
+            (length,) = CHUNK_SIZE.unpack_from(region, at)
             block = view[at + 4 : at + 4 + length]
             size = cramjam.snappy.decompress_raw_len(block)
             at, total = at + 4 + length, total + size
@@ -183,14 +185,14 @@ def _decompress_blocks_into(blocks: list[tuple[memoryview, int]], room: memoryvi
     return True
 
 
-def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] = LZ4_HEADS) -> Given:
+def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] = LZ4_HEADERS) -> Decompressed:
     """Decompress one frame of simple blocks that ends with its EndMark."""
     largest = headers.get(bytes(region[:7]))
     if largest is None:
         return None
     at, stop, bound, blocks = 7, len(region) - 4, 0, []
     while at < stop:
-        (word,) = BLOCK.unpack_from(region, at)
+        (word,) = BLOCK_SIZE.unpack_from(region, at)
         length = word & ~lz4.STORED_FLAG
         if not 0 < length <= largest:
             return None
@@ -201,7 +203,7 @@ def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] =
         return None
     room = arena.free(bound)
     try:
-        size = _decompress_lz4_blocks(memoryview(region), blocks, room, RIGHT_HEAD[largest])
+        size = _decompress_lz4_blocks(memoryview(region), blocks, room, FRAME_HEADERS[largest])
     except cramjam.DecompressionError:
         return None
     return room[:size].toreadonly() if size <= most else None
@@ -224,7 +226,7 @@ def _decompress_lz4_blocks(
         elif int.from_bytes(block[:4], "little") > room:
             size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
         else:  # if it fails, cramjam retries as if the block began with its size; not so above
-            alone = b"".join((header, BLOCK.pack(length), block, lz4.END_MARK))
+            alone = b"".join((header, BLOCK_SIZE.pack(length), block, lz4.END_MARK))
             size += cramjam.lz4.decompress_into(alone, out[size : size + room])
     return size
 
@@ -239,7 +241,7 @@ class _Engine(local):
 _ENGINE: Final = _Engine()
 
 
-def _zstd(region: Region, most: int, _: Arena) -> Given:
+def _zstd(region: Region, most: int, _: Arena) -> Decompressed:
     """Decompress one frame without dictionary; check its blocks as the reference does: RFC 8878, §3.1.1."""
     if region[:4] != ZSTD_MAGIC or len(region) < 5 or region[4] & (zstd.RESERVED | 3):
         return None
@@ -262,23 +264,23 @@ def _is_plain(region: Region, header: zstandard.FrameParameters, most: int) -> b
     largest = min(header.window_size, zstd.MAX_BLOCK)
     at, bound, last = zstandard.frame_header_size(region), 0, False
     while not last:
-        word = int.from_bytes(region[at : at + BLOCK_HEAD], "little")
-        last, kind, size = bool(word & STORED_LAST), word >> 1 & 3, word >> 3
-        if at + BLOCK_HEAD > len(region) or kind > zstd.COMPRESSED or size > largest:
+        word = int.from_bytes(region[at : at + BLOCK_HEADER_BYTES], "little")
+        last, kind, size = bool(word & LAST_BLOCK), word >> 1 & 3, word >> 3
+        if at + BLOCK_HEADER_BYTES > len(region) or kind > zstd.COMPRESSED or size > largest:
             return False
         if kind == zstd.COMPRESSED and not size:  # the reference remarks on it
             return False
-        at += BLOCK_HEAD + (1 if kind == zstd.RLE else size)
+        at += BLOCK_HEADER_BYTES + (1 if kind == zstd.RLE else size)
         bound += zstd.MAX_BLOCK if kind == zstd.COMPRESSED else size
     return at + 4 * header.has_checksum == len(region) and bound - zstd.MAX_BLOCK <= most
 
 
-PLAIN: Final[dict[int, Callable[[Region, int, Arena], Given]]] = {
+DECOMPRESSORS: Final[dict[int, Callable[[Region, int, Arena], Decompressed]]] = {
     1: _gzip,
     2: _snappy,
     3: _lz4,
     4: _zstd,
 }
 """The functions, by codec number: §1.2."""
-V0: Final = PLAIN | {3: partial(_lz4, headers=LZ4_V0_HEADS)}
+V0_DECOMPRESSORS: Final = DECOMPRESSORS | {3: partial(_lz4, headers=LZ4_V0_HEADERS)}
 """The same for values of v0 messages: §2.3."""

@@ -6,11 +6,11 @@ This makes an object for each record: it is for comparison, not for speed.
 from struct import Struct
 from typing import Final
 
-from wireproof.columnar import column_kernels
-from wireproof.columnar.extra import np
-from wireproof.columnar.frames import Run
+from wireproof.columnar import record_header_kernels
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
-from wireproof.columnar.wave import Wave
+from wireproof.columnar.optional_deps import np
 from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
 from wireproof.wire.scan_items import Item
 
@@ -19,7 +19,7 @@ MARKER_VALUE: Final = Struct(">hi")
 """Version and type; version and coordinatorEpoch: kafka.md §1.9."""
 
 
-def items(step: Run) -> list[Item]:
+def value_items(step: ScanStep) -> list[Item]:
     """Return the items of a step, whose block must have slots, with their values."""
     if step.block is None:
         return [step.answers[0]]
@@ -30,12 +30,12 @@ def items(step: Run) -> list[Item]:
     ]
 
 
-def _item(block: Wave, index: int, first: int) -> Item:
+def _item(block: JudgedBlock, index: int, first: int) -> Item:
     at, length = int(block.entries.position[index]), int(block.entries.length[index])
     return Item("frame", at, length, _entry(block, index, first))
 
 
-def _entry(block: Wave, index: int, first: int) -> LogEntry:
+def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
     header, magic = block.entry_headers[index], int(block.entries.magic[index])
     slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
@@ -47,7 +47,7 @@ def _entry(block: Wave, index: int, first: int) -> LogEntry:
     return Message(int(header["offset"]), magic, attributes, timestamp, None, None, messages)
 
 
-def _batch(block: Wave, header: Row, slots: Row) -> RecordBatch:
+def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
     return RecordBatch(
         base_offset=int(header["offset"]),
         partition_leader_epoch=int(header["leader_epoch"]),
@@ -63,7 +63,7 @@ def _batch(block: Wave, header: Row, slots: Row) -> RecordBatch:
     )
 
 
-def _record(block: Wave, header: Row, slot: Row) -> Record:
+def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:
     key = _octets(block, slot["key_at"], slot["key_length"])
     value = _octets(block, slot["value_at"], slot["value_length"])
     return Record(
@@ -75,11 +75,11 @@ def _record(block: Wave, header: Row, slot: Row) -> Record:
         headers=_headers(block, slot),
         offset=int(slot["offset"]),
         timestamp=int(slot["timestamp"]),
-        control=marker(key, value) if int(header["attributes"]) & CONTROL else None,
+        control=read_marker(key, value) if int(header["attributes"]) & CONTROL else None,
     )
 
 
-def marker(key: bytes | None, value: bytes | None) -> Control:
+def read_marker(key: bytes | None, value: bytes | None) -> Control:
     """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
     assert key is not None, "a marker without key is not clean"
     assert value is not None, "as above"
@@ -88,30 +88,30 @@ def marker(key: bytes | None, value: bytes | None) -> Control:
     return Control(kind, version, epoch)
 
 
-def _message(block: Wave, slot: Row, magic: int) -> Message:
+def _message(block: JudgedBlock, slot: Row, magic: int) -> Message:
     key = _octets(block, slot["key_at"], slot["key_length"])
     value = _octets(block, slot["value_at"], slot["value_length"])
     offset, timestamp = int(slot["offset"]), int(slot["timestamp"])
     return Message(offset, magic, int(slot["attributes"]), timestamp, key, value, None)
 
 
-def _octets(block: Wave, at: Row, length: Row) -> bytes | None:
+def _octets(block: JudgedBlock, at: Row, length: Row) -> bytes | None:
     if length < 0:
         return None
     space, start = _space(block, int(at))
     return bytes(space[start : start + int(length)])
 
 
-def _space(block: Wave, at: int) -> tuple[Octets, int]:
+def _space(block: JudgedBlock, at: int) -> tuple[Octets, int]:
     size = block.entries.wire.size
     return (block.entries.wire, at) if at < size else (block.arena, at - size)
 
 
-def _headers(block: Wave, slot: Row) -> tuple[RecordHeader, ...]:
+def _headers(block: JudgedBlock, slot: Row) -> tuple[RecordHeader, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
     slots = np.array([slot])
-    column_kernels.read_headers(
+    record_header_kernels.locate_headers(
         block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
     )
     keys, values = (

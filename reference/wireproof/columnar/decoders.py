@@ -5,9 +5,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from wireproof.columnar.frames import Run, runs
-from wireproof.columnar.heka import heka_runs
-from wireproof.columnar.values import items
+from wireproof.columnar.heka_scan import heka_scan_steps
+from wireproof.columnar.item_values import value_items
+from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.formats import Decoded
 from wireproof.heka import frame
 from wireproof.heka.frame import HekaFrame
@@ -28,10 +28,10 @@ def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
+    step = next(scan_steps(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
     if step is None or step.block is None or step.answers:
         return None
-    return Decoded(items(step)[0].value, total, ())
+    return Decoded(value_items(step)[0].value, total, ())
 
 
 def decode_log(data: bytes, options: Options) -> Decoded | None:
@@ -51,7 +51,7 @@ def decode_log(data: bytes, options: Options) -> Decoded | None:
     if items_found is None:
         return None
     entries = tuple(item.value for item in items_found if item.kind == "frame")
-    if not in_order(entries):
+    if not offsets_ascend(entries):
         return None
     return Decoded(Log(entries), sum(item.length for item in items_found if item.kind == "frame"), ())
 
@@ -63,15 +63,15 @@ def _clean_items(data: bytes, options: Options) -> list[Item] | None:
     """
     found: list[Item] = []
     unpacked = 0
-    for step in runs(data, options, keep="slots", most=MAX_SIZE):
+    for step in scan_steps(data, options, keep="slots", most=MAX_SIZE):
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         if _needs_reference(step, data) or unpacked > options.max_output:
             return None
-        found += items(step)
+        found += value_items(step)
     return found
 
 
-def _needs_reference(step: Run, data: bytes) -> bool:
+def _needs_reference(step: ScanStep, data: bytes) -> bool:
     """Return whether the reference must decide.
 
     It must for an entry that is not clean, for garbage, and for a tail that no log may end with (I14).
@@ -83,7 +83,7 @@ def _needs_reference(step: Run, data: bytes) -> bool:
     return tail.kind != "tail" or size >= OVERFLOWING_SIZE
 
 
-def in_order(entries: tuple[RecordBatch | Message, ...]) -> bool:
+def offsets_ascend(entries: tuple[RecordBatch | Message, ...]) -> bool:
     """Return whether the offsets of each entry are greater than those of all entries before it.
 
     No reader checks the order, so the reference only remarks on it (I31).
@@ -115,8 +115,8 @@ def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[It
     """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
     items_found: list[Item] = []
     by_reference = 0
-    for step in runs(data, options, keep="slots"):
-        items_found += items(step)
+    for step in scan_steps(data, options, keep="slots"):
+        items_found += value_items(step)
         by_reference += sum(item.kind != "tail" for item in step.answers.values())
     return items_found, by_reference
 
@@ -130,7 +130,7 @@ def scan_heka_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[li
     """
     items_found: list[Item] = []
     by_reference = 0
-    for step in heka_runs(data, options):
+    for step in heka_scan_steps(data, options):
         rows = zip(step.position.tolist(), step.length.tolist(), strict=True)
         items_found += [
             Item("frame", at, length, _heka_frame(data[at : at + length], options)) for at, length in rows

@@ -12,11 +12,8 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from wireproof.columnar import column_kernels, spelling_kernels
-from wireproof.columnar.extra import np
-from wireproof.columnar.frames import Run, runs
-from wireproof.columnar.kernels import CODEC, CONTROL, Array
-from wireproof.columnar.spelling_kernels import (
+from wireproof.columnar import canonical_json_kernels, record_header_kernels
+from wireproof.columnar.canonical_json_kernels import (
     DIGITS,
     ENTRY,
     HEADERS,
@@ -24,11 +21,14 @@ from wireproof.columnar.spelling_kernels import (
     RECORD,
     TEXT,
     VALUE,
-    Programs,
-    Records,
+    JsonPrograms,
+    RecordArrays,
 )
-from wireproof.columnar.trees import trees
-from wireproof.columnar.wave import Wave
+from wireproof.columnar.item_json import json_items
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import ScanStep, scan_steps
+from wireproof.columnar.kernels import CODEC, CONTROL, Array
+from wireproof.columnar.optional_deps import np
 from wireproof.wire.json_values import DIGEST_SIZE, Json
 from wireproof.wire.observed_fields import FieldTree
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -43,7 +43,7 @@ ENTRY_NUMBERS: Final = (
 RECORD_NUMBERS: Final = ("offset", "timestamp", "timestamp_delta", "attributes")
 """The fields of `SLOT` that are written; offsetDelta follows as one more column."""
 
-LEAST_OCTETS: Final = 4
+NULL_CHARACTERS: Final = 4
 """Characters of null; the quotes around bytes take fewer."""
 
 OFFSET_DELTA: Final = len(RECORD_NUMBERS)
@@ -117,7 +117,7 @@ Program: TypeAlias = "list[_Op]"
 
 
 @frozen
-class View:
+class EntryView:
     """The fields that an adapter shows of the entries of one magic.
 
     Attributes:
@@ -195,7 +195,7 @@ SHAPES: Final = 2
 
 
 @frozen
-class Spelling:
+class CanonicalForm:
     """The canonical form of entries for one adapter.
 
     Attributes:
@@ -204,17 +204,17 @@ class Spelling:
         around: by magic, the JSON before and after an entry.
     """
 
-    views: Mapping[int, View]
-    programs: Programs
+    views: Mapping[int, EntryView]
+    programs: JsonPrograms
     around: Mapping[int, tuple[bytes, bytes]]
 
     @classmethod
-    def of(cls, views: Mapping[int, View]) -> "Spelling":
+    def of(cls, views: Mapping[int, EntryView]) -> "CanonicalForm":
         """Return the canonical form that shows `views`."""
         return cls(views, _compile(views), {magic: view.around() for magic, view in views.items()})
 
 
-def _compile(views: Mapping[int, View]) -> Programs:
+def _compile(views: Mapping[int, EntryView]) -> JsonPrograms:
     text, ops = "", list[tuple[int, int, int, int]]()
     parts = np.zeros((3 * SHAPES, 4), np.int64)
     for magic, view in views.items():
@@ -227,10 +227,10 @@ def _compile(views: Mapping[int, View]) -> Programs:
                     text += op.text
                 row[number + 1] = len(ops)
     rows = np.array(ops, np.int64).reshape(len(ops), 4)
-    return Programs(np.frombuffer(text.encode() or b" ", np.uint8), rows, parts)
+    return JsonPrograms(np.frombuffer(text.encode() or b" ", np.uint8), rows, parts)
 
 
-def _programs_of_shape(view: View, magic: int, *, compressed: bool) -> tuple[Program, Program, Program]:
+def _programs_of_shape(view: EntryView, magic: int, *, compressed: bool) -> tuple[Program, Program, Program]:
     if not view.shown:
         return [], [], []
     wanted = view.of_entry()
@@ -242,7 +242,7 @@ def _programs_of_shape(view: View, magic: int, *, compressed: bool) -> tuple[Pro
 
 
 @frozen
-class Spelt:
+class EntryDigests:
     """The value of a clean entry of which only digests are known.
 
     Attributes:
@@ -254,7 +254,9 @@ class Spelt:
     headers: bool
 
 
-def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
+def digest_items(
+    step: ScanStep, spellings: Sequence[CanonicalForm], options: Options = DEFAULT_OPTIONS
+) -> Iterator[Item]:
     """Yield the items of a step, whose block must have slots; clean frames have `EntryDigests` as values.
 
     A batch of control records has its JSON as value, because such batches are few. The items are otherwise
@@ -264,34 +266,37 @@ def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT_O
         yield step.answers[0]
         return
     entries, controls, headers = step.block.entries, _is_control(step.block), _has_headers(step.block)
-    digests_by_form = [digests(step.block, form) for form in spellings]
+    digests_by_form = [entry_digests(step.block, form) for form in spellings]
     rows = zip(entries.position.tolist(), entries.length.tolist(), strict=True)
     for index, (at, length) in enumerate(rows):
         if index in step.answers:
             yield step.answers[index]
         elif controls[index]:
-            yield Item("frame", at, length, tree(bytes(entries.view[at : at + length]), options))
+            yield Item("frame", at, length, entry_json(bytes(entries.view[at : at + length]), options))
         else:
             yield Item(
-                "frame", at, length, Spelt(tuple(column[index] for column in digests_by_form), headers[index])
+                "frame",
+                at,
+                length,
+                EntryDigests(tuple(column[index] for column in digests_by_form), headers[index]),
             )
 
 
-def tree(data: bytes, options: Options = DEFAULT_OPTIONS) -> Json:
+def entry_json(data: bytes, options: Options = DEFAULT_OPTIONS) -> Json:
     """Return the JSON of one entry that the kernels found clean."""
-    (item,) = (item for step in runs(data, options, keep="slots") for item in trees(step))
+    (item,) = (item for step in scan_steps(data, options, keep="slots") for item in json_items(step))
     value: Json = item.value
     return value
 
 
-def _is_control(block: Wave) -> list[bool]:
+def _is_control(block: JudgedBlock) -> list[bool]:
     is_control: list[bool] = (
         (block.entries.magic == 2) & (block.entry_headers["attributes"] & CONTROL != 0)
     ).tolist()
     return is_control
 
 
-def _has_headers(block: Wave) -> list[bool]:
+def _has_headers(block: JudgedBlock) -> list[bool]:
     """Return for each entry whether one of its records has headers."""
     total = np.concatenate((np.zeros(1, np.int64), np.cumsum(block.slots["headers"], dtype=np.int64)))
     stops = np.cumsum(block.records)
@@ -299,12 +304,12 @@ def _has_headers(block: Wave) -> list[bool]:
     return has_headers
 
 
-def digests(block: Wave, form: Spelling) -> list[str]:
+def entry_digests(block: JudgedBlock, form: CanonicalForm) -> list[str]:
     """Return the digest of each entry; empty if the entry is not shown, not clean, or a control batch."""
     shapes, records, stops = _shapes(block, form), _records(block), np.cumsum(block.records)
     out = np.empty(_max_size(shapes, records, form.programs), np.uint8)
     ends = np.zeros(shapes.size, np.int64)
-    spelling_kernels.spell(records, _numbers(block), shapes, stops, form.programs, out, ends)
+    canonical_json_kernels.write_entries(records, _numbers(block), shapes, stops, form.programs, out, ends)
     view, digests_found, first = out.data, list[str](), 0
     for shape, end in zip(shapes.tolist(), ends.tolist(), strict=True):
         digests_found.append(_digest(*form.around[shape // SHAPES], view[first:end]) if shape >= 0 else "")
@@ -320,19 +325,19 @@ def _digest(before: bytes, after: bytes, data: memoryview) -> str:
     return state.hexdigest()
 
 
-def _shapes(block: Wave, form: Spelling) -> Array:
+def _shapes(block: JudgedBlock, form: CanonicalForm) -> Array:
     shown = block.clean & np.isin(block.entries.magic, list(form.views)) & ~np.array(_is_control(block))
     compressed = block.entry_headers["attributes"] & CODEC != 0
     shapes: Array = np.where(shown, SHAPES * block.entries.magic.astype(np.int64) + compressed, -1)
     return shapes
 
 
-def _numbers(block: Wave) -> Array:
+def _numbers(block: JudgedBlock) -> Array:
     columns = [block.entry_headers[name] for name in ENTRY_NUMBERS]
     return np.stack([*columns, block.entries.magic], axis=1, dtype=np.int64)
 
 
-def _records(block: Wave) -> Records:
+def _records(block: JudgedBlock) -> RecordArrays:
     slots = block.slots
     base = np.repeat(block.entry_headers["offset"], block.records)
     columns = [slots[name] for name in RECORD_NUMBERS]
@@ -341,21 +346,21 @@ def _records(block: Wave) -> Records:
     total = int(ends[-1]) if ends.size else 0
     at, length = np.empty((2, total), np.uint64), np.empty((2, total), np.int32)
     if total:
-        column_kernels.read_headers(
+        record_header_kernels.locate_headers(
             block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
         )
-    return Records(block.entries.wire, block.arena, slots, numbers, at, length, ends)
+    return RecordArrays(block.entries.wire, block.arena, slots, numbers, at, length, ends)
 
 
-def _max_size(shapes: Array, records: Records, programs: Programs) -> int:
+def _max_size(shapes: Array, records: RecordArrays, programs: JsonPrograms) -> int:
     """Return an upper limit for the bytes of the JSON of a block."""
     ops, parts = programs.ops, programs.parts
-    lengths = ops[:, 3] - ops[:, 2] + np.where(ops[:, 0] == HEADERS, 2, max(DIGITS, LEAST_OCTETS))
+    lengths = ops[:, 3] - ops[:, 2] + np.where(ops[:, 0] == HEADERS, 2, max(DIGITS, NULL_CHARACTERS))
     total = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     of_entry = total[parts[:, 3]] - total[parts[:, 2]] + total[parts[:, 1]] - total[parts[:, 0]]
     of_record = total[parts[:, 2]] - total[parts[:, 1]] + 1
     slots, pairs = records.slots, records.header_length
     runs_of = (slots["key_length"], slots["value_length"], pairs)
     octets = sum(2 * int(np.maximum(length, 0).sum(dtype=np.int64)) for length in runs_of)
-    around = (2 * LEAST_OCTETS + 4) * pairs.shape[1]
+    around = (2 * NULL_CHARACTERS + 4) * pairs.shape[1]
     return int(shapes.size * of_entry.max() + slots.size * of_record.max() + octets + around) + 1

@@ -21,17 +21,17 @@ except ImportError as error:
     text = f"wireproof.columnar needs numba and pyarrow: pip install 'wireproof[columnar]' ({error})"
     raise ImportError(text) from None
 
-__all__ = ["compiled", "inlined", "move", "np", "pa"]
+__all__ = ["compile_kernel", "inline_kernel", "move_sixteen", "np", "pa"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def compiled(function: F) -> F:
+def compile_kernel(function: F) -> F:
     """Compile `function` to machine code; it releases the interpreter lock while it runs."""
     return cast("F", numba.njit(cache=True, nogil=True)(function))
 
 
-def inlined(function: F) -> F:
+def inline_kernel(function: F) -> F:
     """Compile `function` into its callers, for parts of kernels that are too hot for a call."""
     return cast("F", numba.njit(nogil=True, inline="always")(function))
 
@@ -54,5 +54,5 @@ def _move(typing: Any, out: Any, to: Any, data: Any, at: Any) -> Any:  # noqa: A
     return numba.void(out, to, data, at), code
 
 
-move = cast("Callable[[Any, Any, Any, Any], None]", intrinsic(_move))
+move_sixteen = cast("Callable[[Any, Any, Any, Any], None]", intrinsic(_move))
 """Copy sixteen bytes, in kernels: see `_move`."""

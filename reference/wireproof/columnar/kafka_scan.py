@@ -9,10 +9,10 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.columnar import kernels
-from wireproof.columnar.entries import Entries
-from wireproof.columnar.extra import np
-from wireproof.columnar.kernels import BROKEN, CUT, WHOLE, Array
-from wireproof.columnar.wave import WIRE_BYTES, Keep, Wave, judge
+from wireproof.columnar.entry_index import EntryIndex
+from wireproof.columnar.judged_block import MAX_BLOCK_BYTES, JudgedBlock, RecordForm, judge_entries
+from wireproof.columnar.kernels import BROKEN, BUFFER_END, CUT, Array
+from wireproof.columnar.optional_deps import np
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -23,14 +23,14 @@ Buffer = bytes | bytearray | memoryview
 
 FRAME, GARBAGE, TAIL = 0, 1, 2
 KINDS: Final = ("frame", "garbage", "tail")
-ROOM: Final = 1 << 16
+ENTRIES_PER_CALL: Final = 1 << 16
 """Entries found by one call of the kernel."""
-PIECE: Final = 1 << 16
+REFERENCE_PIECE: Final = 1 << 16
 """Bytes that the reference gets at a time while it searches for the next entry."""
 
 
 @frozen
-class Run:
+class ScanStep:
     """The next part of a buffer: a block of judged entries, or one item that is not a whole entry.
 
     Attributes:
@@ -39,13 +39,13 @@ class Run:
             block. Without a block, the one item under index 0. Positions are positions in the buffer.
     """
 
-    block: Wave | None
+    block: JudgedBlock | None
     answers: dict[int, Item]
 
 
-def runs(
-    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: Keep, most: int = MAX_ENTRY
-) -> Iterator[Run]:
+def scan_steps(
+    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: RecordForm, most: int = MAX_ENTRY
+) -> Iterator[ScanStep]:
     """Yield the steps of a scan, in order and without gaps.
 
     Args:
@@ -57,51 +57,59 @@ def runs(
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
     most = most if options.max_message is None else options.max_message
-    at, reason = 0, kernels.FULL if view.nbytes else WHOLE
-    while reason != WHOLE:
-        entries, at, reason = _entries(Entries(wire, view, *_room()), at, most)
+    at, reason = 0, kernels.FULL if view.nbytes else BUFFER_END
+    while reason != BUFFER_END:
+        entries, at, reason = _entries(EntryIndex(wire, view, *_room()), at, most)
         yield from _judged_steps(entries, options, keep=keep)
         if reason == CUT:
-            yield Run(None, {0: Item("tail", at, view.nbytes - at)})
+            yield ScanStep(None, {0: Item("tail", at, view.nbytes - at)})
             return
         if reason == BROKEN:
             item = evolve(next(reference_scan(_pieces(view, at), options)), at=at)
-            yield Run(None, {0: item})
+            yield ScanStep(None, {0: item})
             at += item.length
 
 
 def _room() -> tuple[Array, Array, Array]:
-    return np.empty(ROOM, np.uint64), np.empty(ROOM, np.uint64), np.empty(ROOM, np.uint8)
+    return (
+        np.empty(ENTRIES_PER_CALL, np.uint64),
+        np.empty(ENTRIES_PER_CALL, np.uint64),
+        np.empty(ENTRIES_PER_CALL, np.uint8),
+    )
 
 
-def _entries(room: Entries, at: int, most: int) -> tuple[Entries, int, int]:
+def _entries(room: EntryIndex, at: int, most: int) -> tuple[EntryIndex, int, int]:
     """Find the next entries from `at` on: return them, the position after them, and the reason to stop."""
-    found, stop, reason = kernels.walk(room.wire, np.uint64(at), most, room.position, room.length, room.magic)
+    found, stop, reason = kernels.walk_entries(
+        room.wire, np.uint64(at), most, room.position, room.length, room.magic
+    )
     return room.part(0, found), int(stop), reason
 
 
 def _pieces(view: memoryview, at: int) -> Iterator[bytes]:
-    for start in range(at, view.nbytes, PIECE):
-        yield bytes(view[start : start + PIECE])
+    for start in range(at, view.nbytes, REFERENCE_PIECE):
+        yield bytes(view[start : start + REFERENCE_PIECE])
 
 
-def _judged_steps(entries: Entries, options: Options, *, keep: Keep) -> Iterator[Run]:
+def _judged_steps(entries: EntryIndex, options: Options, *, keep: RecordForm) -> Iterator[ScanStep]:
     """Judge all entries, in blocks as long as the limits allow."""
     first, ends = 0, np.cumsum(entries.length)
     while first < entries.magic.size:
         bytes_before = int(ends[first - 1]) if first else 0
-        stop = max(int(np.searchsorted(ends, bytes_before + WIRE_BYTES, side="right")), first + 1)
-        for block in judge(entries.part(first, stop), options.max_output, keep=keep):
+        stop = max(int(np.searchsorted(ends, bytes_before + MAX_BLOCK_BYTES, side="right")), first + 1)
+        for block in judge_entries(entries.part(first, stop), options.max_output, keep=keep):
             yield _step(block, options)
         first = stop
 
 
-def _step(judged: Wave, options: Options) -> Run:
+def _step(judged: JudgedBlock, options: Options) -> ScanStep:
     block = judged if options.profile == "reader" else _without_clean(judged)  # only the reference knows §1.7
-    return Run(block, {index: _reference_item(block.entries, index, options) for index in _unclean(block)})
+    return ScanStep(
+        block, {index: _reference_item(block.entries, index, options) for index in _unclean(block)}
+    )
 
 
-def _without_clean(block: Wave) -> Wave:
+def _without_clean(block: JudgedBlock) -> JudgedBlock:
     """Return the block with every entry marked as not clean."""
     none = np.zeros_like(block.clean)
     return evolve(
@@ -109,12 +117,12 @@ def _without_clean(block: Wave) -> Wave:
     )
 
 
-def _unclean(block: Wave) -> list[int]:
+def _unclean(block: JudgedBlock) -> list[int]:
     indices: list[int] = np.flatnonzero(~block.clean).tolist()
     return indices
 
 
-def _reference_item(entries: Entries, index: int, options: Options) -> Item:
+def _reference_item(entries: EntryIndex, index: int, options: Options) -> Item:
     """Return the item that the reference makes of one whole entry."""
     at, length = int(entries.position[index]), int(entries.length[index])
     (item,) = reference_scan([bytes(entries.view[at : at + length])], options)
@@ -122,7 +130,7 @@ def _reference_item(entries: Entries, index: int, options: Options) -> Item:
 
 
 @frozen
-class Frames:
+class KafkaFrames:
     """The items of a buffer: every byte of it, one row for each item, in order and without gaps.
 
     Attributes:
@@ -159,14 +167,14 @@ class Frames:
         """The arrays, in the order of their names above."""
         return self.position, self.length, self.kind, self.magic, self.records, self.handed
 
-    def until(self, stop: int) -> "Frames":
+    def until(self, stop: int) -> "KafkaFrames":
         """Return the rows before `stop`."""
         position, length, kind, magic, records, handed = (column[:stop] for column in self.columns)
         answers = {row: item for row, item in self.answers.items() if row < stop}
-        return Frames(position, length, kind, magic, records, handed, answers, self.unpacked)
+        return KafkaFrames(position, length, kind, magic, records, handed, answers, self.unpacked)
 
     @classmethod
-    def joined(cls, parts: "Sequence[tuple[int, Frames]]") -> "Frames":
+    def joined(cls, parts: "Sequence[tuple[int, KafkaFrames]]") -> "KafkaFrames":
         """Join the rows of consecutive buffers, each given with its position."""
         columns = zip(*(part.columns for _, part in parts), strict=True)
         position, length, kind, magic, records, handed = map(np.concatenate, columns)
@@ -189,19 +197,19 @@ class Frames:
         return self.answers[row].cls if row in self.answers else None
 
 
-def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Frames:
+def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> KafkaFrames:
     """Scan `buffer`: return an item for every byte of it, without the values."""
     parts: list[tuple[Array, ...]] = []
     answers: dict[int, Item] = {}
     rows = unpacked = 0
-    for step in runs(buffer, options, keep=None):
+    for step in scan_steps(buffer, options, keep=None):
         parts.append(_columns(step))
         answers |= {rows + index: evolve(item, value=None) for index, item in step.answers.items()}
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         rows += parts[-1][0].size
     parts = parts or [_empty_columns()]
     position, length, kind, magic, records, handed = map(np.concatenate, zip(*parts, strict=True))
-    return Frames(position, length, kind, magic, records, handed, answers, unpacked)
+    return KafkaFrames(position, length, kind, magic, records, handed, answers, unpacked)
 
 
 def _empty_columns() -> tuple[Array, ...]:
@@ -209,7 +217,7 @@ def _empty_columns() -> tuple[Array, ...]:
     return tuple(np.empty(0, kind) for kind in kinds)
 
 
-def _columns(step: Run) -> tuple[Array, ...]:
+def _columns(step: ScanStep) -> tuple[Array, ...]:
     """Return the rows of a step, in the order of `KafkaFrames.columns`."""
     if step.block is None:
         item = step.answers[0]
@@ -222,7 +230,7 @@ def _columns(step: Run) -> tuple[Array, ...]:
     kind = np.zeros(records.size, np.uint8)
     for index, item in step.answers.items():
         kind[index] = KINDS.index(item.kind)
-        records[index] = count(item)
+        records[index] = count_records(item)
     return (
         entries.position.astype(np.int64),
         entries.length.astype(np.int64),
@@ -233,7 +241,7 @@ def _columns(step: Run) -> tuple[Array, ...]:
     )
 
 
-def count(item: Item) -> int:
+def count_records(item: Item) -> int:
     """Return the number of records of a batch or messages of a wrapper; 1 for a plain message."""
     if item.value is None:
         return 0

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from wireproof.columnar import kernels
-from wireproof.columnar.extra import np, pa
-from wireproof.columnar.frames import KINDS, Buffer, Frames
-from wireproof.columnar.kernels import CODEC, HEAD, Array
+from wireproof.columnar.kafka_scan import KINDS, Buffer, KafkaFrames
+from wireproof.columnar.kernels import CODEC, HEADER, Array
+from wireproof.columnar.optional_deps import np, pa
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7")
 """Names of the codecs, by bits 0 to 2 of the attributes: §1.2."""
 
-HEADS: Final = pa.schema(
+HEADER_COLUMNS: Final = pa.schema(
     [
         pa.field("position", pa.int64(), nullable=False),
         pa.field("length", pa.int64(), nullable=False),
@@ -43,36 +43,40 @@ garbage, the fields hold whatever its bytes contain.
 """
 
 
-EVERY: Final = tuple(HEADS.names)
+ALL_COLUMNS: Final = tuple(HEADER_COLUMNS.names)
 
-REMARKS: Final = HEADS.field("remarks").type
+REMARKS: Final = HEADER_COLUMNS.field("remarks").type
 
 
-def read_header_columns(buffer: Buffer, frames: Frames, names: Sequence[str] = EVERY) -> pa.RecordBatch:
+def read_header_columns(
+    buffer: Buffer, frames: KafkaFrames, names: Sequence[str] = ALL_COLUMNS
+) -> pa.RecordBatch:
     """Return these columns of `HEADER_COLUMNS` for the items that `scan` found in `buffer`."""
-    columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM else {})
-    schema = pa.schema([HEADS.field(name) for name in names])
+    columns = _items(frames) | (_fields(frames, _read(buffer, frames)) if set(names) - ITEM_COLUMNS else {})
+    schema = pa.schema([HEADER_COLUMNS.field(name) for name in names])
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _read(buffer: Buffer, frames: Frames) -> Array:
+def _read(buffer: Buffer, frames: KafkaFrames) -> Array:
     """Read the header fields of whole entries; other items get zeros."""
     whole = frames.magic >= 0
-    rows = np.zeros(len(frames), HEAD)
-    headers = np.zeros(int(whole.sum()), HEAD)
+    rows = np.zeros(len(frames), HEADER)
+    headers = np.zeros(int(whole.sum()), HEADER)
     wire = np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
     position, magic = frames.position[whole].astype(np.uint64), frames.magic[whole].astype(np.uint8)
-    kernels.read_heads(wire, position, magic, headers)
+    kernels.read_entry_headers(wire, position, magic, headers)
     rows[whole] = headers
     return rows
 
 
-ITEM: Final = frozenset({"position", "length", "kind", "fault", "remarks", "handed", "records", "magic"})
+ITEM_COLUMNS: Final = frozenset(
+    {"position", "length", "kind", "fault", "remarks", "handed", "records", "magic"}
+)
 """The columns that can be made without the bytes."""
 
 
-def _items(frames: Frames) -> dict[str, Any]:
+def _items(frames: KafkaFrames) -> dict[str, Any]:
     return {
         "position": frames.position,
         "length": frames.length,
@@ -85,7 +89,7 @@ def _items(frames: Frames) -> dict[str, Any]:
     }
 
 
-def _faults(frames: Frames) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _faults(frames: KafkaFrames) -> Any:  # noqa: ANN401 - pyarrow has no types
     if not frames.answers:
         return pa.nulls(len(frames), pa.string())
     faults: list[str | None] = [None] * len(frames)
@@ -94,7 +98,7 @@ def _faults(frames: Frames) -> Any:  # noqa: ANN401 - pyarrow has no types
     return faults
 
 
-def _remarks(frames: Frames) -> Any:  # noqa: ANN401 - as above
+def _remarks(frames: KafkaFrames) -> Any:  # noqa: ANN401 - as above
     if not any(item.remarks for item in frames.answers.values()):
         none = pa.array(np.zeros(len(frames) + 1, np.int32))
         return pa.ListArray.from_arrays(none, pa.array([], pa.string()), type=REMARKS)
@@ -104,7 +108,7 @@ def _remarks(frames: Frames) -> Any:  # noqa: ANN401 - as above
     return remarks
 
 
-def _fields(frames: Frames, rows: Array) -> dict[str, Any]:
+def _fields(frames: KafkaFrames, rows: Array) -> dict[str, Any]:
     """Return the header fields as columns, null for items that do not have the field."""
     batch, absent = frames.magic == 2, frames.magic < 0
     common = {

@@ -9,20 +9,20 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.columnar import message_kernels
-from wireproof.columnar.entries import Entries
-from wireproof.columnar.extra import np
-from wireproof.columnar.inflate import Arena, inflate
+from wireproof.columnar.decompress import Arena, decompress_region
+from wireproof.columnar.entry_index import EntryIndex
 from wireproof.columnar.kernels import CODEC, SLOT, Array, Octets
+from wireproof.columnar.optional_deps import np
 
-UNPACKED_BYTES: Final = 2 << 20
+MAX_DECOMPRESSED: Final = 2 << 20
 """A block ends once its entries give more decompressed bytes than this: few enough for the CPU cache."""
-ARENA_BYTES: Final = UNPACKED_BYTES + (256 << 10)
+ARENA_BYTES: Final = MAX_DECOMPRESSED + (256 << 10)
 """Memory for these bytes and usually for the decompressed bytes of the entry that ends the block."""
 BATCH_HEADER: Final = 61
 
 
 @frozen
-class Unpacked:
+class DecompressedEntries:
     """The decompressed entries of a block.
 
     Attributes:
@@ -39,7 +39,7 @@ class Unpacked:
     stop: int
 
 
-def closed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
+def clean_compressed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
     """Return the indices of the compressed entries that are clean so far.
 
     A compressed batch without records is marked as not clean: readers do not decompress it (N08).
@@ -50,7 +50,7 @@ def closed(entry_headers: Array, magic: Array, clean: Array) -> list[int]:
     return indices
 
 
-def read(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Array:
+def judge_compressed(entries: EntryIndex, entry_headers: Array, clean: Array, most: int) -> Array:
     """Judge the records of each compressed entry that is clean so far.
 
     Returns:
@@ -59,25 +59,27 @@ def read(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Arr
     size = np.zeros(clean.size, np.uint64)
     arena, slots = Arena.of(0), np.empty(1, SLOT)
     codec = entry_headers["attributes"] & CODEC
-    for index in closed(entry_headers, entries.magic, clean):
+    for index in clean_compressed(entry_headers, entries.magic, clean):
         data = _decompressed(entries, index, int(codec[index]), most, arena)
         if data is None:
             clean[index] = False
             continue
         octets = np.frombuffer(data, np.uint8)
-        message_kernels.read_packed(octets, index, entry_headers, entries.magic, slots, clean)
+        message_kernels.judge_decompressed(octets, index, entry_headers, entries.magic, slots, clean)
         size[index] = octets.size
     return size
 
 
-def unpack(entries: Entries, entry_headers: Array, clean: Array, most: int) -> Unpacked:
+def decompress_entries(
+    entries: EntryIndex, entry_headers: Array, clean: Array, most: int
+) -> DecompressedEntries:
     """Decompress the compressed entries that are clean so far; mark those that cannot be decompressed."""
     codec, arena = entry_headers["attributes"] & CODEC, Arena.of(0)
     indices: list[int] = []
     ends: list[int] = []
     stop = clean.size
-    for index in closed(entry_headers, entries.magic, clean):
-        if arena.size > UNPACKED_BYTES:
+    for index in clean_compressed(entry_headers, entries.magic, clean):
+        if arena.size > MAX_DECOMPRESSED:
             stop = index
             break
         arena = arena if arena.octets.size else Arena.of(ARENA_BYTES)
@@ -90,19 +92,19 @@ def unpack(entries: Entries, entry_headers: Array, clean: Array, most: int) -> U
         ends.append(arena.size)
     end = np.array(ends, np.uint64)
     start = np.concatenate((np.zeros(1, np.uint64), end))[:-1]
-    return Unpacked(np.array(indices, np.int64), start, end, arena.octets[: arena.size], stop)
+    return DecompressedEntries(np.array(indices, np.int64), start, end, arena.octets[: arena.size], stop)
 
 
 def _decompressed(
-    entries: Entries, index: int, codec: int, most: int, arena: Arena
+    entries: EntryIndex, index: int, codec: int, most: int, arena: Arena
 ) -> bytes | memoryview | None:
     """Decompress the compressed bytes of an entry; None if that fails."""
     start = int(entries.position[index])
     stop, magic = start + int(entries.length[index]), int(entries.magic[index])
     if magic == 2:
-        return inflate(entries.view[start + BATCH_HEADER : stop], codec, most, arena)
+        return decompress_region(entries.view[start + BATCH_HEADER : stop], codec, most, arena)
     start += 26 if magic else 18
     head = bytes(entries.view[start : start + 8])  # §2.2: a null key, a value that ends the message
     if len(head) < 8 or head[:4] != b"\xff\xff\xff\xff" or int.from_bytes(head[4:]) != stop - start - 8:
         return None
-    return inflate(entries.view[start + 8 : stop], codec, most, arena, kip57=magic == 0)
+    return decompress_region(entries.view[start + 8 : stop], codec, most, arena, kip57=magic == 0)

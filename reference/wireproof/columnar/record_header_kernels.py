@@ -3,12 +3,12 @@
 They read entries that `kernels` found clean, so they check nothing again.
 """
 
-from wireproof.columnar.extra import compiled
-from wireproof.columnar.kernels import ZERO, Array, Int, Octets, Pos, U, copy, octets
+from wireproof.columnar.kernels import ZERO, Array, Int, Octets, Pos, U, copy_bytes, read_octets
+from wireproof.columnar.optional_deps import compile_kernel
 
 
-@compiled
-def measure_lengths(length: Array, ends: Array) -> None:
+@compile_kernel
+def compute_ends(length: Array, ends: Array) -> None:
     """Write the ends of consecutive runs of these lengths to `ends`; a negative length is empty."""
     stop = 0
     for index in range(length.size):
@@ -16,21 +16,21 @@ def measure_lengths(length: Array, ends: Array) -> None:
         ends[index + 1] = stop
 
 
-@compiled
-def copy_out(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -> None:
+@compile_kernel
+def copy_ranges(wire: Octets, arena: Octets, at: Array, ends: Array, out: Octets) -> None:
     """Copy the runs of bytes to `out`, one after another; `out` must be longer by `SLACK`."""
     size = U(wire.size)
     for index in range(at.size):
         start, stop = at[index], U(ends[index])
         count = U(ends[index + 1]) - stop
         if start < size:
-            copy(wire, start, count, out, stop)
+            copy_bytes(wire, start, count, out, stop)
         else:
-            copy(arena, start - size, count, out, stop)
+            copy_bytes(arena, start - size, count, out, stop)
 
 
-@compiled
-def read_headers(
+@compile_kernel
+def locate_headers(
     wire: Octets, arena: Octets, headers_at: Array, headers: Array, at: Array, length: Array
 ) -> None:
     """Write position and length of each header key (row 0) and header value (row 1) to `at` and `length`.
@@ -42,13 +42,13 @@ def read_headers(
         first, count = U(headers_at[index]), headers[index]
         if count:
             if first < size:
-                found = list_headers(wire, ZERO, first, count, at, length, found)
+                found = locate_record_headers(wire, ZERO, first, count, at, length, found)
             else:
-                found = list_headers(arena, size, first, count, at, length, found)
+                found = locate_record_headers(arena, size, first, count, at, length, found)
 
 
-@compiled
-def list_headers(
+@compile_kernel
+def locate_record_headers(
     data: Octets, base: Pos, first: Pos, count: int, at: Array, length: Array, found: int
 ) -> Int:
     """Write positions and lengths of the headers of one record; return the number of headers so far.
@@ -58,7 +58,7 @@ def list_headers(
     here, end = first - base, U(data.size)
     for _ in range(count):
         for part in range(2):
-            start, size, here = octets(data, here, end)
+            start, size, here = read_octets(data, here, end)
             at[part, found], length[part, found] = start + base, size
         found += 1
     return found

@@ -10,15 +10,15 @@ import google_crc32c
 from attrs import frozen
 
 from wireproof.columnar import crc_kernels
-from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import CODEC, Array, Octets
+from wireproof.columnar.optional_deps import np
 
-SMALL: Final = 512
+MAX_KERNEL_CRC: Final = 512
 """Up to this many bytes a checksum by a kernel is faster than a call of the library."""
 
 
 @frozen
-class Entries:
+class EntryIndex:
     """Entries of a buffer, as arrays of equal length.
 
     Attributes:
@@ -39,13 +39,13 @@ class Entries:
         """Position after the last byte of each entry."""
         return self.position + self.length
 
-    def part(self, first: int, stop: int) -> "Entries":
+    def part(self, first: int, stop: int) -> "EntryIndex":
         """Return the entries `first` to `stop`."""
         rows = slice(first, stop)
-        return Entries(self.wire, self.view, self.position[rows], self.length[rows], self.magic[rows])
+        return EntryIndex(self.wire, self.view, self.position[rows], self.length[rows], self.magic[rows])
 
 
-def sealed(entries: Entries, entry_headers: Array) -> Array:
+def checksums_match(entries: EntryIndex, entry_headers: Array) -> Array:
     """Return which entries have a correct checksum: §1.1, §2.1.
 
     A plain message counts as correct here; the kernel that reads it checks the CRC itself.
@@ -53,13 +53,13 @@ def sealed(entries: Entries, entry_headers: Array) -> Array:
     correct = np.ones(entry_headers.size, np.bool_)
     end = entries.end
     batch = entries.magic == 2
-    small = np.flatnonzero(batch & (entries.length <= SMALL))
+    small = np.flatnonzero(batch & (entries.length <= MAX_KERNEL_CRC))
     checksums = np.zeros(small.size, np.uint64)
-    crc_kernels.crc_each(
+    crc_kernels.crc_ranges(
         crc_kernels.CRC32C, entries.wire, entries.position[small] + 21, end[small], checksums
     )
     correct[small] = checksums == entry_headers["crc"][small]
-    large = np.flatnonzero(batch & (entries.length > SMALL))
+    large = np.flatnonzero(batch & (entries.length > MAX_KERNEL_CRC))
     correct[large] = entry_headers["crc"][large] == _checksums(entries, large, end)
     wrapper = np.flatnonzero(~batch & (entry_headers["attributes"] & CODEC != 0))
     rows = zip(wrapper.tolist(), entries.position[wrapper].tolist(), end[wrapper].tolist(), strict=True)
@@ -68,7 +68,7 @@ def sealed(entries: Entries, entry_headers: Array) -> Array:
     return correct
 
 
-def _checksums(entries: Entries, selected: Array, end: Array) -> Array:
+def _checksums(entries: EntryIndex, selected: Array, end: Array) -> Array:
     """Compute CRC-32C by the library.
 
     It takes a slice of an array without a copy, but copies a slice of a memoryview.
