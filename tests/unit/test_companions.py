@@ -16,8 +16,8 @@ from commands import Command
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
-from wireproof.spark.companions import beside
-from wireproof.spark.places import expand
+from wireproof.spark.index_files import check_local_logs
+from wireproof.spark.object_places import expand_paths
 from wireproof.trial.companions import Checked, CompanionError, checked, companions, kind_of, named
 
 SEGMENTS = Path(__file__).parent / "segments"
@@ -326,8 +326,8 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
 
 def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> None:
     edit(closed, ".index", 4, ">i", 7)
-    places = expand([str(tmp_path)], (".log",))
-    found = beside(places, tmp_path / "out")
+    places = expand_paths([str(tmp_path)], (".log",))
+    found = check_local_logs(places, tmp_path / "out")
     assert [one.wrong for one in found] == [1, 0, 0]
     (row,) = pq.read_table(tmp_path / "out" / "companions.parquet").to_pylist()
     assert row == {
@@ -337,7 +337,7 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
         "what": "no entry of the log begins at position 7",
         "next": index_file.REBUILD,
     }
-    assert beside([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
+    assert check_local_logs([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
 
 
 def test_explain_says_nothing_of_companions_that_are_not_there(tmp_path: Path, wireproof: Command) -> None:

@@ -98,7 +98,7 @@ def test_a_finding_of_a_fuzzer_wants_no_packages_of_spark(
 ) -> None:
     root = tmp_path / "wireproof-fuzz"
     name = name_of(_kept(root, "wrong-accept", 7))
-    monkeypatch.setitem(sys.modules, "wireproof.spark.sampled", None)
+    monkeypatch.setitem(sys.modules, "wireproof.spark.sample_case", None)
     assert wireproof("replay", f"{root}#{name}", MUTANT, "--in-process").code == Exit.FAILS
     assert "wireproof[spark]" in wireproof("replay", f"{tmp_path}#x", MUTANT).one_line()
 

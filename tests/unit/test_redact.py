@@ -23,8 +23,8 @@ from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
 from wireproof.fuzz.redaction import redacted
-from wireproof.spark import job_files, jobs
-from wireproof.spark import tables as tables_of_scan
+from wireproof.spark import command_support, job_files
+from wireproof.spark import scan_tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
@@ -194,7 +194,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a scan in which an adapter takes what it should not."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
     scan_span(plan, 0)
     merge_scan(plan)

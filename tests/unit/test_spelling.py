@@ -13,7 +13,7 @@ from wireproof.cases.case import Chunks, Data
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
 from wireproof.columnar.kafka_scan import scan_steps
 from wireproof.kafka.scan import scan
-from wireproof.spark.bench import spelling
+from wireproof.spark.adapter_session import canonical_form
 from wireproof.wire.json_values import Json, json_digest
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -112,7 +112,7 @@ def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
     """Of two adapters each reads one magic, and one has no digest where the other has."""
     batches = Hello("a", "1", {"kafka.batch/v2": Claim(("decode",), observes=("baseOffset",))})
     messages = Hello("b", "1", {"kafka.batch/v1": Claim(("decode",))})
-    both = [spelling(batches), spelling(messages)]
+    both = [canonical_form(batches), canonical_form(messages)]
     assert [sorted(one.views) for one in both] == [[2], [1]]
     found = [
         item.value
@@ -126,11 +126,11 @@ def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
 
 def test_a_reader_of_logs_is_asked_for_a_log_of_one_entry() -> None:
     claims = {"kafka.log/mixed": Claim(("decode",), observes=SIGNS), "kafka.batch/v2": Claim(("encode",))}
-    assert spelling(Hello("a", "1", claims)).views == dict.fromkeys(
+    assert canonical_form(Hello("a", "1", claims)).views == dict.fromkeys(
         range(3), EntryView(field_tree(SIGNS), "batches")
     )
-    assert spelling(Hello("a", "1")).views == dict.fromkeys(range(3), EntryView({}))
-    assert not spelling(Hello("a", "1", {"heka.message/0.10": Claim()})).views
+    assert canonical_form(Hello("a", "1")).views == dict.fromkeys(range(3), EntryView({}))
+    assert not canonical_form(Hello("a", "1", {"heka.message/0.10": Claim()})).views
 
 
 def test_the_numbers_are_those_of_python() -> None:

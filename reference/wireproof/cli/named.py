@@ -124,8 +124,8 @@ def _of_fuzzing(path: Path, word: str) -> Named:
 def _of_tables(text: str) -> Named:
     """Return a sample of a table; one of the reference has neither adapter nor signature."""
     try:
-        from wireproof.spark.sampled import sampled  # noqa: PLC0415 - an extra
+        from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
-    sample = sampled(text)
+    sample = load_sample(text)
     return Named(sample.case, sample.adapter, sample.signature if sample.adapter else None)

@@ -77,19 +77,19 @@ def _tables(files: tuple[Path, ...], views: Views) -> None:
     if views != Views(html=views.html):
         raise click.UsageError("of a folder of tables there is --html, and what is printed here")
     try:
-        from wireproof.spark import board  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(
             f"the tables want further packages: pip install 'wireproof[spark]' ({error})"
         ) from None
-    found = board.kept(files[0])
+    found = report_page.load_job(files[0])
     if found.is_scan:
         scan.shown(found.tables["signatures"], found.tables["files"])
     else:
         campaign.shown(found.tables["signatures"])
     Console().print(f"tables in {files[0]}", soft_wrap=True)
     if views.html:
-        replace_text(views.html, board.html(files[0]))
+        replace_text(views.html, report_page.render_page(files[0]))
 
 
 def _joined(streams: list[Stream]) -> list[Stream]:

@@ -20,8 +20,8 @@ from wireproof.columnar.item_json import json_items
 from wireproof.columnar.judged_block import RecordForm
 from wireproof.columnar.kafka_scan import ScanStep, scan_steps
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
-from wireproof.spark.framing import FREE, KAFKA, WORK, doubted
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.split_points import FREE_REREAD, KAFKA, REREAD_FACTOR, recheck_item
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
@@ -34,13 +34,13 @@ CHUNKS: Final = (2 * 1024 * 1024, 8 * 1024 * 1024)
 MAX_WAITING: Final = 1 << 16
 """Rows that are collected before columns are made, if these need no bytes: each batch has a fixed cost."""
 
-Rows: TypeAlias = pa.RecordBatch | Item
+RowsOrItem: TypeAlias = pa.RecordBatch | Item
 """Entries as rows of `columnar.HEADER_COLUMNS`, at positions in the object; or one item that is no entry."""
 
 
-def rows(
-    stored: Stored, start: int, end: int, options: Options, names: Sequence[str] = ALL_COLUMNS
-) -> Iterator[Rows]:
+def read_rows(
+    stored: ObjectReader, start: int, end: int, options: Options, names: Sequence[str] = ALL_COLUMNS
+) -> Iterator[RowsOrItem]:
     """Yield the items from `start` to `end`, both split points, in order and without gaps.
 
     `names` are the wanted columns.
@@ -48,7 +48,7 @@ def rows(
     at, size, reread = start, CHUNKS[0], 0
     collector = _RowCollector(names)
     while at < end:
-        if reread > FREE + WORK * (at - start):
+        if reread > FREE_REREAD + REREAD_FACTOR * (at - start):
             yield from collector.rest()
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
@@ -94,8 +94,8 @@ class _RowCollector:
         self.waiting, self.count = [], 0
 
 
-def items(
-    stored: Stored,
+def read_items(
+    stored: ObjectReader,
     start: int,
     end: int,
     options: Options,
@@ -105,14 +105,14 @@ def items(
 
     `make_items` makes the items of a scan step, for other values.
     """
-    return parts(stored, start, end, options, Way("slots", JSON_CHUNK, make_items))
+    return read_parts(stored, start, end, options, EntryReading("slots", JSON_CHUNK, make_items))
 
 
 Part = TypeVar("Part")
 
 
 @frozen
-class Way(Generic[Part]):
+class EntryReading(Generic[Part]):
     """The way to read whole entries.
 
     Attributes:
@@ -127,14 +127,16 @@ class Way(Generic[Part]):
     make_parts: Callable[[ScanStep], Iterator[Part]]
 
 
-def parts(stored: Stored, start: int, end: int, options: Options, reading: Way[Any]) -> Iterator[Any]:
+def read_parts(
+    stored: ObjectReader, start: int, end: int, options: Options, reading: EntryReading[Any]
+) -> Iterator[Any]:
     """Yield the parts that `reading` makes of whole entries, and the items of all other bytes.
 
     Their positions are positions in the object.
     """
     at, reread, size = start, 0, CHUNKS[0]
     while at < end:
-        if reread > FREE + WORK * (at - start):
+        if reread > FREE_REREAD + REREAD_FACTOR * (at - start):
             yield from KAFKA.items(KAFKA, stored, at, end, options)
             return
         # `read` and not `chunk`, because the parts keep references to these bytes
@@ -180,11 +182,11 @@ def _first_other(frames: KafkaFrames) -> int:
     return int(others[0]) if others.size else len(frames)
 
 
-def _reference_item(stored: Stored, at: int, options: Options, end: int) -> Item:
+def _reference_item(stored: ObjectReader, at: int, options: Options, end: int) -> Item:
     pieces = stored.pieces(at)
     item = next(iter(formats.scan(KAFKA.fmt, pieces, options)))
     moved = Item(item.kind, at, item.length, item.value, item.cls, item.remarks)
-    return doubted(KAFKA.fmt, pieces, moved, options, end)
+    return recheck_item(KAFKA.fmt, pieces, moved, options, end)
 
 
 def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:
@@ -196,11 +198,11 @@ def _moved(entries: pa.RecordBatch, base: int) -> pa.RecordBatch:
 _OTHER_NAMES: Final = {"base_offset": "offset"}
 """The columns of `kafka_columns.FRAMES` that have another name in `columnar.HEADER_COLUMNS`."""
 
-Derived = Callable[[pa.RecordBatch, Stored], Any]
+Derived = Callable[[pa.RecordBatch, ObjectReader], Any]
 
 
 def _flag(bit: int) -> Derived:
-    def flag(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def flag(entries: pa.RecordBatch, _: ObjectReader) -> Any:  # noqa: ANN401 - pyarrow has no types
         attributes = entries.column("attributes").fill_null(0).to_numpy(zero_copy_only=False)
         batch = pc.equal(entries.column("magic"), 2)
         return pc.and_(batch, pa.array((attributes & bit) != 0))
@@ -208,16 +210,16 @@ def _flag(bit: int) -> Derived:
     return flag
 
 
-def _revision(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - as above
+def _revision(entries: pa.RecordBatch, _: ObjectReader) -> Any:  # noqa: ANN401 - as above
     return pc.binary_join_element_wise("v", entries.column("magic").cast(pa.string()), "")
 
 
-def _records(entries: pa.RecordBatch, _: Stored) -> Any:  # noqa: ANN401 - as above
+def _records(entries: pa.RecordBatch, _: ObjectReader) -> Any:  # noqa: ANN401 - as above
     frame = pc.equal(entries.column("kind"), "frame")
     return pc.if_else(frame, entries.column("records"), pa.scalar(None, pa.int64()))
 
 
-def _raw(entries: pa.RecordBatch, stored: Stored) -> Any:  # noqa: ANN401 - as above
+def _raw(entries: pa.RecordBatch, stored: ObjectReader) -> Any:  # noqa: ANN401 - as above
     """Return the column `raw`: consecutive entries are one run of bytes, so only their ends are computed."""
     ends = np.zeros(entries.num_rows + 1, np.int32)
     np.cumsum(entries.column("length").to_numpy(), out=ends[1:])
@@ -239,7 +241,7 @@ _DERIVED: Final[dict[str, Derived]] = {
 }
 
 
-def shown(entries: pa.RecordBatch, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
+def frame_columns(entries: pa.RecordBatch, stored: ObjectReader, schema: pa.Schema) -> pa.RecordBatch:
     """Convert rows of `columnar.HEADER_COLUMNS` to the columns of `kafka_columns.FRAMES` in `schema`."""
     arrays = [
         _DERIVED[field.name](entries, stored)

@@ -23,13 +23,13 @@ PACKAGE: Final = "wireproof-package"
 SUFFIXES: Final = (".tar.gz", ".tgz", ".zip")
 """The archives that Spark unpacks, which it knows by their names."""
 
-ARCHIVES: Final = "spark.archives"
-PYTHON: Final = "spark.pyspark.python"
-SEARCHED: Final = "spark.executorEnv.PYTHONPATH"
+ARCHIVES_SETTING: Final = "spark.archives"
+PYTHON_SETTING: Final = "spark.pyspark.python"
+PYTHONPATH_SETTING: Final = "spark.executorEnv.PYTHONPATH"
 
 
 @frozen
-class Where:
+class ClusterEnv:
     """The place where a job runs: this machine or a cluster.
 
     Attributes:
@@ -59,17 +59,17 @@ class Where:
             raise SourceError("--archive and --wheel are for executors: choose a cluster with --master")
         settings = dict(map(_setting, self.conf))
         if self.archive:
-            _prepend(settings, ARCHIVES, f"{_check_archive(self.archive)}#{ENVIRONMENT}", ",")
-            settings.setdefault(PYTHON, f"./{ENVIRONMENT}/bin/python")
+            _prepend(settings, ARCHIVES_SETTING, f"{_check_archive(self.archive)}#{ENVIRONMENT}", ",")
+            settings.setdefault(PYTHON_SETTING, f"./{ENVIRONMENT}/bin/python")
         if self.wheel:
-            _prepend(settings, ARCHIVES, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
-            _prepend(settings, SEARCHED, f"./{PACKAGE}", ":")
+            _prepend(settings, ARCHIVES_SETTING, f"{_copy_as_zip(self.wheel)}#{PACKAGE}", ",")
+            _prepend(settings, PYTHONPATH_SETTING, f"./{PACKAGE}", ":")
         return settings
 
 
-def where_of(options: Mapping[str, Any]) -> Where:
+def cluster_env_of(options: Mapping[str, Any]) -> ClusterEnv:
     """Make the object from the options of a command."""
-    return Where(options["master"], options["archive"], options["wheel"], tuple(options["given"]))
+    return ClusterEnv(options["master"], options["archive"], options["wheel"], tuple(options["given"]))
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -24,7 +24,7 @@ def source_options(paths: Sequence[str], assignments: Sequence[str]) -> dict[str
     return options
 
 
-def ready(adapters: Sequence[str]) -> list[Hello]:
+def start_adapters(adapters: Sequence[str]) -> list[Hello]:
     """Start each adapter once, so that errors appear before the job starts; return their hellos.
 
     Raises:
@@ -38,7 +38,7 @@ def ready(adapters: Sequence[str]) -> list[Hello]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def one_line_errors() -> Iterator[None]:
     """Turn the errors of a job, which carry tracebacks of two languages, into one line for the user.
 
     Raises:
@@ -54,10 +54,10 @@ def told() -> Iterator[None]:
             "run the same command again to continue"
         ) from error
     except (PySparkException, Py4JError) as error:
-        raise SourceError(own_line(str(error))) from error
+        raise SourceError(own_error_line(str(error))) from error
 
 
-def own_line(text: str) -> str:
+def own_error_line(text: str) -> str:
     """Return the last line of an error of a task that this package wrote, else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith("wireproof.") and "Error: " in line]

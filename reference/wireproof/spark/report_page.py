@@ -19,20 +19,20 @@ from wireproof.report.html import Board, Column, Page, drawn
 from wireproof.report.matrix import QUIET, Cell, Row, Topic
 from wireproof.spark import charts
 from wireproof.spark.errors import SourceError
-from wireproof.spark.judging import REFERENCE
-from wireproof.spark.sampled import case_of
+from wireproof.spark.item_cases import REFERENCE
+from wireproof.spark.sample_case import case_of_row
 from wireproof.trial.events import CaseEvent, Run
 from wireproof.trial.verdicts import ROWS, Name
 
-Table = list[dict[str, Any]]
+TableRows = list[dict[str, Any]]
 
-NAMES: Final = ("matrix", "positions", "samples", "signatures", "run")
-ACCOUNT: Final = "files"
+TABLE_NAMES: Final = ("matrix", "positions", "samples", "signatures", "run")
+FILES_TABLE: Final = "files"
 """A table of scans only."""
 
 
 @frozen
-class Kept:
+class JobTables:
     """The tables of a completed job.
 
     Attributes:
@@ -41,7 +41,7 @@ class Kept:
     """
 
     folder: Path
-    tables: Mapping[str, Table]
+    tables: Mapping[str, TableRows]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -80,27 +80,27 @@ class Kept:
         return f"{version}; {job['cases']:,} cases of seed {job['seed']}: {', '.join(job['formats'])}"
 
 
-def kept(folder: Path) -> Kept:
+def load_job(folder: Path) -> JobTables:
     """Load the tables in a folder; raises `SourceError` if one is missing."""
-    files = {name: folder / f"{name}.parquet" for name in NAMES}
+    files = {name: folder / f"{name}.parquet" for name in TABLE_NAMES}
     missing = [file.name for file in files.values() if not file.exists()]
     if missing:
         raise SourceError(
             f"{folder}: {missing[0]} is missing; give the --out folder of a completed scan or campaign"
         )
-    account = folder / f"{ACCOUNT}.parquet"
-    files |= {ACCOUNT: account} if account.exists() else {}
-    return Kept(folder, {name: pq.read_table(file).to_pylist() for name, file in files.items()})
+    account = folder / f"{FILES_TABLE}.parquet"
+    files |= {FILES_TABLE: account} if account.exists() else {}
+    return JobTables(folder, {name: pq.read_table(file).to_pylist() for name, file in files.items()})
 
 
-def html(folder: Path) -> str:
+def render_page(folder: Path) -> str:
     """Render the page; raises `SourceError` if a table is missing."""
-    job = kept(folder)
+    job = load_job(folder)
     lines = [_Line.of(job, number, row) for number, row in enumerate(job.tables["matrix"])]
     cases = {event.seq: line.case for line in lines if line.case for event in line.events}
     columns = [_column(job, number, lines) for number in range(len(job.implementations))]
     topics = tuple(_topics(lines))
-    drawings = charts.drawn(job.folder, job.unit, job.tables["positions"])
+    drawings = charts.draw_charts(job.folder, job.unit, job.tables["positions"])
     board = Board(columns, topics, job.description, drawings, job.unit)
     return drawn(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
 
@@ -129,11 +129,11 @@ class _Line:
     case: Case | None
 
     @classmethod
-    def of(cls, job: Kept, number: int, row: dict[str, Any]) -> "_Line":
+    def of(cls, job: JobTables, number: int, row: dict[str, Any]) -> "_Line":
         answers = row["answers"]
         loudest = max(range(len(answers)), key=lambda n: (_name(answers[n]) not in QUIET, n))
         sample = job.smallest_samples.get(answers[loudest]["finding"])
-        case = case_of(sample, job.folder) if sample else None
+        case = case_of_row(sample, job.folder) if sample else None
         seq = number * len(job.implementations)
         title = _title(answers[0] if job.is_scan else answers[loudest])
         events = tuple(
@@ -159,7 +159,7 @@ def _name(answer: dict[str, Any]) -> str:
 
 
 def _event(
-    job: Kept, seq: int, title: str, row: dict[str, Any], answer: dict[str, Any], case: Case | None
+    job: JobTables, seq: int, title: str, row: dict[str, Any], answer: dict[str, Any], case: Case | None
 ) -> CaseEvent:
     """Return an answer as an event of the page; if its token is short, it replays the sample."""
     name, _, revision = answer["format"].partition("/")
@@ -198,7 +198,7 @@ def _row(line: _Line, width: int) -> Row:
     return Row((line.events[0].id,), tuple(cells), line.count)
 
 
-def _column(job: Kept, number: int, lines: Sequence[_Line]) -> Column:
+def _column(job: JobTables, number: int, lines: Sequence[_Line]) -> Column:
     total: Counter[str] = Counter()
     for line in lines:
         if number < len(line.events):

@@ -13,10 +13,10 @@ from attrs import astuple, define, field, frozen
 from wireproof.fuzz.findings import name_of
 from wireproof.trial.signature import Signature
 
-PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
+SIGNATURE_PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
 """The parts of a signature, in its order."""
 
-SIGNATURE: Final = [(name, pa.string()) for name in (*PARTS, "finding")]
+SIGNATURE: Final = [(name, pa.string()) for name in (*SIGNATURE_PARTS, "finding")]
 """A signature, and the name that `promote` and the findings of fuzzers use for it."""
 
 MATRIX: Final = pa.schema(
@@ -49,32 +49,32 @@ POSITIONS: Final = pa.schema(
 STRETCHES: Final = 128
 """An object is shown in about that many stretches; the bytes of a stretch are a power of two."""
 
-STRETCH_LEAST: Final = 64 * 1024
+MIN_STRETCH: Final = 64 * 1024
 
 Vector = tuple[Signature, ...]
 """The verdicts of the implementations; the reference is first if it is one of them."""
 
 
-def stretch(size: int) -> int:
+def stretch_bytes(size: int) -> int:
     """Return the bytes of a stretch of an object of `size` bytes."""
-    return max(STRETCH_LEAST, 1 << max(0, -(-size // STRETCHES) - 1).bit_length())
+    return max(MIN_STRETCH, 1 << max(0, -(-size // STRETCHES) - 1).bit_length())
 
 
 @frozen
-class Sum:
+class VectorTotal:
     """Items with one vector: their number, their bytes, and (object, position) of the first."""
 
     count: int
     weight: int
     first: tuple[str, int]
 
-    def plus(self, other: "Sum") -> "Sum":
+    def plus(self, other: "VectorTotal") -> "VectorTotal":
         """Return the sum of both."""
-        return Sum(self.count + other.count, self.weight + other.weight, min(self.first, other.first))
+        return VectorTotal(self.count + other.count, self.weight + other.weight, min(self.first, other.first))
 
 
 @define
-class Vectors:
+class VerdictVectors:
     """The totals by vector, and the counts by place.
 
     Attributes:
@@ -83,11 +83,11 @@ class Vectors:
         places: numbers of items by (start of the stretch, implementation, verdict).
     """
 
-    width: int = STRETCH_LEAST
-    sums: dict[Vector, Sum] = field(factory=dict)
+    width: int = MIN_STRETCH
+    sums: dict[Vector, VectorTotal] = field(factory=dict)
     places: dict[tuple[int, str, str], int] = field(factory=dict)
 
-    def add(self, vector: Vector, total: Sum) -> None:
+    def add(self, vector: Vector, total: VectorTotal) -> None:
         """Add items to the total of a vector."""
         before = self.sums.get(vector)
         self.sums[vector] = total if before is None else before.plus(total)
@@ -112,27 +112,27 @@ class Vectors:
 # --- the whole ---
 
 
-def matrix(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def matrix_rows(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of `MATRIX` over all spans."""
-    whole = Vectors()
+    whole = VerdictVectors()
     for part in parts:
         for vector, count, weight, first in part["vectors"]:
-            whole.add(tuple(Signature(*one) for one in vector), Sum(count, weight, tuple(first)))
+            whole.add(tuple(Signature(*one) for one in vector), VectorTotal(count, weight, tuple(first)))
     return [
         {
-            "answers": list(map(named, vector)), "count": one.count, "bytes": one.weight,
+            "answers": list(map(signature_columns, vector)), "count": one.count, "bytes": one.weight,
             "object": one.first[0], "position": one.first[1],
         }
         for vector, one in sorted(whole.sums.items(), key=lambda pair: pair[0])
     ]  # fmt: skip
 
 
-def named(signature: Signature) -> dict[str, str]:
+def signature_columns(signature: Signature) -> dict[str, str]:
     """Return the columns of `SIGNATURE`."""
-    return {**dict(zip(PARTS, astuple(signature), strict=True)), "finding": name_of(signature)}
+    return {**dict(zip(SIGNATURE_PARTS, astuple(signature), strict=True)), "finding": name_of(signature)}
 
 
-def positions(parts: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+def position_rows(parts: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the rows of `POSITIONS` over all spans, from pairs (object, part)."""
     total: dict[tuple[str, int, int, str, str], int] = {}
     for name, part in parts:

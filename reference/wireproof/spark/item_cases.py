@@ -17,7 +17,7 @@ from wireproof.cases.needs import FLAGS, needs_of
 from wireproof.columnar.canonical_digest import EntryDigests, entry_json
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
-from wireproof.spark.framing import HEKA, KAFKA, Framing
+from wireproof.spark.split_points import HEKA, KAFKA, StreamFraming
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
 from wireproof.wire.json_values import Json
@@ -28,7 +28,7 @@ REFERENCE: Final = "reference"
 
 
 @frozen
-class Seen:
+class ItemCase:
     """An item, and the case in which adapters are asked about it.
 
     Attributes:
@@ -52,7 +52,7 @@ class Seen:
 
 
 @frozen
-class Judged:
+class ItemVerdict:
     """The verdict on one implementation for an item.
 
     Attributes:
@@ -76,27 +76,29 @@ class Judged:
 # --- items as cases ---
 
 
-def seen(framing: Framing, item: Item, data: bytes, options: Options) -> Seen:
+def make_item_case(framing: StreamFraming, item: Item, data: bytes, options: Options) -> ItemCase:
     """Make a case of an item."""
     if isinstance(item.value, EntryDigests):
         return _case_by_digest(item, item.value, data, options)
     case = None if item.kind == "tail" else _CASES[framing.fmt.name](framing, item, data, options)
-    return Seen(item, data, case)
+    return ItemCase(item, data, case)
 
 
-def _case_by_digest(item: Item, value: EntryDigests, data: bytes, options: Options) -> Seen:
+def _case_by_digest(item: Item, value: EntryDigests, data: bytes, options: Options) -> ItemCase:
     needs = _needs(data[16], _attributes(data), headers=value.headers)
-    case = evolve(sort_of(data[16], needs), input=Data(data), expect=Accept(None, len(data)), options=options)
-    return Seen(item, data, case, value.digests)
+    case = evolve(
+        common_case(data[16], needs), input=Data(data), expect=Accept(None, len(data)), options=options
+    )
+    return ItemCase(item, data, case, value.digests)
 
 
 @lru_cache(maxsize=1024)
-def sort_of(magic: int, needs: tuple[str, ...] = ()) -> Case:
+def common_case(magic: int, needs: tuple[str, ...] = ()) -> Case:
     """Return the common part of the cases of entries with these needs."""
     return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT_OPTIONS), needs=needs)
 
 
-def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
+def _kafka(_: StreamFraming, item: Item, data: bytes, options: Options) -> Case | None:
     """Make a case of a whole entry, by its magic; other bytes are no case."""
     size = int.from_bytes(data[8:12], "big", signed=True) + 12
     if len(data) < 17 or data[16] > 2 or size != len(data):
@@ -133,7 +135,7 @@ def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
     return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").capabilities if atom in needs)
 
 
-def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
+def _heka(_: StreamFraming, item: Item, data: bytes, options: Options) -> Case | None:
     """Make a case of the message of a whole frame, because peers read messages and not frames."""
     if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= FRAME_OVERHEAD + data[1]:
         return None
@@ -143,7 +145,7 @@ def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
     return _case("heka.message", "0.10", message, None, options)
 
 
-def _iggy(framing: Framing, _: Item, data: bytes, options: Options) -> Case:
+def _iggy(framing: StreamFraming, _: Item, data: bytes, options: Options) -> Case:
     return _case(framing.fmt.name, framing.fmt.revision, data, None, options)
 
 
@@ -167,9 +169,9 @@ def _case(name: str, revision: str, data: bytes, expect: Accept | Reject | None,
 # --- verdicts ---
 
 
-def by_reference(fmt: str, item: Item) -> Judged:
+def reference_verdict(fmt: str, item: Item) -> ItemVerdict:
     """Return what the reference makes of an item as a verdict; `fmt` is the format of the item."""
     kind, cls = item.kind, item.cls or ""
     cluster = {"frame": "accepted", "garbage": "refused"}.get(kind, "")
     signature = Signature(REFERENCE, fmt, "scan", kind, cls, "")
-    return Judged(REFERENCE, kind, cls, cluster, signature, kind == "garbage")
+    return ItemVerdict(REFERENCE, kind, cls, cluster, signature, kind == "garbage")

@@ -15,9 +15,9 @@ from wireproof.columnar import clean_records
 from wireproof.columnar.judged_block import JudgedBlock
 from wireproof.columnar.kafka_scan import ScanStep
 from wireproof.kafka.attribute_bits import CONTROL
-from wireproof.spark import fast
-from wireproof.spark.columns import TEXTS
-from wireproof.spark.stored import Stored
+from wireproof.spark import columnar_rows
+from wireproof.spark.columns import TEXT_LIST
+from wireproof.spark.object_reader import ObjectReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
@@ -29,7 +29,7 @@ Numbers: TypeAlias = Any
 
 
 @frozen
-class Records:
+class CleanRecords:
     """The records of consecutive clean entries.
 
     Attributes:
@@ -69,12 +69,16 @@ class Records:
         ]
 
 
-def parts(stored: Stored, start: int, end: int, options: Options) -> Iterator[Item | Records]:
+def read_records(
+    stored: ObjectReader, start: int, end: int, options: Options
+) -> Iterator[Item | CleanRecords]:
     """Yield the parts from `start` to `end`, both split points, in order and without gaps."""
-    return fast.parts(stored, start, end, options, fast.Way("columns", CHUNK, _parts_of))
+    return columnar_rows.read_parts(
+        stored, start, end, options, columnar_rows.EntryReading("columns", CHUNK, _parts_of)
+    )
 
 
-def _parts_of(step: ScanStep) -> Iterator[Item | Records]:
+def _parts_of(step: ScanStep) -> Iterator[Item | CleanRecords]:
     """Yield the clean entries of a block and, between them, the items of the others."""
     block = step.block
     assert block is not None, "of whole entries"
@@ -90,35 +94,35 @@ def _parts_of(step: ScanStep) -> Iterator[Item | Records]:
 
 def _records_of(
     block: JudgedBlock, rows: pa.RecordBatch, entry_index: Numbers, first: int, stop: int
-) -> Records:
+) -> CleanRecords:
     low, high = map(int, np.searchsorted(entry_index, (first, stop)))
     at, length = int(block.entries.position[first]), int(block.entries.length[first:stop].sum())
-    return Records(at, length, first, block, rows.slice(low, high - low), entry_index[low:high])
+    return CleanRecords(at, length, first, block, rows.slice(low, high - low), entry_index[low:high])
 
 
 # --- columns ---
 
 
-def _constant(text: str) -> Callable[[Records, Stored], Any]:
+def _constant(text: str) -> Callable[[CleanRecords, ObjectReader], Any]:
     return lambda records, _: _repeat(text, records)
 
 
-def _repeat(text: str, records: Records) -> pa.Array:
+def _repeat(text: str, records: CleanRecords) -> pa.Array:
     return pa.array([text]).take(pa.array(np.zeros(records.entry_index.size, np.int8)))
 
 
-def _revision(records: Records, _: Stored) -> pa.Array:
+def _revision(records: CleanRecords, _: ObjectReader) -> pa.Array:
     return pa.array(["v0", "v1", "v2"]).take(pa.array(records.block.entries.magic[records.entry_index]))
 
 
-_COLUMNS: Final[dict[str, Callable[[Records, Stored], Any]]] = {
+_COLUMNS: Final[dict[str, Callable[[CleanRecords, ObjectReader], Any]]] = {
     "path": lambda records, stored: _repeat(stored.display_name, records),
     "position": lambda records, _: pa.array(records.position),
     "length": lambda records, _: pa.array(records.block.entries.length.astype(np.int64)[records.entry_index]),
     "kind": _constant("frame"),
     "fault": lambda records, _: pa.nulls(records.entry_index.size, pa.string()),
     "remarks": lambda records, _: pa.ListArray.from_arrays(
-        np.zeros(records.entry_index.size + 1, np.int32), pa.array([], pa.string()), type=TEXTS
+        np.zeros(records.entry_index.size + 1, np.int32), pa.array([], pa.string()), type=TEXT_LIST
     ),
     "revision": _revision,
     "control": lambda records, _: pa.array(records.control),
@@ -127,7 +131,7 @@ _COLUMNS: Final[dict[str, Callable[[Records, Stored], Any]]] = {
 """The columns of `kafka_columns.RECORDS` that are not in `columnar.RECORD_COLUMNS`, for clean entries."""
 
 
-def shown(records: Records, stored: Stored, schema: pa.Schema) -> pa.RecordBatch:
+def record_columns(records: CleanRecords, stored: ObjectReader, schema: pa.Schema) -> pa.RecordBatch:
     """Return the columns of `kafka_columns.RECORDS` that `schema` names."""
     arrays = (
         _COLUMNS[field.name](records, stored) if field.name in _COLUMNS else records.rows.column(field.name)

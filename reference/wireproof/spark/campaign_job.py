@@ -28,33 +28,33 @@ from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import job_files, spanwise, vectors
-from wireproof.spark.bench import Bench
+from wireproof.spark import checkpointed_job, job_files, verdict_matrix
+from wireproof.spark.adapter_session import AdapterSession
+from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
-from wireproof.spark.merging import Gathered, Shown, gathered
-from wireproof.spark.shipping import Where
-from wireproof.spark.vectors import Sum, Vectors
+from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
+from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
 from wireproof.trial.plan import blocks
 from wireproof.wire.json_values import canonical_json
 
-GRAIN: Final = 10_000
+CASES_PER_SPAN: Final = 10_000
 """Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
 
-LEAST: Final = 500
-SPREAD: Final = 32
-"""A short campaign has that many spans, but none with fewer cases than `LEAST`."""
+MIN_CASES_PER_SPAN: Final = 500
+SPANS_OF_SHORT_JOB: Final = 32
+"""A short campaign has that many spans, but none with fewer cases than `MIN_CASES_PER_SPAN`."""
 
-ASKED: Final = 512
+MAX_CASES_TOGETHER: Final = 512
 """Cases that are sent and judged together."""
 
 SAMPLES: Final = 3
 
-SIGNATURES: Final = pa.schema([*vectors.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
+SIGNATURES: Final = pa.schema([*verdict_matrix.SIGNATURE, ("count", pa.int64()), ("first", pa.int64())])
 """`first` is the number of the first case."""
 
 SAMPLE: Final = pa.schema(
     [
-        *vectors.SIGNATURE,
+        *verdict_matrix.SIGNATURE,
         ("number", pa.int64()),
         ("length", pa.int64()),
         ("codec_format", pa.string()),
@@ -82,7 +82,7 @@ RUN: Final = pa.schema(
 
 
 @frozen
-class Plan:
+class CampaignPlan:
     """The plan of a campaign: `grain` cases are a span, of which the last may have fewer."""
 
     numbered: Numbered
@@ -103,23 +103,23 @@ class Plan:
 
     def tasks(self, count: int) -> list[list[int]]:
         """Distribute the remaining spans over at most `count` tasks."""
-        spans = spanwise.left(self)
+        spans = checkpointed_job.remaining_spans(self)
         return [spans[start::count] for start in range(min(count, len(spans)))]
 
     def run_span(self, number: int) -> None:
         """Generate, ask, judge and commit one span."""
-        groups, combined = judged(self, self.numbers(number))
+        groups, combined = judge_cases(self, self.numbers(number))
         job_files.save_json(
-            spanwise.committed(self.out, number), {"groups": groups.dump(), **combined.dump()}
+            checkpointed_job.commit_file(self.out, number), {"groups": groups.dump(), **combined.dump()}
         )
 
 
 # --- the plan ---
 
 
-def planned(
+def plan_campaign(
     numbered: Numbered, adapters: Sequence[str], cases: int, out: Path, most: int = SAMPLES, grain: int = 0
-) -> Plan:
+) -> CampaignPlan:
     """Return the plan of a new campaign, or of the one in `out`.
 
     Args:
@@ -133,25 +133,25 @@ def planned(
     Raises:
         SourceError: `out` contains something else.
     """
-    grain = grain or min(GRAIN, max(LEAST, -(-cases // SPREAD)))
+    grain = grain or min(CASES_PER_SPAN, max(MIN_CASES_PER_SPAN, -(-cases // SPANS_OF_SHORT_JOB)))
     inputs = {
         "seed": numbered.seed, "cases": cases, "adapters": list(adapters), "formats": list(numbered.formats),
         "ops": list(numbered.ops), "samples": most, "grain": grain, "version": __version__,
         "hypothesis": version("hypothesis"), "fixtures": load().hash,
     }  # fmt: skip
-    spanwise.kept(out, "campaign", inputs, dict)
-    return Plan(numbered, tuple(adapters), cases, most, grain, out)
+    checkpointed_job.load_or_make_plan(out, "campaign", inputs, dict)
+    return CampaignPlan(numbered, tuple(adapters), cases, most, grain, out)
 
 
 # --- one span ---
 
 
-def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
+def judge_cases(plan: CampaignPlan, numbers: range) -> tuple[SignatureGroups, VerdictVectors]:
     """Return the groups of the cases of a span, and the combined verdicts of the adapters."""
-    groups, combined = Gathered(plan.most), Vectors(plan.grain)
+    groups, combined = SignatureGroups(plan.most), VerdictVectors(plan.grain)
     with ExitStack() as stack:
-        sessions = [stack.enter_context(Bench(spec)) for spec in plan.adapters]
-        for chunk in blocks(numbers, ASKED):
+        sessions = [stack.enter_context(AdapterSession(spec)) for spec in plan.adapters]
+        for chunk in blocks(numbers, MAX_CASES_TOGETHER):
             cases = [plan.numbered.case(number) for number in chunk]
             keys = [_sample_key(case, number) for case, number in zip(cases, chunk, strict=True)]
             answers = [session.judge(cases) for session in sessions]
@@ -160,17 +160,17 @@ def judged(plan: Plan, numbers: range) -> tuple[Gathered, Vectors]:
                     groups.add(verdict.signature, key, sample=verdict.finding)
                     combined.put(key.number, verdict.signature)
                 vector = tuple(verdict.signature for verdict in verdicts)
-                combined.add(vector, Sum(1, key.size, ("", key.number)))
+                combined.add(vector, VectorTotal(1, key.size, ("", key.number)))
     return groups, combined
 
 
-def _sample_key(case: Case, number: int) -> Shown:
-    data = raw(case)
-    question = f"{case.joined} {case.op} {case.options!r} {pieces(case)} ".encode() + data
-    return Shown(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
+def _sample_key(case: Case, number: int) -> SampleKey:
+    data = input_bytes(case)
+    question = f"{case.joined} {case.op} {case.options!r} {chunk_lengths(case)} ".encode() + data
+    return SampleKey(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
 
 
-def raw(case: Case) -> bytes:
+def input_bytes(case: Case) -> bytes:
     """Return the bytes of an input; for a value, its canonical JSON."""
     match case.input:
         case Data(data):
@@ -181,7 +181,7 @@ def raw(case: Case) -> bytes:
             return canonical_json(value)
 
 
-def pieces(case: Case) -> list[int]:
+def chunk_lengths(case: Case) -> list[int]:
     """Return the lengths of the chunks of an input; none if it is one piece."""
     return list(map(len, case.input.chunks)) if isinstance(case.input, Chunks) else []
 
@@ -190,7 +190,7 @@ def pieces(case: Case) -> list[int]:
 
 
 @frozen
-class Summary:
+class CampaignSummary:
     """The result of a campaign: tables in memory, the seconds of this run, and the cases that it judged."""
 
     signatures: list[dict[str, Any]]
@@ -199,52 +199,61 @@ class Summary:
     cases: int
 
 
-def run(
-    plan: Plan, cluster: Where | str | None, progress: spanwise.Progress, tasks: int | None = None
-) -> Summary:
+def run_campaign(
+    plan: CampaignPlan,
+    cluster: ClusterEnv | str | None,
+    progress: checkpointed_job.Progress,
+    tasks: int | None = None,
+) -> CampaignSummary:
     """Run the remaining spans and merge the tables; arguments and errors as for `run_on_spark`."""
-    start, spans = time.monotonic(), spanwise.left(plan)
+    start, spans = time.monotonic(), checkpointed_job.remaining_spans(plan)
     weights = plan.weights
     if spans:
-        spanwise.on_spark(plan, plan.run_span, cluster, progress, tasks)
-    signatures, samples = merge(plan)
-    return Summary(signatures, samples, time.monotonic() - start, sum(weights[span] for span in spans))
+        checkpointed_job.run_on_spark(plan, plan.run_span, cluster, progress, tasks)
+    signatures, samples = merge_campaign(plan)
+    return CampaignSummary(
+        signatures, samples, time.monotonic() - start, sum(weights[span] for span in spans)
+    )
 
 
-def merge(plan: Plan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def merge_campaign(plan: CampaignPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the committed spans; return `signatures` and `samples`."""
-    spanwise.tidy(plan.out)
-    merged = Gathered(plan.most)
-    parts = [job_files.load_json(spanwise.committed(plan.out, span)) for span in range(len(plan.weights))]
+    checkpointed_job.remove_partial_files(plan.out)
+    merged = SignatureGroups(plan.most)
+    parts = [
+        job_files.load_json(checkpointed_job.commit_file(plan.out, span)) for span in range(len(plan.weights))
+    ]
     for part in parts:
-        merged.merge(gathered(part["groups"], plan.most))
+        merged.merge(load_groups(part["groups"], plan.most))
     groups = sorted(merged.groups.items(), key=lambda pair: pair[0])
     signatures = [
-        {**vectors.named(signature), "count": group.count, "first": group.first}
+        {**verdict_matrix.signature_columns(signature), "count": group.count, "first": group.first}
         for signature, group in groups
     ]
     samples = [
-        {**vectors.named(signature), **row}
+        {**verdict_matrix.signature_columns(signature), **row}
         for signature, group in groups
         for row in _samples(plan, group.smallest)
     ]
     job_files.write_table(plan.out / "signatures.parquet", signatures, SIGNATURES)
     job_files.write_table(plan.out / "samples.parquet", samples, SAMPLE)
-    job_files.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
-    places = vectors.positions([("", part) for part in parts])
-    job_files.write_table(plan.out / "positions.parquet", places, vectors.POSITIONS)
+    job_files.write_table(
+        plan.out / "matrix.parquet", verdict_matrix.matrix_rows(parts), verdict_matrix.MATRIX
+    )
+    places = verdict_matrix.position_rows([("", part) for part in parts])
+    job_files.write_table(plan.out / "positions.parquet", places, verdict_matrix.POSITIONS)
     job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], RUN)
     return signatures, samples
 
 
-def _samples(plan: Plan, keys: Iterable[Shown]) -> Iterator[dict[str, Any]]:
+def _samples(plan: CampaignPlan, keys: Iterable[SampleKey]) -> Iterator[dict[str, Any]]:
     """Generate the cases again from their numbers, so that no span has to store them."""
     for key in keys:
         case = plan.numbered.case(key.number)
         assert _sample_key(case, key.number) == key, f"case {key.number} differs from the judged case"
         yield {
             "number": key.number, "length": key.size, "codec_format": case.joined,
-            "token": _token(case, plan.out), "raw": raw(case),
+            "token": _token(case, plan.out), "raw": input_bytes(case),
         }  # fmt: skip
 
 
@@ -253,7 +262,7 @@ def _token(case: Case, out: Path) -> str:
     return f"@tokens/{Path(text[1:]).name}" if text.startswith("@") else text
 
 
-def _manifest(plan: Plan) -> dict[str, Any]:
+def _manifest(plan: CampaignPlan) -> dict[str, Any]:
     numbered = plan.numbered
     return {
         "version": __version__, "adapters": list(plan.adapters), "formats": list(numbered.formats),
@@ -266,13 +275,13 @@ def _manifest(plan: Plan) -> dict[str, Any]:
 OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
 
 
-def ops_of(hellos: Iterable[Hello]) -> tuple[Op, ...]:
+def claimed_ops(hellos: Iterable[Hello]) -> tuple[Op, ...]:
     """Return the ops that an adapter claims; all of them if an adapter claims no particular ones."""
     claims = [claim for hello in hellos for claim in hello.revisions.values() or (Claim(),)]
     return tuple(op for op in OPS if any(claim.ops is None or op in claim.ops for claim in claims))
 
 
-def formats_of(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, ...]:
+def claimed_formats(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, ...]:
     """Return the formats in `wanted` that an adapter claims, perhaps only as entries of a stream.
 
     Raises:

@@ -13,7 +13,7 @@ from wireproof.trial.signature import Signature
 
 
 @frozen(order=True)
-class Shown:
+class SampleKey:
     """A case that has a signature; the smallest come first.
 
     Attributes:
@@ -28,28 +28,28 @@ class Shown:
 
 
 @frozen
-class Group:
+class SignatureGroup:
     """The cases of one signature: how many, the number of the first, and the smallest."""
 
     count: int
     first: int
-    smallest: tuple[Shown, ...]
+    smallest: tuple[SampleKey, ...]
 
-    def merged(self, other: "Group", most: int) -> "Group":
+    def merged(self, other: "SignatureGroup", most: int) -> "SignatureGroup":
         """Return both together, with at most `most` smallest cases; of equal questions the first is kept."""
         smallest = _smallest((*self.smallest, *other.smallest), most)
-        return Group(self.count + other.count, min(self.first, other.first), smallest)
+        return SignatureGroup(self.count + other.count, min(self.first, other.first), smallest)
 
 
-def _smallest(samples: Iterable[Shown], most: int) -> tuple[Shown, ...]:
-    by_question: dict[tuple[int, str], Shown] = {}
+def _smallest(samples: Iterable[SampleKey], most: int) -> tuple[SampleKey, ...]:
+    by_question: dict[tuple[int, str], SampleKey] = {}
     for sample in sorted(samples):
         by_question.setdefault((sample.size, sample.question), sample)
     return tuple(by_question.values())[:most]
 
 
 @define
-class Gathered:
+class SignatureGroups:
     """Groups of cases.
 
     Attributes:
@@ -58,37 +58,37 @@ class Gathered:
     """
 
     most: int
-    groups: dict[Signature, Group] = field(factory=dict)
+    groups: dict[Signature, SignatureGroup] = field(factory=dict)
 
-    def add(self, signature: Signature, case: Shown, *, sample: bool) -> None:
+    def add(self, signature: Signature, case: SampleKey, *, sample: bool) -> None:
         """Count a case; `sample` means that it is stored if it is small."""
-        self._merge(signature, Group(1, case.number, (case,) if sample and self.most else ()))
+        self._merge(signature, SignatureGroup(1, case.number, (case,) if sample and self.most else ()))
 
-    def merge(self, other: "Gathered") -> None:
+    def merge(self, other: "SignatureGroups") -> None:
         """Add the groups of another object."""
         for signature, group in other.groups.items():
             self._merge(signature, group)
 
-    def _merge(self, signature: Signature, group: Group) -> None:
+    def _merge(self, signature: Signature, group: SignatureGroup) -> None:
         before = self.groups.get(signature)
         self.groups[signature] = group if before is None else before.merged(group, self.most)
 
     def dump(self) -> list[list[Any]]:
         """Return the JSON form, sorted."""
         return [
-            [*(getattr(signature, name) for name in PARTS), group.count, group.first,
+            [*(getattr(signature, name) for name in SIGNATURE_PARTS), group.count, group.first,
              [[case.size, case.question, case.number] for case in group.smallest]]
             for signature, group in sorted(self.groups.items(), key=lambda pair: pair[0])
         ]  # fmt: skip
 
 
-PARTS: Final = ("implementation", "format", "op", "kind", "cls", "path")
+SIGNATURE_PARTS: Final = ("implementation", "format", "op", "kind", "cls", "path")
 
 
-def gathered(rows: Iterable[list[Any]], most: int) -> Gathered:
+def load_groups(rows: Iterable[list[Any]], most: int) -> SignatureGroups:
     """Return the object that `dump` was called on."""
-    groups = Gathered(most)
+    groups = SignatureGroups(most)
     for *parts, count, first, smallest in rows:
-        smallest_cases = tuple(Shown(*parts_of_case) for parts_of_case in smallest)
-        groups.groups[Signature(*parts)] = Group(count, first, smallest_cases)
+        smallest_cases = tuple(SampleKey(*parts_of_case) for parts_of_case in smallest)
+        groups.groups[Signature(*parts)] = SignatureGroup(count, first, smallest_cases)
     return groups

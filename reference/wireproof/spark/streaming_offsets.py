@@ -12,13 +12,13 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof.cases.survey import wanted
-from wireproof.spark.columns import HEAD
+from wireproof.spark.columns import HEADER_BYTES
 from wireproof.spark.errors import SourceError
-from wireproof.spark.framing import edges
-from wireproof.spark.places import Place, expand
-from wireproof.spark.settings import Settings
-from wireproof.spark.spans import Range
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_places import ObjectPlace, expand_paths
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.object_spans import ObjectRange
+from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.split_points import find_split_points
 
 LOG: Final = logging.getLogger("wireproof.spark")
 
@@ -27,7 +27,7 @@ Committed = Mapping[str, int]
 
 
 @frozen
-class Limit:
+class StepLimit:
     """The limit of one step: bytes, or objects; None is no limit. At least one item of an object is read."""
 
     bytes: int | None = None
@@ -35,7 +35,7 @@ class Limit:
 
 
 @define
-class Follower:
+class OffsetTracker:
     """Finds how far to read.
 
     Attributes:
@@ -43,7 +43,7 @@ class Follower:
         stop: by `ObjectPlace.display_name`, the size up to which a log is read; None if there is no limit.
     """
 
-    source: Settings
+    source: SourceSettings
     stop: dict[str, int] | None = None
     _reached: dict[str, tuple[int, int, int]] = field(factory=dict, init=False)
     _logged: set[tuple[str, int]] = field(factory=set, init=False)
@@ -52,7 +52,7 @@ class Follower:
         """Ignore bytes that are appended from now on."""
         self.stop = {place.display_name: place.size for place in self._places()}
 
-    def latest(self, start: Committed, limit: Limit) -> dict[str, int]:
+    def latest(self, start: Committed, limit: StepLimit) -> dict[str, int]:
         """Return the offset after one step from `start`."""
         grown = [
             place for place in self._places_to_stop() if _has_grown(place, start.get(place.display_name, 0))
@@ -64,7 +64,7 @@ class Follower:
         }
         return {**start, **{name: at for name, at in reached.items() if at > start.get(name, 0)}}
 
-    def ranges(self, start: Committed, end: Committed) -> list[Range]:
+    def ranges(self, start: Committed, end: Committed) -> list[ObjectRange]:
         """Return the ranges between two offsets; raises `SourceError` if some of these bytes are gone."""
         places = {place.display_name: place for place in self._places()}
         wanted = {name: at for name, at in end.items() if at > start.get(name, 0)}
@@ -74,31 +74,31 @@ class Follower:
             )
         return [(places[name], start.get(name, 0), at) for name, at in sorted(wanted.items())]
 
-    def _places(self) -> list[Place]:
-        places: list[Place] = []
+    def _places(self) -> list[ObjectPlace]:
+        places: list[ObjectPlace] = []
         for path in self.source.paths:
             try:
-                places += expand([path], self.source.kind.suffixes)
+                places += expand_paths([path], self.source.kind.suffixes)
             except SourceError:  # a log that does not exist yet
                 continue
         return places
 
-    def _places_to_stop(self) -> Iterable[Place]:
+    def _places_to_stop(self) -> Iterable[ObjectPlace]:
         for place in self._places():
             if self.stop is None:
                 yield place
             elif place.display_name in self.stop:
                 yield evolve(place, size=min(place.size, self.stop[place.display_name]))
 
-    def _reach(self, place: Place, start: int, share: int | None) -> int:
+    def _reach(self, place: ObjectPlace, start: int, share: int | None) -> int:
         """Return the last settled split point within `share` bytes, or the first one if it is further."""
         if place.compression:
             return place.size
         if self._reached.get(place.display_name, (0, 0, 0))[:2] == (start, place.size):
             return self._reached[place.display_name][2]
-        stored, reached = Stored.of(place), start
+        stored, reached = ObjectReader.of(place), start
         try:
-            for point in edges(self.source.framing, stored, self.source.options, start):
+            for point in find_split_points(self.source.framing, stored, self.source.options, start):
                 if not point.settled:
                     self._log_waiting(place, stored, reached)
                     break
@@ -111,13 +111,13 @@ class Follower:
             self._reached[place.display_name] = (start, place.size, reached)
         return reached
 
-    def _log_waiting(self, place: Place, stored: Stored, at: int) -> None:
+    def _log_waiting(self, place: ObjectPlace, stored: ObjectReader, at: int) -> None:
         """Log that a log waits for more bytes."""
         if (place.display_name, at) in self._logged:
             return
         self._logged.add((place.display_name, at))
         available = place.size - at
-        needs = wanted(self.source.framing.fmt, stored.read(at, HEAD))
+        needs = wanted(self.source.framing.fmt, stored.read(at, HEADER_BYTES))
         reason = (
             f"the entry there has {needs} bytes, of which {available} are available"
             if needs > available
@@ -126,7 +126,7 @@ class Follower:
         LOG.warning("%s waits for more bytes at %d: %s", place.display_name, at, reason)
 
 
-def _has_grown(place: Place, committed: int) -> bool:
+def _has_grown(place: ObjectPlace, committed: int) -> bool:
     """Return whether there is something new; raises `SourceError` if the object got shorter."""
     changed = place.compression and committed and place.size != committed
     if changed or place.size < committed:

@@ -18,7 +18,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryView
 from wireproof.formats import FORMATS
-from wireproof.spark.judging import Judged, Seen, sort_of
+from wireproof.spark.item_cases import ItemCase, ItemVerdict, common_case
 from wireproof.trial.bench import Bench as JudgeContext
 from wireproof.trial.claims import observed
 from wireproof.trial.engine import Engine, Ran
@@ -29,11 +29,11 @@ from wireproof.trial.signature import signature
 from wireproof.trial.verdicts import Verdict
 from wireproof.wire.json_values import json_digest
 
-CLUSTER: Final = 16
+CLUSTER_CHARACTERS: Final = 16
 """Characters of a digest that name a cluster."""
 
 
-class Bench:
+class AdapterSession:
     """One adapter and the items of a span; a context manager that owns the adapter's processes."""
 
     def __init__(self, spec: str, number: int = 0) -> None:
@@ -48,9 +48,9 @@ class Bench:
         self._stack = ExitStack()
         self._digests: Engine | None = None
         self._values: Engine | None = None
-        self._pending: deque[list[Seen | None]] = deque()
+        self._pending: deque[list[ItemCase | None]] = deque()
         self._kinds: dict[tuple[str, tuple[str, ...]], Case | Unsupported] = {}
-        self._verdict_by_format: dict[str, Judged] = {}
+        self._verdict_by_format: dict[str, ItemVerdict] = {}
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
@@ -66,20 +66,20 @@ class Bench:
     @property
     def canonical_form(self) -> CanonicalForm:
         """The canonical form of Kafka entries as the adapter shows them."""
-        return spelling(self._engine.hello)
+        return canonical_form(self._engine.hello)
 
     @property
     def _engine(self) -> Engine:
         assert self._digests is not None, "the context was entered"
         return self._digests
 
-    def submit(self, items: Sequence[Seen]) -> None:
+    def submit(self, items: Sequence[ItemCase]) -> None:
         """Ask the adapter about items; `collect` returns the verdicts."""
         self._pending.append([item if item.case else None for item in items])
         if cases := [self._planned(item, item.case) for item in items if item.case]:
             self._engine.put(cases)
 
-    def _planned(self, item: Seen, case: Case) -> Case:
+    def _planned(self, item: ItemCase, case: Case) -> Case:
         """Return the request for an item; for entries known by digest it is planned once for each kind."""
         if not item.digests:
             return case
@@ -91,18 +91,18 @@ class Bench:
             return case
         return evolve(known, input=case.input, options=case.options)
 
-    def collect(self) -> list[Judged | None]:
+    def collect(self) -> list[ItemVerdict | None]:
         """Return the verdicts on the items of the earliest `submit`; None for an item without a case."""
         items = self._pending.popleft()
         with_case = [item for item in items if item]
         judged = iter(self._verdicts(with_case, self._engine.take() if with_case else []))
         return [next(judged) if item else None for item in items]
 
-    def judge(self, cases: Sequence[Case]) -> list[Judged]:
+    def judge(self, cases: Sequence[Case]) -> list[ItemVerdict]:
         """Return the verdict on each case."""
         return self._by_judge(list(self._engine.run(cases)))
 
-    def _verdicts(self, items: Sequence[Seen], ran: Sequence[Ran]) -> list[Judged]:
+    def _verdicts(self, items: Sequence[ItemCase], ran: Sequence[Ran]) -> list[ItemVerdict]:
         """Return the verdicts on answers; the judge decides on those that are not right by digest."""
         pairs = list(zip(items, ran, strict=True))
         others = [
@@ -115,7 +115,7 @@ class Bench:
         )
         return [judged[at] if at in judged else self._known_verdict(*pair) for at, pair in enumerate(pairs)]
 
-    def _known_verdict(self, item: Seen, answered: Ran) -> Judged:
+    def _known_verdict(self, item: ItemCase, answered: Ran) -> ItemVerdict:
         """Return the verdict on a right answer.
 
         For a case of the archive it depends only on the adapter and the fields that it observes. So the judge
@@ -128,7 +128,7 @@ class Bench:
             assert cluster == "accepted", "the digest is that of the expected value"
         return self._verdict_by_format[name]
 
-    def _with_full_case(self, item: Seen, answered: Ran) -> Ran:
+    def _with_full_case(self, item: ItemCase, answered: Ran) -> Ran:
         """Return the answer with the whole expected value in its case."""
         if not (item.digests and isinstance(answered.outcome, Accepted | Refused)):
             return answered
@@ -136,7 +136,7 @@ class Bench:
         assert isinstance(case, Case), "unsupported cases have no answer"
         return evolve(answered, case=case)
 
-    def _by_judge(self, ran: Sequence[Ran]) -> list[Judged]:
+    def _by_judge(self, ran: Sequence[Ran]) -> list[ItemVerdict]:
         hello = self._engine.hello
         contexts = [(answered, JudgeContext(answered.case, hello, answer)) for answered in ran]
         undecided = [
@@ -159,7 +159,7 @@ class Bench:
         return [ran.outcome for ran in self._values.run(cases)]
 
 
-def _matches_digest(item: Seen, answered: Ran, number: int) -> bool:
+def _matches_digest(item: ItemCase, answered: Ran, number: int) -> bool:
     """Return whether an answer is right in everything that the judge compares, by digest `number`."""
     match answered.outcome:
         case Accepted(value=None, consumed=consumed, data=None, digest=str(found)) if item.digests:
@@ -168,11 +168,11 @@ def _matches_digest(item: Seen, answered: Ran, number: int) -> bool:
             return False
 
 
-def spelling(hello: Hello) -> CanonicalForm:
+def canonical_form(hello: Hello) -> CanonicalForm:
     """Return the canonical form of Kafka entries as an adapter is asked for it and shows it."""
     views: dict[int, EntryView] = {}
     for magic in range(3):
-        case = sort_of(magic)
+        case = common_case(magic)
         planned_case, fmt = planned(case, hello), FORMATS[case.joined]
         if isinstance(planned_case, Case):
             wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
@@ -181,11 +181,13 @@ def spelling(hello: Hello) -> CanonicalForm:
     return CanonicalForm.of(views)
 
 
-def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> Judged:
+def _verdict(spec: str, outcome: Outcome, first_outcome: Outcome, context: JudgeContext) -> ItemVerdict:
     verdict = judge(context.case, outcome, hello=context.hello, bench=context)
     finding = not verdict.passing and verdict.name not in {"unsupported", "not-run"}
     group = signature(spec, context.case, verdict)
-    return Judged(spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first_outcome), group, finding)
+    return ItemVerdict(
+        spec, verdict.label, verdict.cls, _cluster(verdict, outcome, first_outcome), group, finding
+    )
 
 
 def _cluster(verdict: Verdict, outcome: Outcome, first_outcome: Outcome) -> str:
@@ -200,6 +202,6 @@ def _cluster(verdict: Verdict, outcome: Outcome, first_outcome: Outcome) -> str:
                 if isinstance(first_outcome, Accepted) and first_outcome.digest
                 else json_digest(outcome.value)
             )
-            return found[:CLUSTER]
+            return found[:CLUSTER_CHARACTERS]
         case _:
             return ""

@@ -23,12 +23,12 @@ from wireproof.spark.errors import SourceError
 COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """The compression of a whole object, by the suffix of its name."""
 
-IN_PATH: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
+BUCKET_IN_PATH: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
 """The schemes whose bucket or container is part of the path for pyarrow."""
 
 
 @frozen
-class Place:
+class ObjectPlace:
     """The place of an object in a store.
 
     Attributes:
@@ -55,7 +55,7 @@ def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
 
 
-def sized(place: Place) -> int:
+def current_size(place: ObjectPlace) -> int:
     """Return the bytes that the object has now; raises `SourceError` if it is gone."""
     info = filesystem(place.store).get_file_info(place.path)
     if info.type != fs.FileType.File:
@@ -64,7 +64,7 @@ def sized(place: Place) -> int:
 
 
 @frozen
-class Skipped:
+class SkippedObject:
     """An object that is not read, and the reason."""
 
     display_name: str
@@ -73,21 +73,23 @@ class Skipped:
 
 
 HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
-OTHER: Final = "not named as a log"
-AGAIN: Final = "another path of an object that is read"
-NOWHERE: Final = "a broken link"
+NOT_A_LOG: Final = "not named as a log"
+DUPLICATE: Final = "another path of an object that is read"
+BROKEN_LINK: Final = "a broken link"
 EMPTY: Final = "empty"
 
 PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
 """The folder of a partition: topic and number, and the suffixes that Kafka adds."""
 
 
-def expand(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[Place]:
+def expand_paths(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[ObjectPlace]:
     """Return the objects that `paths` name, as `list_objects` does."""
-    return listed(paths, suffixes)[0]
+    return list_objects(paths, suffixes)[0]
 
 
-def listed(paths: Iterable[str], suffixes: tuple[str, ...]) -> tuple[list[Place], list[Skipped]]:
+def list_objects(
+    paths: Iterable[str], suffixes: tuple[str, ...]
+) -> tuple[list[ObjectPlace], list[SkippedObject]]:
     """Return the objects that `paths` name, each once and sorted, and the objects that are left out.
 
     Args:
@@ -99,13 +101,13 @@ def listed(paths: Iterable[str], suffixes: tuple[str, ...]) -> tuple[list[Place]
         SourceError: nothing found, or no store of this scheme.
     """
     found = {each.display_name: each for path in paths for each in _expand(path, suffixes)}
-    places, skipped, seen = list[Place](), list[Skipped](), set[str]()
+    places, skipped, seen = list[ObjectPlace](), list[SkippedObject](), set[str]()
     for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
         each = found[name]
         match each:
-            case Place() if (real := _real_path(each)) in seen:
-                skipped.append(Skipped(each.display_name, each.size, f"{AGAIN}, {real}"))
-            case Place():
+            case ObjectPlace() if (real := _real_path(each)) in seen:
+                skipped.append(SkippedObject(each.display_name, each.size, f"{DUPLICATE}, {real}"))
+            case ObjectPlace():
                 seen.add(_real_path(each))
                 places.append(each)
             case _:
@@ -114,16 +116,16 @@ def listed(paths: Iterable[str], suffixes: tuple[str, ...]) -> tuple[list[Place]
     return sorted(places, key=by_name), sorted(skipped, key=by_name)
 
 
-def _real_path(place: Place) -> str:
+def _real_path(place: ObjectPlace) -> str:
     """Return the path of the object with all links resolved."""
     return place.display_name if place.store else os.path.realpath(place.path)
 
 
-def _is_link(each: Place | Skipped) -> bool:
-    return isinstance(each, Place) and not each.store and os.path.realpath(each.path) != each.path
+def _is_link(each: ObjectPlace | SkippedObject) -> bool:
+    return isinstance(each, ObjectPlace) and not each.store and os.path.realpath(each.path) != each.path
 
 
-def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place | Skipped]:
+def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | SkippedObject]:
     parts = urlsplit(path) if "://" in path else None
     wildcards = "*[" if parts else "*?["
     inside = parts.path if parts else str(Path(path).expanduser().absolute())
@@ -135,7 +137,7 @@ def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[Place | Skipped]:
         places = list(_below(store, root, parts, inside[len(base) :], suffixes))
     except (OSError, ValueError) as error:
         raise SourceError(f"{_without_credentials(path)}: {str(error).splitlines()[0]}") from None
-    if not any(isinstance(each, Place) for each in places):
+    if not any(isinstance(each, ObjectPlace) for each in places):
         raise SourceError(
             f"{_without_credentials(path)}: no log found; name objects, or a directory that contains logs"
         )
@@ -161,19 +163,19 @@ def _without_credentials(path: str) -> str:
 def _display_name(parts: SplitResult | None, path: str) -> str:
     if parts is None or parts.scheme == "file":
         return path
-    if parts.scheme in IN_PATH:
+    if parts.scheme in BUCKET_IN_PATH:
         return f"{parts.scheme}://{path}"
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
 def _below(
     store: str, root: str, parts: SplitResult | None, pattern: str, suffixes: tuple[str, ...]
-) -> Iterator[Place | Skipped]:
+) -> Iterator[ObjectPlace | SkippedObject]:
     """Yield the object at `root`, or those below it that `pattern` matches or whose directory it matches."""
     files, base = filesystem(store), root.rstrip("/")
     info = files.get_file_info(base or "/")
     if info.type == fs.FileType.File:
-        yield Place(store, info.path, _display_name(parts, info.path), info.size)
+        yield ObjectPlace(store, info.path, _display_name(parts, info.path), info.size)
         return
     if info.type == fs.FileType.NotFound:
         raise SourceError("not found")
@@ -184,11 +186,11 @@ def _below(
             case None:
                 continue
             case "" if size < 0:
-                yield Skipped(name, 0, NOWHERE)
+                yield SkippedObject(name, 0, BROKEN_LINK)
             case "":
-                yield Place(store, inner, name, size)
+                yield ObjectPlace(store, inner, name, size)
             case why:
-                yield Skipped(name, max(size, 0), why)
+                yield SkippedObject(name, max(size, 0), why)
 
 
 def _files(store: str, base: str) -> Iterator[tuple[str, int]]:
@@ -242,7 +244,7 @@ def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
         return HIDDEN
     path = Path(relative)
     plain = path.stem if path.suffix in COMPRESSIONS else path.name
-    return "" if not suffixes or plain.endswith(suffixes) else OTHER
+    return "" if not suffixes or plain.endswith(suffixes) else NOT_A_LOG
 
 
 def _is_hidden(folder: str) -> bool:

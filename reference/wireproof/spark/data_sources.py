@@ -27,16 +27,16 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from wireproof.spark import filters, settings
+from wireproof.spark import filters, source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.filters import Test
-from wireproof.spark.following import Follower, Limit
-from wireproof.spark.places import expand
-from wireproof.spark.reading import Wanted, read
-from wireproof.spark.settings import Settings
-from wireproof.spark.spans import Span, plan, whole, within
+from wireproof.spark.filters import ColumnTest
+from wireproof.spark.object_places import expand_paths
+from wireproof.spark.object_spans import ObjectSpan, filter_spans, plan_tasks, whole_objects
+from wireproof.spark.read_span import ReadRequest, read_spans
+from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
 
-PUSHING: Final = "pyspark.sql.worker.data_source_pushdown_filters"
+PUSHDOWN_MODULE: Final = "pyspark.sql.worker.data_source_pushdown_filters"
 """The module of the worker that plans with filters.
 
 If filters are not to be pushed (the default of `spark.sql.python.filterPushdown.enabled`), Spark refuses
@@ -47,16 +47,16 @@ COMMITTED: Final = "committed"
 """The only key of a stream offset; its value is a `streaming_offsets.Committed`."""
 
 
-class Task(InputPartition):
+class SpanTask(InputPartition):
     """The spans of one task."""
 
-    def __init__(self, spans: tuple[Span, ...]) -> None:
+    def __init__(self, spans: tuple[ObjectSpan, ...]) -> None:
         """Store the spans."""
         super().__init__(None)
         self.spans = spans
 
 
-def wanted(source: Settings, schema: StructType) -> Wanted:
+def make_request(source: SourceSettings, schema: StructType) -> ReadRequest:
     """Return the request for rows of `schema`, which may have fewer columns than the source.
 
     Raises:
@@ -69,7 +69,7 @@ def wanted(source: Settings, schema: StructType) -> Wanted:
             expected = known[field.name].dataType.simpleString()
             raise SourceError(f"column {field.name} has type {expected}, not {field.dataType.simpleString()}")
     arrow = to_arrow_schema(schema, timezone="UTC")
-    return Wanted(source.framing, source.options, source.table, columns, arrow, source.max_unpacked)
+    return ReadRequest(source.framing, source.options, source.table, columns, arrow, source.max_unpacked)
 
 
 def _spark_schema(schema: pa.Schema) -> StructType:
@@ -88,57 +88,57 @@ class LogSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the schema of all columns that are not only on request."""
-        source = settings.parse(self.KIND, self.options)
+        source = source_settings.parse(self.KIND, self.options)
         return _spark_schema(source.table.schema(everything=source.raw))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of a batch query."""
-        source = settings.parse(self.KIND, self.options)
-        kind = PushingReader if PUSHING in sys.modules else Reader
-        return kind(source, wanted(source, schema))
+        source = source_settings.parse(self.KIND, self.options)
+        kind = FilteringLogReader if PUSHDOWN_MODULE in sys.modules else LogReader
+        return kind(source, make_request(source, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of a stream over growing logs."""
-        source = settings.parse(self.KIND, self.options)
-        return StreamReader(source, wanted(source, schema))
+        source = source_settings.parse(self.KIND, self.options)
+        return LogStreamReader(source, make_request(source, schema))
 
 
-class Reader(DataSourceReader):
+class LogReader(DataSourceReader):
     """Reads the bytes that existed when the query was planned."""
 
-    def __init__(self, source: Settings, rows: Wanted) -> None:
+    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
         """Read `rows` of the objects of `source`; raises `SourceError` if it names none."""
         if not source.paths:
             raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows, self.tests = source, rows, list[Test]()
+        self.source, self.rows, self.tests = source, rows, list[ColumnTest]()
 
-    def partitions(self) -> list[Task]:
+    def partitions(self) -> list[SpanTask]:
         """Return the tasks, without objects and spans whose rows the pushed filters would all drop."""
         source = self.source
         places = [
             place
-            for place in expand(source.paths, source.kind.suffixes)
-            if filters.keeps_path(place.display_name, self.tests)
+            for place in expand_paths(source.paths, source.kind.suffixes)
+            if filters.may_keep_path(place.display_name, self.tests)
         ]
-        tasks = plan(source.framing, source.options, whole(places), source.tasks)
-        kept = (tuple(within(task, self._reaches)) for task in tasks)
-        return [Task(spans) for spans in kept if spans]
+        tasks = plan_tasks(source.framing, source.options, whole_objects(places), source.tasks)
+        kept = (tuple(filter_spans(task, self._reaches)) for task in tasks)
+        return [SpanTask(spans) for spans in kept if spans]
 
     def _reaches(self, first: int, last: int) -> bool:
-        return filters.keeps_range(first, last, self.tests)
+        return filters.may_keep_range(first, last, self.tests)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""
         for batch in _read(partition, self.rows):
-            yield filters.kept(batch, self.tests)
+            yield filters.apply_tests(batch, self.tests)
 
 
-def _read(partition: InputPartition, rows: Wanted) -> Iterator[pa.RecordBatch]:
+def _read(partition: InputPartition, rows: ReadRequest) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a task; if there is nothing to read, Spark passes a partition of its own."""
-    return read(partition.spans, rows) if isinstance(partition, Task) else iter(())
+    return read_spans(partition.spans, rows) if isinstance(partition, SpanTask) else iter(())
 
 
-class PushingReader(Reader):
+class FilteringLogReader(LogReader):
     """A reader that also takes filters from Spark."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
@@ -150,24 +150,24 @@ class PushingReader(Reader):
             else:
                 self.tests.append(test)
 
-    def _test(self, spark_filter: Filter) -> Test | None:
+    def _test(self, spark_filter: Filter) -> ColumnTest | None:
         negated = isinstance(spark_filter, Not)
         inner: Any = spark_filter.child if isinstance(spark_filter, Not) else spark_filter
         path = inner.attribute
         if len(path) != 1 or path[0] not in self.rows.schema.names:
             return None
-        test = Test(path[0], type(inner).__name__, getattr(inner, "value", None), negated)
-        return test if filters.possible(test, self.rows.schema.field(path[0]).type) else None
+        test = ColumnTest(path[0], type(inner).__name__, getattr(inner, "value", None), negated)
+        return test if filters.can_test(test, self.rows.schema.field(path[0]).type) else None
 
 
-class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads growing logs: each row once, as soon as later bytes cannot change it."""
 
-    def __init__(self, source: Settings, rows: Wanted) -> None:
+    def __init__(self, source: SourceSettings, rows: ReadRequest) -> None:
         """Follow the objects of `source`; raises `SourceError` if it names none."""
         if not source.paths:
             raise SourceError(f'{source.kind.name}: no path given; use .load("…")')
-        self.source, self.rows, self.follower = source, rows, Follower(source)
+        self.source, self.rows, self.follower = source, rows, OffsetTracker(source)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names, here and below
         """Return the offset at which nothing is read."""
@@ -187,18 +187,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the offset after one step."""
         match limit:
             case ReadMaxBytes(max_bytes=most):
-                step = Limit(bytes=most)
+                step = StepLimit(bytes=most)
             case ReadMaxFiles(max_files=most):
-                step = Limit(files=most)
+                step = StepLimit(files=most)
             case _:
-                step = Limit()
+                step = StepLimit()
         return {COMMITTED: self.follower.latest(start[COMMITTED], step)}
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Task]:
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[SpanTask]:
         """Return the tasks of one step, the same ones if it is repeated."""
         ranges = self.follower.ranges(start[COMMITTED], end[COMMITTED])
-        tasks = plan(self.source.framing, self.source.options, ranges, self.source.tasks)
-        return [Task(spans) for spans in tasks]
+        tasks = plan_tasks(self.source.framing, self.source.options, ranges, self.source.tasks)
+        return [SpanTask(spans) for spans in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task as Arrow batches."""

@@ -10,12 +10,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from wireproof.spark import job_files
-from wireproof.spark.places import Place
+from wireproof.spark.object_places import ObjectPlace
 from wireproof.trial.companions import Checked, companions, of_kafka
 
-NAME: Final = "companions.parquet"
+FILE_NAME: Final = "companions.parquet"
 
-COMPANIONS: Final = pa.schema(
+INDEX_FILES: Final = pa.schema(
     [
         ("object", pa.string()),
         ("at", pa.int64()),
@@ -26,7 +26,7 @@ COMPANIONS: Final = pa.schema(
 )
 
 
-def beside(places: Sequence[Place], out: Path) -> tuple[Checked, ...]:
+def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[Checked, ...]:
     """Check the index files of the local logs of Kafka; write their findings to `out`.
 
     Raises:
@@ -34,7 +34,7 @@ def beside(places: Sequence[Place], out: Path) -> tuple[Checked, ...]:
     """
     local = (Path(place.path) for place in places if not place.store)
     results = tuple(checked for path in local if of_kafka(path) for checked in companions(path))
-    job_files.write_table(out / NAME, list(_rows(results)), COMPANIONS)
+    job_files.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
     return results
 
 

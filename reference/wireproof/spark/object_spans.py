@@ -7,18 +7,18 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.spark.framing import Framing, edges
-from wireproof.spark.places import Place
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_places import ObjectPlace
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.split_points import StreamFraming, find_split_points
 from wireproof.wire.options import Options
 
-GRAIN_LEAST: Final = 1024 * 1024
+MIN_GRAIN: Final = 1024 * 1024
 """The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
 
-LITTLE: Final = 8
+SLACK_FRACTION: Final = 8
 """A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
 
-PACKED: Final = 3
+COMPRESSED_WEIGHT: Final = 3
 """The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
 
 INDEXERS: Final = 8
@@ -26,7 +26,7 @@ INDEXERS: Final = 8
 
 
 @frozen
-class Span:
+class ObjectSpan:
     """The bytes of an object that one task reads.
 
     Attributes:
@@ -34,83 +34,85 @@ class Span:
         start, end: split points. A compressed object has one span, from 0 to its stored size.
     """
 
-    place: Place
+    place: ObjectPlace
     start: int
     end: int
 
     @property
     def weight(self) -> int:
         """The cost, in bytes to read."""
-        return (self.end - self.start) * (PACKED if self.place.compression else 1)
+        return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
 
 
-Range = tuple[Place, int, int]
+ObjectRange = tuple[ObjectPlace, int, int]
 
 
-def whole(places: Iterable[Place]) -> list[Range]:
+def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
     """Return the whole objects as ranges."""
     return [(place, 0, place.size) for place in places]
 
 
-def plan(framing: Framing, options: Options, ranges: Iterable[Range], tasks: int) -> list[tuple[Span, ...]]:
+def plan_tasks(
+    framing: StreamFraming, options: Options, ranges: Iterable[ObjectRange], tasks: int
+) -> list[tuple[ObjectSpan, ...]]:
     """Group the ranges into about `tasks` tasks; none is empty.
 
     Each range begins and ends at a split point.
     """
     nonempty = [(place, start, end) for place, start, end in ranges if end > start]
     total = sum(end - start for _, start, end in nonempty)
-    grain = max(GRAIN_LEAST, -(-total // tasks))
+    grain = max(MIN_GRAIN, -(-total // tasks))
     is_remote = any(place.store for place, _, _ in nonempty)
     with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
         spans = [
             span
-            for parts in pool.map(lambda part: split(framing, options, part, grain), nonempty)
+            for parts in pool.map(lambda part: split_range(framing, options, part, grain), nonempty)
             for span in parts
         ]
-    return list(packed(spans, grain))
+    return list(group_spans(spans, grain))
 
 
-def split(framing: Framing, options: Options, part: Range, grain: int) -> list[Span]:
+def split_range(framing: StreamFraming, options: Options, part: ObjectRange, grain: int) -> list[ObjectSpan]:
     """Cut a range at the first split point after each `grain` bytes.
 
     A range that is only a little longer than `grain` stays whole.
     """
     place, start, end = part
-    if place.compression or end - start <= grain + grain // LITTLE:
-        return [Span(place, start, end)]
-    stored = Stored.of(place)
+    if place.compression or end - start <= grain + grain // SLACK_FRACTION:
+        return [ObjectSpan(place, start, end)]
+    stored = ObjectReader.of(place)
     try:
-        points = [start, *cuts(framing, stored, options, start, end, grain), end]
+        points = [start, *choose_split_points(framing, stored, options, start, end, grain), end]
     finally:
         stored.close()
-    return [Span(place, first, last) for first, last in pairwise(points)]
+    return [ObjectSpan(place, first, last) for first, last in pairwise(points)]
 
 
-def cuts(
-    framing: Framing, stored: Stored, options: Options, start: int, end: int, grain: int
+def choose_split_points(
+    framing: StreamFraming, stored: ObjectReader, options: Options, start: int, end: int, grain: int
 ) -> Iterator[int]:
     """Yield split points in a range, at least `grain` bytes apart.
 
     The search ends once the rest is one span, so it looks only at the start of a short object.
     """
     last = start
-    for point in edges(framing, stored, options, start, grain):
+    for point in find_split_points(framing, stored, options, start, grain):
         if point.at >= end:
             return
         if point.at - last >= grain:
             last = point.at
             yield last
-            if end - last <= grain + grain // LITTLE:
+            if end - last <= grain + grain // SLACK_FRACTION:
                 return
 
 
-def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
+def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[ObjectSpan, ...]]:
     """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes."""
-    task: list[Span] = []
+    task: list[ObjectSpan] = []
     weight = 0
     for span in spans:
         alone = span.place.compression is not None
-        if task and (alone or weight + span.weight > grain + grain // LITTLE):
+        if task and (alone or weight + span.weight > grain + grain // SLACK_FRACTION):
             yield tuple(task)
             task, weight = [], 0
         task.append(span)
@@ -122,11 +124,11 @@ def packed(spans: Iterable[Span], grain: int) -> Iterator[tuple[Span, ...]]:
         yield tuple(task)
 
 
-def within(spans: Iterable[Span], keeps: Callable[[int, int], bool]) -> Iterator[Span]:
+def filter_spans(spans: Iterable[ObjectSpan], keeps: Callable[[int, int], bool]) -> Iterator[ObjectSpan]:
     """Return the spans whose range of positions passes `keeps`; compressed objects are not tested."""
     return (span for span in spans if span.place.compression or keeps(span.start, span.end - 1))
 
 
-def resized(place: Place, size: int) -> Place:
+def with_size(place: ObjectPlace, size: int) -> ObjectPlace:
     """Return the object with another size."""
     return evolve(place, size=size)

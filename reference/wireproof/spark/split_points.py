@@ -23,16 +23,16 @@ from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
 from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
-from wireproof.spark.stored import Pieces, Stored
+from wireproof.spark.object_reader import ObjectReader, PieceReader
 from wireproof.wire.options import Options
 from wireproof.wire.scan_items import Item
 
-Stride = Callable[[Stored, int, Options], int]
+Stride = Callable[[ObjectReader, int, Options], int]
 """Returns the bytes of the item at a position if its header proves that it is complete; else 0."""
 
-FREE: Final = 256 * 1024 * 1024
-WORK: Final = 4
-"""The index pass may read `FREE` bytes again, and `WORK` for each byte passed.
+FREE_REREAD: Final = 256 * 1024 * 1024
+REREAD_FACTOR: Final = 4
+"""The index pass may read `FREE_REREAD` bytes again, and `REREAD_FACTOR` for each byte passed.
 
 Beyond that the reference continues alone, so damage that looks like a long entry every few bytes costs no
 more.
@@ -40,7 +40,7 @@ more.
 
 
 @frozen
-class Edge:
+class SplitPoint:
     """A position where an item ends and a scan may begin.
 
     Attributes:
@@ -56,13 +56,13 @@ class ItemScan(Protocol):
     """Yields the items of the scan that begin in a range."""
 
     def __call__(
-        self, framing: "Framing", stored: Stored, start: int, end: int, options: Options, /
+        self, framing: "StreamFraming", stored: ObjectReader, start: int, end: int, options: Options, /
     ) -> Iterator[Item]:
         """Yield the items; the range begins at a split point."""
 
 
 @frozen
-class Framing:
+class StreamFraming:
     """The rules for splitting a stream of one format.
 
     Attributes:
@@ -74,13 +74,13 @@ class Framing:
 
     fmt: Format
     stride: Stride
-    recover: Callable[[Format, Pieces, Options], Iterator[Edge]]
+    recover: Callable[[Format, PieceReader, Options], Iterator[SplitPoint]]
     items: ItemScan
 
 
-def edges(
-    framing: Framing, stored: Stored, options: Options, start: int = 0, step: int = 1
-) -> Iterator[Edge]:
+def find_split_points(
+    framing: StreamFraming, stored: ObjectReader, options: Options, start: int = 0, step: int = 1
+) -> Iterator[SplitPoint]:
     """Yield the split points after `start`, which is itself one; the last is the end of the object.
 
     Where headers can be followed, split points less than `step` bytes after the last one are left out.
@@ -90,14 +90,14 @@ def edges(
         reached = _follow_headers(framing.stride, stored, at, counted + step, options)
         if reached > at:
             at, counted = reached, _count_from(reached, counted, step)
-            yield Edge(at, settled)
+            yield SplitPoint(at, settled)
             continue
         pieces = stored.pieces(at)
         for point in framing.recover(framing.fmt, pieces, options):
             at, settled = point.at, settled and point.settled
             counted = _count_from(at, counted, step)
-            yield Edge(at, settled)
-            if reread + pieces.position - at <= FREE + WORK * (at - start):
+            yield SplitPoint(at, settled)
+            if reread + pieces.position - at <= FREE_REREAD + REREAD_FACTOR * (at - start):
                 reread += pieces.position - at
                 break
 
@@ -107,7 +107,7 @@ def _count_from(at: int, counted: int, step: int) -> int:
     return at if at - counted >= step else counted
 
 
-def _follow_headers(stride: Stride, stored: Stored, at: int, goal: int, options: Options) -> int:
+def _follow_headers(stride: Stride, stored: ObjectReader, at: int, goal: int, options: Options) -> int:
     """Return the first position from `goal` on that headers lead to, or the last one that they lead to."""
     while at < goal and (size := stride(stored, at, options)):
         at += size
@@ -117,22 +117,22 @@ def _follow_headers(stride: Stride, stored: Stored, at: int, goal: int, options:
 # --- the reference continues from a position ---
 
 
-def _recover_by_item(fmt: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
+def _recover_by_item(fmt: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
     """Yield split points for scans that carry nothing but the position from one item to the next.
 
     These are kafka/scan.py and iggy/log.py.
     """
     start = pieces.position
     for item in formats.scan(fmt, pieces, options):
-        checked = doubted(fmt, pieces, evolve(item, at=start + item.at), options)
+        checked = recheck_item(fmt, pieces, evolve(item, at=start + item.at), options)
         settled = not pieces.ended or checked.kind != item.kind or _is_certain(fmt, pieces, checked, options)
         pieces.forget(checked.at + checked.length)
-        yield Edge(checked.at + checked.length, settled)
+        yield SplitPoint(checked.at + checked.length, settled)
         if checked.kind != item.kind:
             return
 
 
-def _is_certain(fmt: Format, pieces: Pieces, garbage: Item, options: Options) -> bool:
+def _is_certain(fmt: Format, pieces: PieceReader, garbage: Item, options: Options) -> bool:
     """Return whether garbage certainly ends here, although bytes in it look like a cut entry."""
     end = garbage.at + garbage.length
     if fmt.name != "kafka.log" or garbage.kind != "garbage" or end >= pieces.stored.size:
@@ -140,7 +140,9 @@ def _is_certain(fmt: Format, pieces: Pieces, garbage: Item, options: Options) ->
     return kafka_resync.two_entries_begin_at(pieces.read, end, options)
 
 
-def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
+def recheck_item(
+    fmt: Format, pieces: PieceReader, item: Item, options: Options, end: int | None = None
+) -> Item:
     """Return the item, or garbage in its place if valid entries follow inside the bytes that it claims.
 
     If an entry seems to be cut, its size may be damaged: see `kafka.resync` and `iggy.resync`.
@@ -153,10 +155,14 @@ def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int 
         end: a split point; an entry that claims bytes after it has a damaged size.
     """
     over = fmt.name == "kafka.log" and end is not None and item.at + item.length > end
-    if item.kind == "frame" or not (over or item.kind == "tail") or fmt.name not in RESUMED:
+    if item.kind == "frame" or not (over or item.kind == "tail") or fmt.name not in RESUME_SEARCHES:
         return item
     length = end - item.at if over and end is not None else item.length
-    stop = RESUMED[fmt.name](fmt, pieces.read(item.at, length), options) if length <= TAIL_MOST else 0
+    stop = (
+        RESUME_SEARCHES[fmt.name](fmt, pieces.read(item.at, length), options)
+        if length <= MAX_TAIL_BYTES
+        else 0
+    )
     if not stop and (not over or end == pieces.stored.size):
         return item
     return Item("garbage", item.at, stop or length, cls="bad-length")
@@ -170,16 +176,16 @@ def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
     return iggy_resync.damaged_length(iggy_log.REVISIONS[fmt.revision], data, len(data), None)
 
 
-RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
+RESUME_SEARCHES: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
     "kafka.log": _kafka_resumed,
     "iggy.log": _iggy_resumed,
 }
 
-TAIL_MOST: Final = MAX_ENTRY + LOG_OVERHEAD
+MAX_TAIL_BYTES: Final = MAX_ENTRY + LOG_OVERHEAD
 """The greatest tail that is searched for entries, in bytes."""
 
 
-def _recover_by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator[Edge]:
+def _recover_by_scanner(_: Format, pieces: PieceReader, options: Options) -> Iterator[SplitPoint]:
     """Yield split points for Heka.
 
     Its scan carries more than the position, but nothing more after most frames: heka/scan.py.
@@ -189,11 +195,13 @@ def _recover_by_scanner(_: Format, pieces: Pieces, options: Options) -> Iterator
     for piece in pieces:
         for _item in scanner.feed(piece):
             if scanner.clean:
-                yield Edge(scanner.here, settled=True)
-    yield Edge(pieces.position, settled=False)
+                yield SplitPoint(scanner.here, settled=True)
+    yield SplitPoint(pieces.position, settled=False)
 
 
-def _scan_items(framing: Framing, stored: Stored, start: int, end: int, options: Options) -> Iterator[Item]:
+def _scan_items(
+    framing: StreamFraming, stored: ObjectReader, start: int, end: int, options: Options
+) -> Iterator[Item]:
     """Yield the items of a range.
 
     The scan reads past `end` as far as it must to judge the items that begin before it.
@@ -205,8 +213,8 @@ def _scan_items(framing: Framing, stored: Stored, start: int, end: int, options:
             moved = evolve(item, at=start + item.at)
             if moved.at >= end:
                 return
-            if reread <= FREE + WORK * (moved.at - start):
-                moved = doubted(framing.fmt, pieces, moved, options, end)
+            if reread <= FREE_REREAD + REREAD_FACTOR * (moved.at - start):
+                moved = recheck_item(framing.fmt, pieces, moved, options, end)
             at = moved.at + moved.length
             pieces.forget(at)
             yield moved
@@ -217,7 +225,7 @@ def _scan_items(framing: Framing, stored: Stored, start: int, end: int, options:
 
 
 def _scan_record_by_record(
-    framing: Framing, stored: Stored, start: int, end: int, options: Options
+    framing: StreamFraming, stored: ObjectReader, start: int, end: int, options: Options
 ) -> Iterator[Item]:
     """Yield the items of a range, record by record.
 
@@ -229,8 +237,8 @@ def _scan_record_by_record(
         if not size:
             tail = Item("tail", at, stored.size - at)
             rest = (
-                doubted(framing.fmt, stored.pieces(at), tail, options)
-                if reread <= FREE + WORK * (at - start)
+                recheck_item(framing.fmt, stored.pieces(at), tail, options)
+                if reread <= FREE_REREAD + REREAD_FACTOR * (at - start)
                 else tail
             )
             yield rest
@@ -247,7 +255,7 @@ def _scan_record_by_record(
 _SIZE_MAGIC: Final = Struct(">8xi4xB")
 
 
-def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
+def _kafka_stride(stored: ObjectReader, position: int, options: Options) -> int:
     """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
     data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
     if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
@@ -263,7 +271,7 @@ def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
 def _iggy_stride(edition: iggy_log.LogRevision) -> Stride:
     """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
 
-    def stride(stored: Stored, position: int, _: Options) -> int:
+    def stride(stored: ObjectReader, position: int, _: Options) -> int:
         size, known = 1, False
         while not known and position + size <= stored.size:
             data, at = stored.at(position, size)
@@ -273,7 +281,7 @@ def _iggy_stride(edition: iggy_log.LogRevision) -> Stride:
     return stride
 
 
-def _heka_stride(stored: Stored, position: int, options: Options) -> int:
+def _heka_stride(stored: ObjectReader, position: int, options: Options) -> int:
     """Follow a frame: a valid header, all of the message, and a separator after it. heka.md §2.1.
 
     An error inside such a frame does not move its end. If something else than a separator follows, the scan
@@ -293,7 +301,7 @@ def _heka_stride(stored: Stored, position: int, options: Options) -> int:
     return total if options.resync == "go" or _separator(stored, end) else 0
 
 
-def _separator(stored: Stored, position: int) -> bool:
+def _separator(stored: ObjectReader, position: int) -> bool:
     data, at = stored.at(position, 1)
     return data[at : at + 1] == bytes([RECORD_SEPARATOR])
 
@@ -311,12 +319,14 @@ def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
     return len(header) + found.header.message_length
 
 
-KAFKA: Final = Framing(formats.get("kafka.log", "mixed"), _kafka_stride, _recover_by_item, _scan_items)
+KAFKA: Final = StreamFraming(formats.get("kafka.log", "mixed"), _kafka_stride, _recover_by_item, _scan_items)
 
-HEKA: Final = Framing(formats.get("heka.stream", "0.10"), _heka_stride, _recover_by_scanner, _scan_items)
+HEKA: Final = StreamFraming(
+    formats.get("heka.stream", "0.10"), _heka_stride, _recover_by_scanner, _scan_items
+)
 
 IGGY: Final = {
-    revision: Framing(
+    revision: StreamFraming(
         formats.get("iggy.log", revision), _iggy_stride(edition), _recover_by_item, _scan_record_by_record
     )
     for revision, edition in iggy_log.REVISIONS.items()

@@ -13,33 +13,33 @@ from attrs import frozen
 
 from wireproof.cases.looks import looks_like
 from wireproof.spark.errors import SourceError
-from wireproof.spark.places import Place, Skipped
-from wireproof.spark.settings import Settings
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_places import ObjectPlace, SkippedObject
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.source_settings import SourceSettings
 from wireproof.trial.iggy_companions import HEAD, kafkas, row_of
 
-MOST: Final = 100
+MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
 
-SHOWN: Final = 3
+MAX_NAMES: Final = 3
 """Objects that are named for each reason to skip them."""
 
 
 @frozen
-class Outcome:
+class ScanReport:
     """The lines, and whether they report an error."""
 
     lines: tuple[str, ...]
     wrong: bool
 
 
-def outcome(
-    source: Settings,
-    places: Sequence[Place],
-    skipped: Sequence[Skipped],
+def report_scan(
+    source: SourceSettings,
+    places: Sequence[ObjectPlace],
+    skipped: Sequence[SkippedObject],
     files: list[dict[str, Any]],
     out: Path,
-) -> Outcome:
+) -> ScanReport:
     """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
     unread = list(_unread(source, places, files))
     faults = [_fault(row) for row in files if row["fault"]]
@@ -53,11 +53,11 @@ def outcome(
         *_tails(files),
         *_skipped(skipped),
     ]
-    return Outcome(tuple(lines), bool(unread or faults or damaged))
+    return ScanReport(tuple(lines), bool(unread or faults or damaged))
 
 
 def _capped(lines: list[str]) -> list[str]:
-    return lines[:MOST] + [f"… {len(lines) - MOST} more"] * (len(lines) > MOST)
+    return lines[:MAX_LINES] + [f"… {len(lines) - MAX_LINES} more"] * (len(lines) > MAX_LINES)
 
 
 def _fault(row: dict[str, Any]) -> str:
@@ -70,10 +70,10 @@ def _fault(row: dict[str, Any]) -> str:
 
 def _damaged(out: Path, count: int) -> Iterator[str]:
     rows = pq.read_table(out / "damage.parquet").to_pylist()
-    for row in rows[:MOST]:
+    for row in rows[:MAX_LINES]:
         end = row["position"] + row["length"]
         yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
-    if (more := max(count, len(rows)) - MOST) > 0:
+    if (more := max(count, len(rows)) - MAX_LINES) > 0:
         yield f"… {more:,} more: see the table damage, or frames with kind = 'garbage'"
 
 
@@ -88,20 +88,20 @@ def _too_large(out: Path) -> Iterator[str]:
 def _tails(files: list[dict[str, Any]]) -> list[str]:
     """Return a line for the objects that end within an entry, as objects do that are being written."""
     cut = [row for row in files if row["tails"] and row["frames"]]
-    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:SHOWN])
-    more = ", …" if len(cut) > SHOWN else ""
+    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:MAX_NAMES])
+    more = ", …" if len(cut) > MAX_NAMES else ""
     return [f"{len(cut)} objects end within an entry: {named}{more}"] if cut else []
 
 
-def _skipped(skipped: Sequence[Skipped]) -> Iterator[str]:
+def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
     """Yield one line for each reason."""
-    by_reason: dict[str, list[Skipped]] = {}
+    by_reason: dict[str, list[SkippedObject]] = {}
     for each in skipped:
         reason = each.reason.partition(",")[0] if "read, " in each.reason else each.reason
         by_reason.setdefault(reason, []).append(each)
     for reason, objects in sorted(by_reason.items()):
-        names = ", ".join(each.display_name for each in objects[:SHOWN])
-        more = ", …" if len(objects) > SHOWN else ""
+        names = ", ".join(each.display_name for each in objects[:MAX_NAMES])
+        more = ", …" if len(objects) > MAX_NAMES else ""
         size = sum(each.size for each in objects)
         yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
 
@@ -109,7 +109,9 @@ def _skipped(skipped: Sequence[Skipped]) -> Iterator[str]:
 # --- objects without a valid entry ---
 
 
-def _unread(source: Settings, places: Sequence[Place], files: list[dict[str, Any]]) -> Iterator[str]:
+def _unread(
+    source: SourceSettings, places: Sequence[ObjectPlace], files: list[dict[str, Any]]
+) -> Iterator[str]:
     empty = {row["path"] for row in files if not row["frames"] and row["read"]}
     for place in places:
         if place.display_name in empty:
@@ -117,11 +119,11 @@ def _unread(source: Settings, places: Sequence[Place], files: list[dict[str, Any
             yield f"not read: {place.display_name}: {reason}; {_suggestion(place)}"
 
 
-def _suggestion(place: Place) -> str:
+def _suggestion(place: ObjectPlace) -> str:
     """Return what the object may be instead, with the command to read it."""
     if place.compression:
         return "decompress it and run wireproof explain on the file"
-    head = head_of(place)
+    head = first_bytes(place)
     if (fmt := row_of(head)) is not None:
         return f"scan it with --source iggy_log --set revision={fmt.revision}"
     if kafkas(head):
@@ -130,21 +132,21 @@ def _suggestion(place: Place) -> str:
     return f"it looks like {guess}" if guess else "no known format matches"
 
 
-def head_of(place: Place) -> bytes:
+def first_bytes(place: ObjectPlace) -> bytes:
     """Return the first bytes of an object."""
-    stored = Stored.of(place)
+    stored = ObjectReader.of(place)
     try:
         return stored.read(0, min(HEAD, place.size))
     finally:
         stored.close()
 
 
-def revision_of(places: Sequence[Place]) -> str | None:
+def find_revision(places: Sequence[ObjectPlace]) -> str | None:
     """Return the revision of the first Iggy segment among some objects that shows one; None if none does."""
     for place in places:
         if place.size and not place.compression:
             try:
-                fmt = row_of(head_of(place))
+                fmt = row_of(first_bytes(place))
             except SourceError:  # the object is gone; the scan reports that
                 continue
             if fmt is not None:

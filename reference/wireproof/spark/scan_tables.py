@@ -18,9 +18,9 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import asdict, astuple, define, field, frozen
 
-from wireproof.spark.damages import Damages
-from wireproof.spark.judging import Judged, Seen
-from wireproof.spark.vectors import SIGNATURE, Vectors, named
+from wireproof.spark.damage_places import SpanDamage
+from wireproof.spark.item_cases import ItemCase, ItemVerdict
+from wireproof.spark.verdict_matrix import SIGNATURE, VerdictVectors, signature_columns
 from wireproof.trial.signature import Signature
 from wireproof.wire.scan_items import Item
 
@@ -96,12 +96,12 @@ RUN: Final = pa.schema(
 )
 """The arguments, in one row; it does not depend on when or how often the scan was run."""
 
-SAMPLE_MOST: Final = 1024 * 1024
+MAX_SAMPLE_BYTES: Final = 1024 * 1024
 """The greatest sample, in bytes; longer items are counted but not stored."""
 
 
 @frozen
-class Sample:
+class ItemSample:
     """An item that has a signature."""
 
     signature: Signature
@@ -118,7 +118,7 @@ class Sample:
 
 
 @define
-class Part:
+class SpanResult:
     """The results of one span.
 
     Attributes:
@@ -137,12 +137,12 @@ class Part:
     kinds: dict[str, list[int]] = field(
         factory=lambda: {kind: [0, 0] for kind in ("frame", "garbage", "tail")}
     )
-    samples: dict[Signature, list[Sample]] = field(factory=dict)
-    vectors: Vectors = field(factory=Vectors)
-    damages: Damages = field(factory=Damages)
+    samples: dict[Signature, list[ItemSample]] = field(factory=dict)
+    vectors: VerdictVectors = field(factory=VerdictVectors)
+    damages: SpanDamage = field(factory=SpanDamage)
     fault: str | None = None
 
-    def count(self, judged: Judged, item: Item, number: int = 1, weight: int | None = None) -> None:
+    def count(self, judged: ItemVerdict, item: Item, number: int = 1, weight: int | None = None) -> None:
         """Count an item, or several equal ones, for a signature."""
         self.counts[judged.signature] += number
         self.weights[judged.signature] += item.length if weight is None else weight
@@ -152,14 +152,14 @@ class Part:
         self.kinds[kind][0] += number
         self.kinds[kind][1] += weight
 
-    def sample(self, judged: Judged, item_case: Seen, name: str) -> None:
+    def sample(self, judged: ItemVerdict, item_case: ItemCase, name: str) -> None:
         """Store the item if it is among the smallest of a finding."""
         item, data, case = item_case.item, item_case.data, item_case.case
-        if not judged.finding or len(data) > SAMPLE_MOST or len(data) != item.length:
+        if not judged.finding or len(data) > MAX_SAMPLE_BYTES or len(data) != item.length:
             return
         codec_format = case.joined if case else ""
         held = self.samples.setdefault(judged.signature, [])
-        held.append(Sample(judged.signature, name, item.at, item.length, codec_format, data.hex()))
+        held.append(ItemSample(judged.signature, name, item.at, item.length, codec_format, data.hex()))
         held.sort(key=lambda sample: sample.order)
         del held[self.most :]
 
@@ -181,7 +181,7 @@ class Part:
 # --- the whole ---
 
 
-def signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def merge_signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the counts by signature over all spans."""
     total: Counter[tuple[str, ...]] = Counter()
     weight: Counter[tuple[str, ...]] = Counter()
@@ -189,20 +189,23 @@ def signatures(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         for *names, count, size in part["signatures"]:
             total[tuple(names)] += count
             weight[tuple(names)] += size
-    return [{**named(Signature(*key)), "count": total[key], "bytes": weight[key]} for key in sorted(total)]
+    return [
+        {**signature_columns(Signature(*key)), "count": total[key], "bytes": weight[key]}
+        for key in sorted(total)
+    ]
 
 
-def samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+def merge_samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     """Return the smallest samples of each signature over all spans."""
-    held: dict[Signature, list[Sample]] = {}
+    held: dict[Signature, list[ItemSample]] = {}
     for part in parts:
         for row in part["samples"]:
-            sample = Sample(**{**row, "signature": Signature(**row["signature"])})
+            sample = ItemSample(**{**row, "signature": Signature(**row["signature"])})
             held.setdefault(sample.signature, []).append(sample)
     chosen = (sample for key in sorted(held) for sample in sorted(held[key], key=attrgetter("order"))[:most])
     return [
         {
-            **named(sample.signature),
+            **signature_columns(sample.signature),
             "object": sample.object,
             "position": sample.position,
             "length": sample.length,
@@ -213,7 +216,7 @@ def samples(parts: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     ]
 
 
-def files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+def merge_files(spans: Iterable[tuple[str, int, bool, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     """Yield the row of each object, from (path, size, compressed, part) by span.
 
     Raises:

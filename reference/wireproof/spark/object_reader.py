@@ -11,26 +11,26 @@ from typing import Any, Final
 from attrs import define, field
 
 from wireproof.spark.errors import SourceError
-from wireproof.spark.places import Place, filesystem
+from wireproof.spark.object_places import ObjectPlace, filesystem
 
-NEAR: Final = 512
+LOCAL_WINDOW: Final = 512
 """Bytes read at once to look at headers on a local disk, where reading unneeded bytes also costs."""
 
-FAR: Final = 1024 * 1024
+REMOTE_WINDOW: Final = 1024 * 1024
 """The same on a store behind a network, where a request costs more than a mebibyte."""
 
-PIECES: Final = (64 * 1024, 4 * 1024 * 1024)
+PIECE_SIZES: Final = (64 * 1024, 4 * 1024 * 1024)
 """Bytes of the first piece and of the longest: sizes double, so that a short look costs little."""
 
 
-ROOMS: Final = 2
+MAX_FREE_BUFFERS: Final = 2
 """Chunk buffers that are kept for the next object: new pages cost as much as reading into them."""
 
 _free_memory: list[bytearray] = []
 
 
 @define
-class Local:
+class LocalFile:
     """A file on this machine."""
 
     descriptor: int
@@ -48,7 +48,7 @@ class Local:
 
 
 @define
-class Stored:
+class ObjectReader:
     """Reads the first `size` bytes of an object.
 
     Attributes:
@@ -61,23 +61,23 @@ class Stored:
     file: Any
     display_name: str
     size: int
-    window: int = NEAR
+    window: int = LOCAL_WINDOW
     _held: bytes = field(default=b"", init=False)
     _held_at: int = field(default=0, init=False)
     _memory: bytearray = field(factory=bytearray, init=False)
 
     @classmethod
-    def of(cls, place: Place) -> "Stored":
+    def of(cls, place: ObjectPlace) -> "ObjectReader":
         """Open the object; raises `SourceError` if that fails."""
         try:
             file = (
                 filesystem(place.store).open_input_file(place.path)
                 if place.store
-                else Local(os.open(place.path, os.O_RDONLY))
+                else LocalFile(os.open(place.path, os.O_RDONLY))
             )
         except OSError as error:
             raise SourceError(f"{place.display_name}: {str(error).splitlines()[0]}") from None
-        return cls(file, place.display_name, place.size, FAR if place.store else NEAR)
+        return cls(file, place.display_name, place.size, REMOTE_WINDOW if place.store else LOCAL_WINDOW)
 
     def read(self, position: int, length: int) -> bytes:
         """Read these bytes, as far as they are before the end.
@@ -86,7 +86,7 @@ class Stored:
             SourceError: the object got shorter.
         """
         wanted = min(length, self.size - position)
-        if isinstance(self.file, Local) and wanted > 0:  # most reads are short, and there are many
+        if isinstance(self.file, LocalFile) and wanted > 0:  # most reads are short, and there are many
             data = os.pread(self.file.descriptor, wanted, position)
             if len(data) == wanted:
                 return data
@@ -100,7 +100,7 @@ class Stored:
         wanted = min(length, self.size - position)
         if wanted <= 0:
             return memoryview(b"")
-        if isinstance(self.file, Local):
+        if isinstance(self.file, LocalFile):
             if len(self._memory) < wanted:
                 self._memory = _chunk_memory(wanted)
             return self._check_length(
@@ -125,14 +125,14 @@ class Stored:
             self._held, self._held_at, inside = self.read(position, max(length, self.window)), position, 0
         return self._held, inside
 
-    def pieces(self, position: int) -> "Pieces":
+    def pieces(self, position: int) -> "PieceReader":
         """Return all bytes from `position` on, in pieces."""
-        return Pieces(self, position)
+        return PieceReader(self, position)
 
     def close(self) -> None:
         """Close the object and keep the memory of its chunks for the next one."""
         self.file.close()
-        if self._memory and len(_free_memory) < ROOMS:
+        if self._memory and len(_free_memory) < MAX_FREE_BUFFERS:
             _free_memory.append(self._memory)
         self._memory = bytearray()
 
@@ -144,7 +144,7 @@ def _chunk_memory(wanted: int) -> bytearray:
 
 
 @define
-class Pieces(Iterator[bytes]):
+class PieceReader(Iterator[bytes]):
     """The bytes of an object from a position on; the last ones are kept and can be read again.
 
     Attributes:
@@ -152,11 +152,11 @@ class Pieces(Iterator[bytes]):
         ended: whether more bytes were requested than there are.
     """
 
-    stored: Stored
+    stored: ObjectReader
     position: int
     ended: bool = field(default=False, init=False)
     _kept: bytearray = field(factory=bytearray, init=False)
-    _length: int = field(default=PIECES[0], init=False)
+    _length: int = field(default=PIECE_SIZES[0], init=False)
 
     def __next__(self) -> bytes:
         """Return the next piece."""
@@ -166,7 +166,7 @@ class Pieces(Iterator[bytes]):
             raise StopIteration
         self.position += len(piece)
         self._kept += piece
-        self._length = min(2 * self._length, PIECES[1])
+        self._length = min(2 * self._length, PIECE_SIZES[1])
         return piece
 
     def read(self, position: int, length: int) -> bytes:

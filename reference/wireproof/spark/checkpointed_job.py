@@ -15,19 +15,19 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 from attrs import frozen
 
-from wireproof.spark import job_files, settings
+from wireproof.spark import job_files, source_settings
+from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
-from wireproof.spark.shipping import Where
 
-REPORT: Final = "span long"
+REPORT_SCHEMA: Final = "span long"
 """The schema of the row that goes through Spark for each span."""
 
-TOLD_EVERY: Final = 0.3
+PROGRESS_SECONDS: Final = 0.3
 """Seconds between two reports of progress."""
 
 
 @frozen
-class Tasks:
+class TaskCounts:
     """The tasks of a job, from Spark's status tracker; all 0 before the job started."""
 
     all: int = 0
@@ -36,7 +36,7 @@ class Tasks:
     failed: int = 0
 
 
-Progress = Callable[[int, int, Tasks], None]
+Progress = Callable[[int, int, TaskCounts], None]
 """Receives the completed weight, the total weight and the tasks, a few times a second."""
 
 
@@ -44,7 +44,7 @@ RunSpan = Callable[[int], None]
 """Runs the span with a number, and commits it."""
 
 
-class Plan(Protocol):
+class JobPlan(Protocol):
     """The plan of a job that is done in spans."""
 
     @property
@@ -59,37 +59,39 @@ class Plan(Protocol):
         """Return the remaining spans as about `count` tasks of about the same weight."""
 
 
-def committed(out: Path, number: int) -> Path:
+def commit_file(out: Path, number: int) -> Path:
     """Return the file that commits a span."""
     return out / "spans" / f"{number:06}.json"
 
 
-def begun(out: Path, number: int) -> Path:
+def start_file(out: Path, number: int) -> Path:
     """Return the empty file whose time shows when a span was started."""
     return out / "begun" / f"{number:06}"
 
 
-def begin(out: Path, number: int) -> None:
+def mark_started(out: Path, number: int) -> None:
     """Record that a span starts, perhaps again."""
-    file = begun(out, number)
+    file = start_file(out, number)
     file.parent.mkdir(exist_ok=True)
     file.touch()
 
 
-def left(plan: Plan) -> list[int]:
+def remaining_spans(plan: JobPlan) -> list[int]:
     """Return the spans that are not committed."""
-    folder = committed(plan.out, 0).parent
+    folder = commit_file(plan.out, 0).parent
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return [n for n in range(len(plan.weights)) if committed(plan.out, n).name not in names]
+    return [n for n in range(len(plan.weights)) if commit_file(plan.out, n).name not in names]
 
 
-def tidy(out: Path) -> None:
+def remove_partial_files(out: Path) -> None:
     """Remove files that killed tasks left incomplete; every span must be committed."""
     for file in out.glob("*/.*"):
         file.unlink()
 
 
-def kept(out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def load_or_make_plan(
+    out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
     """Return the plan stored in `out`, or make a new one and store it there.
 
     Args:
@@ -116,7 +118,7 @@ def kept(out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[s
     return page
 
 
-def work(
+def run_tasks(
     run_span: RunSpan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Run the tasks of some Arrow batches, for `mapInArrow`.
@@ -131,8 +133,12 @@ def work(
                 yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
 
 
-def on_spark(
-    plan: Plan, run_span: RunSpan, cluster: Where | str | None, progress: Progress, tasks: int | None = None
+def run_on_spark(
+    plan: JobPlan,
+    run_span: RunSpan,
+    cluster: ClusterEnv | str | None,
+    progress: Progress,
+    tasks: int | None = None,
 ) -> None:
     """Run the remaining spans.
 
@@ -148,14 +154,14 @@ def on_spark(
     """
     from wireproof.spark.session import session  # noqa: PLC0415 - not needed if no span remains
 
-    target = cluster if isinstance(cluster, Where) else Where(cluster)
+    target = cluster if isinstance(cluster, ClusterEnv) else ClusterEnv(cluster)
     conf = target.settings()
-    _report(plan, progress, Tasks())
+    _report(plan, progress, TaskCounts())
     spark = session(target.master, conf=conf)
     context = spark.sparkContext
-    dealt = plan.tasks(tasks or settings.TASKS_PER_CORE * context.defaultParallelism)
+    dealt = plan.tasks(tasks or source_settings.TASKS_PER_CORE * context.defaultParallelism)
     task_rows = spark.range(0, len(dealt), 1, len(dealt))
-    reports = task_rows.mapInArrow(partial(work, run_span, dealt), REPORT)
+    reports = task_rows.mapInArrow(partial(run_tasks, run_span, dealt), REPORT_SCHEMA)
     group, failed = f"wireproof-{uuid.uuid4()}", list[BaseException]()
 
     def collect() -> None:
@@ -168,24 +174,24 @@ def on_spark(
     job = threading.Thread(target=collect, daemon=True)
     job.start()
     while job.is_alive():
-        job.join(TOLD_EVERY)
-        _report(plan, progress, tasks_of(context.statusTracker(), group))
+        job.join(PROGRESS_SECONDS)
+        _report(plan, progress, count_tasks(context.statusTracker(), group))
     if failed:
         raise failed[0]
 
 
-def _report(plan: Plan, progress: Progress, tasks: Tasks) -> None:
+def _report(plan: JobPlan, progress: Progress, tasks: TaskCounts) -> None:
     weights = plan.weights
     total = sum(weights)
-    progress(total - sum(weights[number] for number in left(plan)), total, tasks)
+    progress(total - sum(weights[number] for number in remaining_spans(plan)), total, tasks)
 
 
-def tasks_of(tracker: Any, group: str) -> Tasks:  # noqa: ANN401 - the status tracker of a session, or a stand-in
+def count_tasks(tracker: Any, group: str) -> TaskCounts:  # noqa: ANN401 - the status tracker of a session, or a stand-in
     """Count the tasks of a group of jobs; jobs that the tracker has forgotten count nothing."""
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
     known = [stage for stage in stages if stage]
-    return Tasks(
+    return TaskCounts(
         sum(stage.numTasks for stage in known),
         sum(stage.numActiveTasks for stage in known),
         sum(stage.numCompletedTasks for stage in known),

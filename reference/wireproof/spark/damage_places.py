@@ -16,11 +16,11 @@ from attrs import define, field
 from wireproof.cases.survey import MISFITS
 from wireproof.wire.scan_items import Item
 
-MOST: Final = 1000
+MAX_PLACES: Final = 1000
 """Places that are listed for a span; the others are only counted."""
 
-ORDER: Final = "offsets-not-monotonic"
-EPOCHS: Final = "leader-epoch-order"
+OFFSET_ORDER: Final = "offsets-not-monotonic"
+EPOCH_ORDER: Final = "leader-epoch-order"
 
 SEGMENT: Final = re.compile(r"\d{20}\.log(\.gz|\.bz2|\.zst|\.lz4)?")
 """The name of a segment, whose entries belong to one partition; other objects may mix partitions."""
@@ -32,7 +32,7 @@ DAMAGE: Final = pa.schema(
 
 
 @define
-class Damages:
+class SpanDamage:
     """The damaged places of a span.
 
     Attributes:
@@ -50,7 +50,7 @@ class Damages:
     def add(self, position: int, length: int, cls: str) -> None:
         """Add a place."""
         self.count += 1
-        if len(self.places) < MOST:
+        if len(self.places) < MAX_PLACES:
             self.places.append([position, length, cls])
 
     def add_item(self, item: Item) -> None:
@@ -80,7 +80,10 @@ class Damages:
         assert self.ends is not None, "set together with `begins`"
         lasts = np.concatenate([[self.ends[0]], last])
         epochs = np.concatenate([[self.ends[1]], epoch])
-        for cls, wrong in ((ORDER, first <= lasts[:-1]), (EPOCHS, (epoch < epochs[:-1]) | (epoch < -1))):
+        for cls, wrong in (
+            (OFFSET_ORDER, first <= lasts[:-1]),
+            (EPOCH_ORDER, (epoch < epochs[:-1]) | (epoch < -1)),
+        ):
             for row in np.flatnonzero(wrong).tolist():
                 self.add(int(position[row]), int(length[row]), cls)
         self.ends = [int(lasts[-1]), int(epochs[-1])]
@@ -90,29 +93,29 @@ class Damages:
         return {"places": self.places, "count": self.count, "begins": self.begins, "ends": self.ends}
 
 
-def segment(name: str) -> bool:
+def is_segment(name: str) -> bool:
     """Return whether an object has the name of a segment."""
     return SEGMENT.fullmatch(Path(name).name) is not None
 
 
-def across(spans: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
+def damage_across_spans(spans: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the places of all spans, with their objects, and the entries out of order between two spans."""
     before: dict[str, list[int]] = {}
     for name, damage in spans:
         begins, last = damage["begins"], before.get(name)
         if begins and last:
             if begins[0] <= last[0]:
-                yield name, [begins[2], begins[3], ORDER]
+                yield name, [begins[2], begins[3], OFFSET_ORDER]
             if begins[1] < last[1]:
-                yield name, [begins[2], begins[3], EPOCHS]
+                yield name, [begins[2], begins[3], EPOCH_ORDER]
         yield from ((name, place) for place in damage["places"])
         if damage["ends"]:
             before[name] = damage["ends"]
 
 
-def rows(spans: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+def damage_rows(spans: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the rows of the table of damage."""
     return [
         {"path": name, "position": at, "length": length, "class": cls}
-        for name, (at, length, cls) in across(spans)
+        for name, (at, length, cls) in damage_across_spans(spans)
     ]

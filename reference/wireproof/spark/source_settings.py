@@ -9,14 +9,14 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.spark import heka_columns, iggy_columns, kafka_columns
-from wireproof.spark.columns import Table
+from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
 from wireproof.wire.options import MAX_OUTPUT, Options
 
 
 @frozen
-class Kind:
+class SourceKind:
     """A source.
 
     Attributes:
@@ -27,37 +27,37 @@ class Kind:
     """
 
     name: str
-    framings: Mapping[str, Framing]
-    frames: Table
-    records: Table
+    framings: Mapping[str, StreamFraming]
+    frames: SourceTable
+    records: SourceTable
     suffixes: tuple[str, ...]
 
 
 KINDS: Final = {
     kind.name: kind
     for kind in (
-        Kind(
+        SourceKind(
             "wireproof.kafka_log",
             {KAFKA.fmt.revision: KAFKA},
             kafka_columns.FRAMES,
             kafka_columns.RECORDS,
             (".log",),
         ),
-        Kind(
+        SourceKind(
             "wireproof.heka_stream", {HEKA.fmt.revision: HEKA}, heka_columns.FRAMES, heka_columns.RECORDS, ()
         ),
-        Kind("wireproof.iggy_log", IGGY, iggy_columns.FRAMES, iggy_columns.RECORDS, (".log",)),
+        SourceKind("wireproof.iggy_log", IGGY, iggy_columns.FRAMES, iggy_columns.RECORDS, (".log",)),
     )
 }
 """The sources, by name."""
 
 CORES: Final = os.cpu_count() or 1
 TASKS_PER_CORE: Final = 3
-UNPACKED_MOST: Final = 16 * 1024 * 1024 * 1024
+MAX_UNPACKED: Final = 16 * 1024 * 1024 * 1024
 
 
 @frozen
-class Settings:
+class SourceSettings:
     """The parsed options of a source.
 
     Attributes:
@@ -70,9 +70,9 @@ class Settings:
         options: of the codec.
     """
 
-    kind: Kind
-    framing: Framing
-    table: Table
+    kind: SourceKind
+    framing: StreamFraming
+    table: SourceTable
     paths: tuple[str, ...]
     raw: bool
     tasks: int
@@ -136,7 +136,7 @@ _OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
 """The parsers by option name, in lower case, as Spark passes them."""
 
 
-def parse(name: str, given: Mapping[str, str]) -> Settings:
+def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
     kind, parsed = KINDS[name], {}
     for option, text in given.items():
@@ -151,21 +151,21 @@ def parse(name: str, given: Mapping[str, str]) -> Settings:
         raise SourceError("option raw: only rows=frames has the bytes of the entries; remove rows=records")
     if "maxbytespertrigger" in parsed and "maxfilespertrigger" in parsed:
         raise SourceError("options maxBytesPerTrigger and maxFilesPerTrigger: give only one of them")
-    return Settings(
+    return SourceSettings(
         kind=kind,
         framing=_framing(kind, parsed.get("revision", list(kind.framings)[-1])),
         table=kind.records if records else kind.frames,
         paths=(*parsed.get("path", ()), *parsed.get("paths", ())),
         raw=parsed.get("raw", False),
         tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
-        max_unpacked=parsed.get("max_unpacked", UNPACKED_MOST),
+        max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
         max_bytes=parsed.get("maxbytespertrigger"),
         max_files=parsed.get("maxfilespertrigger"),
         options=_codec(parsed),
     )
 
 
-def _framing(kind: Kind, revision: str) -> Framing:
+def _framing(kind: SourceKind, revision: str) -> StreamFraming:
     if revision not in kind.framings:
         raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
     return kind.framings[revision]

@@ -13,19 +13,19 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case, Chunks, Source
 from wireproof.cases.needs import needs_of
 from wireproof.cases.token import parse
-from wireproof.spark import job_files, settings, vectors
+from wireproof.spark import job_files, source_settings, verdict_matrix
 from wireproof.spark.errors import SourceError
-from wireproof.spark.judging import REFERENCE, seen
+from wireproof.spark.item_cases import REFERENCE, make_item_case
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
 from wireproof.wire.scan_items import Item
 
-TOLD: Final = 4
+MAX_LISTED: Final = 4
 """Findings that are listed if none, or more than one, matches."""
 
 
 @frozen
-class Sampled:
+class SampleCase:
     """A sample: its case, its signature, and the adapter of the finding; empty for the reference."""
 
     case: Case
@@ -33,7 +33,7 @@ class Sampled:
     adapter: str
 
 
-def sampled(name: str) -> Sampled:
+def load_sample(name: str) -> SampleCase:
     """Return the sample `DIR#FINDING`; raises `SourceError` if no finding, or more than one, matches."""
     text, _, word = name.rpartition("#")
     folder = Path(text)
@@ -44,10 +44,10 @@ def sampled(name: str) -> Sampled:
     row = _chosen(pq.read_table(folder / "samples.parquet").to_pylist(), word, folder)
     signature = _signature(row)
     adapter = "" if signature.implementation == REFERENCE else signature.implementation
-    return Sampled(case_of(row, folder), signature, adapter)
+    return SampleCase(case_of_row(row, folder), signature, adapter)
 
 
-def case_of(row: dict[str, Any], folder: Path) -> Case:
+def case_of_row(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of a row of the table `samples` in `folder`."""
     return _of_campaign(row, folder) if "token" in row else _of_scan(row, folder)
 
@@ -59,13 +59,13 @@ def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, An
     if word and len(findings) == 1:
         return next(iter(findings.values()))
     shown = {row["finding"]: f"{row['finding']} ({_signature(row)})" for row in matching or rows}
-    names = "; ".join(list(shown.values())[:TOLD]) + ("; …" if len(shown) > TOLD else "")
+    names = "; ".join(list(shown.values())[:MAX_LISTED]) + ("; …" if len(shown) > MAX_LISTED else "")
     many = "no finding" if not findings else f"{len(findings)} findings"
     raise SourceError(f"{folder}: {word!r} matches {many}: {names or 'there are none'}")
 
 
 def _signature(row: dict[str, Any]) -> Signature:
-    return Signature(*(row[name] for name in vectors.PARTS))
+    return Signature(*(row[name] for name in verdict_matrix.SIGNATURE_PARTS))
 
 
 def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
@@ -77,9 +77,11 @@ def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
 def _of_scan(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of the item, or the scan of its bytes if they are not an entry."""
     inputs = job_files.load_json(folder / "plan.json")["asked"]
-    source = settings.parse(inputs["source"], inputs["options"])
+    source = source_settings.parse(inputs["source"], inputs["options"])
     item = Item("garbage", 0, row["length"], cls=row["class"] or None)
-    case = seen(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None
+    case = (
+        make_item_case(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None
+    )
     if case is None:
         fmt = source.framing.fmt
         case = Case(
