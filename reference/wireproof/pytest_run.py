@@ -12,7 +12,7 @@ from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
 from wireproof.cases.patterns import PatternError, select
-from wireproof.fuzz import property as property_run
+from wireproof.fuzz import property_run
 from wireproof.report.failure import block
 from wireproof.report.groups import Group, groups
 from wireproof.trial import baseline
@@ -129,13 +129,13 @@ class PytestRun:
         if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
-        return property_run.known_of(self.hello, self.stream, self.known_failures, today)
+        return property_run.known_signatures(self.hello, self.stream, self.known_failures, today)
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
         ask = Ask(self.examples, self.seed, known=self.known)
         with Engine(self.spec, seed=self.seed) as engine:
-            return list(property_run.of_target(engine, self.targets[name], ask, Tally(), self.level))
+            return list(property_run.target_events(engine, self.targets[name], ask, Tally(), self.level))
 
     @cached_property
     def by_item(self) -> dict[str, list[CaseEvent]]:

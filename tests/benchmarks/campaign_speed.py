@@ -17,7 +17,7 @@ import click
 from attrs import frozen
 from beside import Cost, best, conditions, of_tree, told
 
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import campaign_job, command_support
 from wireproof.spark.session import session
 
@@ -41,7 +41,7 @@ class Shape:
         hellos = command_support.start_adapters(self.adapters)
         with tempfile.TemporaryDirectory() as name:
             out = Path(name) / "out"
-            numbered = Numbered(
+            numbered = SeededCases(
                 campaign_job.claimed_formats(hellos, self.formats), campaign_job.claimed_ops(hellos), 1
             )
             plan = campaign_job.plan_campaign(numbered, self.adapters, cases, out, grain=self.grain)

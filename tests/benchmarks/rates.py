@@ -18,7 +18,7 @@ from wireproof.adapters.registry import resolve
 from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.least import written
 from wireproof.formats import FORMATS, Format
-from wireproof.fuzz.instrument import instrument, modules_of
+from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
 from wireproof.wire.rejection import Rejected
 
 SEEDS = range(5)
@@ -85,7 +85,7 @@ def line(row: Format) -> str:
 
 def main(part: str = "") -> None:
     rows = [row for row in FORMATS.values() if part in row.joined]
-    instrument(modules_of(rows, resolve("reference")))
+    instrument(modules_to_instrument(rows, resolve("reference")))
     for row in rows:
         print(line(row), flush=True)  # noqa: T201 - what the script is for
 

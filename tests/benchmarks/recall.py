@@ -19,7 +19,7 @@ from attrs import evolve
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
-from wireproof.fuzz.campaign import Campaign, run
+from wireproof.fuzz.campaign import Campaign, run_campaign
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.run import Plan
@@ -57,7 +57,7 @@ def met(adapter: str, seconds: float, seed: int, *, bare: bool, held: Iterable[s
         campaign = Campaign(
             adapter, Path(folder), minutes=seconds / 60, seed=seed, bare=bare, held=tuple(held)
         )
-        return {finding.signature for finding in run(campaign).findings if finding.gates}
+        return {finding.signature for finding in run_campaign(campaign).findings if finding.gates}
 
 
 @click.command()

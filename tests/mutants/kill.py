@@ -14,7 +14,7 @@ from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.derived import derived
 from wireproof.cases.fixtures import Suite
 from wireproof.fuzz.campaign import Campaign
-from wireproof.fuzz.campaign import run as fuzz
+from wireproof.fuzz.campaign import run_campaign as fuzz
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.property import BLOCK, Ask, Judged, Tally, sampled, targets

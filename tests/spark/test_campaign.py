@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import campaign_job
 from wireproof.spark.campaign_job import CampaignPlan
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spark
 
 
 def planned(out: Path) -> CampaignPlan:
-    numbered = Numbered(("kafka.batch/v2",), ("decode",), 1)
+    numbered = SeededCases(("kafka.batch/v2",), ("decode",), 1)
     return campaign_job.plan_campaign(numbered, [spec_of("mutant:crc-skip")], 90, out, grain=30)
 
 

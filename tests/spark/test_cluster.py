@@ -15,7 +15,7 @@ from machine import needs
 from standalone import cluster
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import campaign_job, command_support, index_files
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
@@ -88,7 +88,9 @@ def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local
     scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
     run_scan(scanned, None, lambda *_: None)
     index_files.check_local_logs([span.place for span in scanned.spans], tmp_path / "l" / "scan")
-    numbered = Numbered((FORMAT,), campaign_job.claimed_ops(command_support.start_adapters([ADAPTER])), SEED)
+    numbered = SeededCases(
+        (FORMAT,), campaign_job.claimed_ops(command_support.start_adapters([ADAPTER])), SEED
+    )
     plan = campaign_job.plan_campaign(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
     campaign_job.run_campaign(plan, None, lambda *_: None)
     return tmp_path / "l"

@@ -16,7 +16,7 @@ from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
 from wireproof.cli.progress import said, worked
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.report.chart import Chart, Lane, svg
 from wireproof.spark import (
     campaign_job,
@@ -57,7 +57,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def campaigned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two adapters over some cases."""
     out = tmp_path_factory.mktemp("campaigned") / "out"
-    numbered = Numbered(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
+    numbered = SeededCases(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
     plan = campaign_job.plan_campaign(numbered, [ADAPTER, "reference"], 75, out, grain=30)
     for number in checkpointed_job.remaining_spans(plan):
         plan.run_span(number)

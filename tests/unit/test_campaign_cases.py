@@ -19,7 +19,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
 from wireproof.cases.token import parse
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import campaign_job, checkpointed_job
 from wireproof.spark.campaign_job import CampaignPlan
 from wireproof.spark.errors import SourceError
@@ -32,7 +32,7 @@ from wireproof.trial.signature import Signature, signature
 MUTANT = spec_of("mutant:crc-skip")
 
 KAFKA = ("kafka.batch/v1", "kafka.batch/v2")
-NUMBERED = Numbered(KAFKA, ("decode", "encode"), 10)
+NUMBERED = SeededCases(KAFKA, ("decode", "encode"), 10)
 
 
 def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = (MUTANT,)) -> CampaignPlan:
@@ -70,9 +70,9 @@ def test_a_case_is_a_function_of_seed_and_number_alone() -> None:
     forward = {number: NUMBERED.case(number) for number in numbers}
     random.Random(1).shuffle(numbers)
     assert all(
-        Numbered(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers
+        SeededCases(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers
     )
-    other = Numbered(KAFKA, ("decode", "encode"), 8)
+    other = SeededCases(KAFKA, ("decode", "encode"), 8)
     assert sum(other.case(number).input == case.input for number, case in forward.items()) < 20
 
 
@@ -203,7 +203,7 @@ def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     plan = campaign_job.plan_campaign(
-        Numbered(("kafka.batch/v2",), ("decode",), 3), ["py:mortal:Mortal"], 40, tmp_path / "out"
+        SeededCases(("kafka.batch/v2",), ("decode",), 3), ["py:mortal:Mortal"], 40, tmp_path / "out"
     )
     done_in(plan, 1)
     deadly = sum(len(campaign_job.input_bytes(plan.numbered.case(number))) % 16 == 5 for number in range(40))
@@ -251,7 +251,7 @@ def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command
     for adapter, code in ((MUTANT, 1), ("reference", 0)):
         out = tmp_path / adapter[:3]
         plan = campaign_job.plan_campaign(
-            Numbered(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out
+            SeededCases(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out
         )
         done_in(plan, 1)
         said = wireproof(

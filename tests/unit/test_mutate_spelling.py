@@ -17,8 +17,8 @@ from wireproof.cases.mutate.signing import damage_signature, name_signer, sign_a
 from wireproof.cases.mutate.splice import apply_splices
 from wireproof.cases.mutate.value_mutations import FORMAT_EDITS
 from wireproof.formats import FORMATS
-from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
-from wireproof.fuzz.inputs import Inputs
+from wireproof.fuzz.case_builder import CaseBuilder
+from wireproof.fuzz.option_variants import fit_options, option_variants, signing_keys, supported_variants
 from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -150,30 +150,37 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
 
 def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     suite = load()
-    decodes, scans = askings(STREAM, suite), askings(STREAM, suite, "scan")
+    decodes, scans = option_variants(STREAM, suite), option_variants(STREAM, suite, "scan")
     assert decodes[0].options == scans[0].options == DEFAULT_OPTIONS
     assert {way.options.resync for way in decodes} == {"strict"}
     assert {way.options.resync for way in scans} == {"strict", "go", "c"}
-    assert keys_of(decodes)["test_1"] == b"testkey"
+    assert signing_keys(decodes)["test_1"] == b"testkey"
 
 
 def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     batch = FORMATS["kafka.batch/v2"]
-    ways = askings(batch, load())
-    bare = Inputs(batch, (), ()).without_expectation(b"")
+    ways = option_variants(batch, load())
+    bare = CaseBuilder(batch, (), ()).without_expectation(b"")
     reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
-    assert [way.profile for way in claimed(ways, bare, reader)] == ["reader"]
+    assert [way.profile for way in supported_variants(ways, bare, reader)] == ["reader"]
     every = Claim(profiles=("reader", "produce"))
-    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
+    assert supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
     nothing = Hello("x", "1", revisions={batch.joined: Claim()})
-    assert [way.profile for way in claimed(ways, bare, nothing)] == ["reader"], "who claims none is a reader"
-    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))})) == ()
+    assert [way.profile for way in supported_variants(ways, bare, nothing)] == ["reader"], (
+        "who claims none is a reader"
+    )
+    assert (
+        supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))}))
+        == ()
+    )
 
 
 def test_a_limit_is_drawn_beside_the_length_of_a_message() -> None:
     data = sample(STREAM)
     sizes = [frame.header.message_length for frame in formats.decode(STREAM, data).value.frames]
-    limits = {fitted(STREAM, Options(max_message=70000), data, number).max_message for number in range(120)}
+    limits = {
+        fit_options(STREAM, Options(max_message=70000), data, number).max_message for number in range(120)
+    }
     assert limits == {70000, *(size + step for size in sizes for step in (-1, 0, 1))}
 
 
@@ -181,7 +188,7 @@ def test_offsets_and_producers_are_those_of_the_log() -> None:
     log = dict(FORMAT_EDITS[Log])["transaction"](Log(()), Random(2))
     data = written(LOG, log)
     wanted = Options(fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
-    found = [fitted(LOG, wanted, data, number) for number in range(80)]
+    found = [fit_options(LOG, wanted, data, number) for number in range(80)]
     assert {one.fetch_offset for one in found} <= {70, *range(1, 9)}
     producers = {batch.producer_id for batch in log.batches}
     assert {pair[0] for one in found for pair in one.aborted} == {5, *producers}
@@ -189,5 +196,5 @@ def test_offsets_and_producers_are_those_of_the_log() -> None:
 
 def test_where_the_bytes_say_nothing_the_options_stay() -> None:
     wanted = Options(max_message=9, fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
-    assert all(fitted(LOG, wanted, b"", number) == wanted for number in range(20))
-    assert fitted(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS
+    assert all(fit_options(LOG, wanted, b"", number) == wanted for number in range(20))
+    assert fit_options(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS

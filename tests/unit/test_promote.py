@@ -19,7 +19,7 @@ from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
-from wireproof.fuzz.proposal import rules_of
+from wireproof.fuzz.rule_proposal import propose_rules
 from wireproof.trial.reference import expectation
 from wireproof.wire.options import Options
 
@@ -98,7 +98,10 @@ def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     assert isinstance(near.input, Value)
     value = json.loads(json.dumps(near.input.value))
     value["baseOffset"] = "77"
-    assert rules_of(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (near.rules[:1], ())
+    assert propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (
+        near.rules[:1],
+        (),
+    )
 
 
 def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:

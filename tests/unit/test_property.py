@@ -19,7 +19,7 @@ from wireproof.cases.case import Case, Data, Value
 from wireproof.cases.needs import CODECS
 from wireproof.cases.token import parse
 from wireproof.formats import FORMATS
-from wireproof.fuzz import property as property_run
+from wireproof.fuzz import property_run
 from wireproof.trial import baseline, lookup
 from wireproof.trial import property as drawn
 from wireproof.trial.engine import Engine
@@ -104,10 +104,10 @@ def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> 
 
 def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.setattr(property_run, "MOST_ALONE", 5)
+    monkeypatch.setattr(property_run, "MAX_CANDIDATES_ALONE", 5)
     row = FORMATS["kafka.batch/v2"]
     with Engine("py:hanging:Dies") as engine:
-        events = list(property_run.of_target(engine, Target(row, "decode"), Ask(8, 1), Tally()))
+        events = list(property_run.target_events(engine, Target(row, "decode"), Ask(8, 1), Tally()))
     (small,) = [event for event in events if event.verdict == "crash" and event.token]
     case = parse(small.token)
     assert isinstance(case.input, Data)
@@ -146,11 +146,11 @@ def test_known_debts_are_drawn_around() -> None:
         head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
         stream = Stream(head, tuple(run(engine, Plan.of(engine.hello, cases, suite, families=False))))
         text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
-        known = property_run.known_of(engine.hello, stream, baseline.parse(text), DAY)
+        known = property_run.known_signatures(engine.hello, stream, baseline.parse(text), DAY)
         rows = frozenset((IDENTIFIER.joined,))
         before = list(property_run.run(engine, Ask(40, 1, rows)))
         after = list(property_run.run(engine, Ask(40, 1, rows, known)))
-        expired = property_run.known_of(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
+        expired = property_run.known_signatures(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
     hidden = [event for event in before if event.signature(head.adapter) in known]
     assert hidden
     assert not [event for event in after if event.signature(head.adapter) in known]

@@ -18,7 +18,7 @@ from wireproof.cases.token import dump, parse
 from wireproof.cli.shrink import command
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
-from wireproof.fuzz.smaller import smaller, weight
+from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
 from wireproof.trial.engine import Engine
 from wireproof.wire.json_values import Json, to_json
 
@@ -49,7 +49,7 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_candidate_weighs_less_than_what_it_came_from() -> None:
     for given in (_fixture("kafka.batch/v2/headers/five"), Data(b"\xff" * 20), Chunks((b"abc", b"de"))):
         row = FORMATS["kafka.log/mixed"] if isinstance(given, Chunks) else BATCH
-        found = list(smaller(row, given))
+        found = list(smaller_inputs(row, given))
         assert found
         assert all(weight(one) < weight(given) for one in found)
         assert len(found) == len(set(found))

@@ -56,7 +56,7 @@ def command(
 ) -> int:
     """Generate cases, judge every adapter by them, and keep the smallest cases of each kind of failure."""
     try:
-        from wireproof.fuzz.numbered import Numbered  # noqa: PLC0415 - as below
+        from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
         from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
@@ -67,7 +67,7 @@ def command(
     where = cluster_env_of(more)
     where.settings()
     hellos = command_support.start_adapters(specs)
-    numbered = Numbered(
+    numbered = SeededCases(
         campaign_job.claimed_formats(hellos, wanted), campaign_job.claimed_ops(hellos), more["seed"]
     )
     plan = campaign_job.plan_campaign(numbered, specs, more["cases"], out.absolute(), more["samples"])

@@ -19,7 +19,7 @@ from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import Bars
 from wireproof.files import open_locked
-from wireproof.fuzz import property as property_run
+from wireproof.fuzz import property_run
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, Footer, Run, run_event
@@ -124,7 +124,7 @@ class Judging:
         if not asked.examples:
             return
         today = datetime.now(tz=UTC).date()
-        known = property_run.known_of(
+        known = property_run.known_signatures(
             engine.hello, Stream(head, tuple(seen)), asked.known_failures or (), today
         )
         ask = Ask(asked.examples, asked.seed, asked.rows, known)

@@ -110,7 +110,7 @@ def _folders(path: Path) -> list[Path]:
 
 
 def _of_fuzzing(path: Path, word: str) -> Named:
-    rows = [(one, folder) for folder in _folders(path) for one in findings.read(folder)]
+    rows = [(one, folder) for folder in _folders(path) for one in findings.read_findings(folder)]
     fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0].signature)]
     if not word or len(fitting) != 1:
         many = f"{len(fitting)} findings" if word and fitting else "no finding"

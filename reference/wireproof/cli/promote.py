@@ -7,7 +7,7 @@ import click
 from wireproof.cases.fixtures import folder, load
 from wireproof.cli.named import named
 from wireproof.fuzz.promote import promote
-from wireproof.fuzz.redaction import redacted
+from wireproof.fuzz.redaction_check import redact_case
 from wireproof.trial.show import short_expect
 
 
@@ -37,7 +37,7 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     found = named(suite, given)
     case = found.case
     if redact:
-        case = redacted(case, adapter or found.adapter, None if adapter else found.signature)
+        case = redact_case(case, adapter or found.adapter, None if adapter else found.signature)
     promoted = promote(case, suite, target, words["name"], words["why"])
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")

@@ -10,7 +10,7 @@ from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
-from wireproof.fuzz.smaller import weight
+from wireproof.fuzz.shrink_candidates import weight
 from wireproof.report.excerpt import layout_of
 from wireproof.report.fieldtree import lines
 from wireproof.trial.engine import Engine

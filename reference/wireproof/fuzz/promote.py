@@ -26,7 +26,7 @@ from wireproof.cases.problem import Problem
 from wireproof.cases.rules import PLAIN, Rule
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.fuzz.proposal import rule_toml, rules_of
+from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.reference import answer, expectation
@@ -35,7 +35,7 @@ from wireproof.wire.rejection import Rejected
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
 
-TOPIC: Final = "found"
+DEFAULT_TOPIC: Final = "found"
 """Topic of a promoted finding if `--name` does not contain one."""
 
 
@@ -82,7 +82,7 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     if fixture.id in suite.by_id:
         raise PromotionError(f"{fixture.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(fixture, suite)
-    rules, new = rules_of(fixture, suite)
+    rules, new = propose_rules(fixture, suite)
     needs = needs_of(fixture)
     fixture = evolve(fixture, twin=twin_id, rules=rules, needs=needs)
     if twin is not None:
@@ -169,7 +169,7 @@ def _named(case: Case, name: str, why: str) -> Case:
     origin = case.source.document or case.id
     return evolve(
         case,
-        id=f"{case.format}/{case.revision}/{topic or TOPIC}/{last}",
+        id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
         title=case.title or f"{_subject(case).replace('-', ' ')}, {len(_bytes(case))} bytes",
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),

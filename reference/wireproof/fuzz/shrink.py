@@ -13,17 +13,17 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input
 from wireproof.formats import FORMATS
-from wireproof.fuzz.smaller import smaller, weight
+from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
-BATCH: Final = 16
+BATCH_SIZE: Final = 16
 """Candidates that are run together. If each of them may end a process, they are run one by one."""
 
-ALONE: Final = frozenset(("crash", "timeout", "resource", "stalled"))
+ONE_AT_A_TIME: Final = frozenset(("crash", "timeout", "resource", "stalled"))
 """Verdicts after which the process of the adapter is replaced."""
 
 
@@ -103,8 +103,8 @@ class Shrinker:
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:
         """Return the first smaller case with the signature; None if there is none or a limit is reached."""
-        candidates = smaller(self._fmt, self.best.input)
-        size = 1 if self.verdict.name in ALONE else BATCH
+        candidates = smaller_inputs(self._fmt, self.best.input)
+        size = 1 if self.verdict.name in ONE_AT_A_TIME else BATCH_SIZE
         while self._clock() < until and not self._is_spent:
             batch = [self._case(given) for given in islice(candidates, size)]
             if not batch:

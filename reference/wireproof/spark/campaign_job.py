@@ -27,7 +27,7 @@ from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
-from wireproof.fuzz.numbered import Numbered
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import checkpointed_job, job_files, verdict_matrix
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.cluster_env import ClusterEnv
@@ -85,7 +85,7 @@ RUN: Final = pa.schema(
 class CampaignPlan:
     """The plan of a campaign: `grain` cases are a span, of which the last may have fewer."""
 
-    numbered: Numbered
+    numbered: SeededCases
     adapters: tuple[str, ...]
     cases: int
     most: int
@@ -118,7 +118,7 @@ class CampaignPlan:
 
 
 def plan_campaign(
-    numbered: Numbered, adapters: Sequence[str], cases: int, out: Path, most: int = SAMPLES, grain: int = 0
+    numbered: SeededCases, adapters: Sequence[str], cases: int, out: Path, most: int = SAMPLES, grain: int = 0
 ) -> CampaignPlan:
     """Return the plan of a new campaign, or of the one in `out`.
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import astuple, define, field, frozen
 
-from wireproof.fuzz.findings import name_of
+from wireproof.fuzz.findings import finding_name
 from wireproof.trial.signature import Signature
 
 SIGNATURE_PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
@@ -129,7 +129,7 @@ def matrix_rows(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def signature_columns(signature: Signature) -> dict[str, str]:
     """Return the columns of `SIGNATURE`."""
-    return {**dict(zip(SIGNATURE_PARTS, astuple(signature), strict=True)), "finding": name_of(signature)}
+    return {**dict(zip(SIGNATURE_PARTS, astuple(signature), strict=True)), "finding": finding_name(signature)}
 
 
 def position_rows(parts: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final, TypeVar
 
-TICK: Final = 0.2
+TICK_SECONDS: Final = 0.2
 """Seconds of processor time between two checks."""
 
 
 T = TypeVar("T")
 
 
-class TooLong(BaseException):
+class CpuTimeExceeded(BaseException):
     """The call has used up its processor time."""
 
 
-class Clock:
+class CpuTimer:
     """A timer for one call at a time.
 
     Attributes:
@@ -37,7 +37,7 @@ class Clock:
     def start(self) -> None:
         """Start the system timer; call it in the main thread only."""
         signal.signal(signal.SIGPROF, self._tick)
-        signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
+        signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
 
     def stop(self) -> None:
         """Stop the system timer."""
@@ -56,7 +56,7 @@ class Clock:
                 result = call()
             finally:
                 self._since = None
-        except TooLong:
+        except CpuTimeExceeded:
             self._since = None
             self.expired = True
         return on_timeout() if self.expired else result
@@ -64,4 +64,4 @@ class Clock:
     def _tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature that `signal` calls
         if self._since is not None and time.process_time() - self._since > self._seconds:
             self.expired = True
-            raise TooLong
+            raise CpuTimeExceeded

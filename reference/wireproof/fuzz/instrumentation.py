@@ -15,13 +15,13 @@ from wireproof.adapters.entry import Entry
 from wireproof.formats import Format
 from wireproof.wire import json_values, observed_fields, rejection
 
-GENERIC: Final = tuple(module.__name__ for module in (json_values, observed_fields, rejection))
+NOT_INSTRUMENTED: Final = tuple(module.__name__ for module in (json_values, observed_fields, rejection))
 """Modules of the reference that are left out: every value passes through them, whatever its format."""
 
 WIRE: Final = "wireproof.wire"
 
 
-def modules_of(fmts: Iterable[Format], entry: Entry) -> tuple[str, ...]:
+def modules_to_instrument(fmts: Iterable[Format], entry: Entry) -> tuple[str, ...]:
     """Return the modules whose coverage guides the fuzzing of `fmts` on an adapter.
 
     Their submodules belong to them.
@@ -42,7 +42,7 @@ def instrument(modules: Sequence[str]) -> int:
         if type(function) is FunctionType
         and not function.__code__.co_filename.startswith("<")
         and _is_in(function.__module__, modules)
-        and not _is_in(function.__module__, GENERIC)
+        and not _is_in(function.__module__, NOT_INSTRUMENTED)
     ]
     with redirect_stderr(io.StringIO()):
         for function in found:

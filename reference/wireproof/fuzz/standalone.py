@@ -19,10 +19,10 @@ import cattrs
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.formats import FORMATS
-from wireproof.fuzz.child import native, start
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
+from wireproof.fuzz.libfuzzer import libfuzzer_mutation, run_libfuzzer
 from wireproof.fuzz.mutator import Mutator
-from wireproof.fuzz.target import Target
+from wireproof.fuzz.target import FuzzTarget
 from wireproof.fuzz.worker_config import WorkerConfig
 
 
@@ -30,7 +30,7 @@ def main(name: str = "") -> None:
     """Run libFuzzer on the format `name`, or on that of WIREPROOF_WORKER; exits when libFuzzer ends."""
     config = _config(name)
     try:
-        import atheris  # noqa: F401, PLC0415 - an extra; `start` uses it
+        import atheris  # noqa: F401, PLC0415 - an extra; `run_libfuzzer` uses it
 
         session = FormatSession(WorkerContext(config), config.formats[0])
         context = session.target_context()
@@ -42,7 +42,12 @@ def main(name: str = "") -> None:
     # libFuzzer starts itself again by the name of its program when it merges: it must be an executable file.
     program = os.environ.get("WIREPROOF_LAUNCHER", sys.argv[0])
     arguments = [f"-dict={session.dictionary}", *sys.argv[1:]]
-    start(program, arguments, Target(context), Mutator(session.fmt, native, session.builder.keys))
+    run_libfuzzer(
+        program,
+        arguments,
+        FuzzTarget(context),
+        Mutator(session.fmt, libfuzzer_mutation, session.builder.keys),
+    )
 
 
 def _config(name: str) -> WorkerConfig:

@@ -10,35 +10,35 @@ from pathlib import Path
 from typing import Final
 
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.fuzz.blame import STILL, blame
-from wireproof.fuzz.cell import Now
-from wireproof.fuzz.child import DONE, FULL
-from wireproof.fuzz.corpus import drop
-from wireproof.fuzz.findings import Findings, read
+from wireproof.fuzz.corpus import remove_input
+from wireproof.fuzz.crash_repro import NO_PROGRESS, reproduce_crash
+from wireproof.fuzz.findings import Findings, read_findings
 from wireproof.fuzz.format_session import FormatSession
-from wireproof.fuzz.patience import Patience
+from wireproof.fuzz.hang_detector import HangDetector
+from wireproof.fuzz.libfuzzer import EXIT_DONE, EXIT_TOO_LARGE
+from wireproof.fuzz.shared_input import InputState
 from wireproof.fuzz.stats import StatsLine, append_line
 
-POLL: Final = 0.05
+POLL_SECONDS: Final = 0.05
 """Seconds between two looks at the fuzzing process."""
 
-EVERY: Final = 10.0
+STATS_SECONDS: Final = 10.0
 """Seconds between two lines of the statistics."""
 
-STILLBORN: Final = 3
+MAX_FAILED_STARTS: Final = 3
 """Processes in a row that may end before their first input. After that, restarting does not help."""
 
-BUG, UNCAUGHT = 70, 77
+EXIT_BUG, EXIT_UNCAUGHT = 70, 77
 """Exit codes of a process whose target raised an exception: our own code, and libFuzzer's."""
 
-BUGGY: Final = "the fuzz target raised an exception"
+TARGET_ERROR: Final = "the fuzz target raised an exception"
 """The reason of a process that ended with one of these codes."""
 
 _STATUS: Final = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
 """The numbers in a line of libFuzzer's output."""
 
 
-class Watch:
+class Supervisor:
     """The supervisor of one turn of a format.
 
     Attributes:
@@ -70,7 +70,7 @@ class Watch:
                 self.line.deaths += 1
                 self.line.last = reason
                 self._reproduce(reason, state)
-            if failed_starts >= STILLBORN:
+            if failed_starts >= MAX_FAILED_STARTS:
                 self._session.config.work_directory.check_space()
                 raise AdapterStartError(
                     f"{self._session.config.adapter}: {failed_starts} fuzzing processes ended "
@@ -81,7 +81,7 @@ class Watch:
     def may_stop(self) -> bool:
         """Report whether the worker stops at its first finding and has one."""
         config = self._session.config
-        found = read(config.work_directory.findings(config.adapter)) if config.stop_at_first else []
+        found = read_findings(config.work_directory.findings(config.adapter)) if config.stop_at_first else []
         return any(finding.gates for finding in found)
 
     def _numbers(self) -> Iterator[int]:
@@ -103,7 +103,7 @@ class Watch:
         except BaseException:  # noqa: BLE001 - whatever it is, it must not continue as a second supervisor
             traceback.print_exc()
         finally:
-            os._exit(BUG)
+            os._exit(EXIT_BUG)
 
     def _watch(self, process: int) -> str:
         """Wait for the end of a process, and end it if it hangs.
@@ -112,7 +112,7 @@ class Watch:
             The reason why it ended; empty if it ended well.
         """
         before = self.line.executions
-        detector = Patience(process, self._session.config.hang_seconds)
+        detector = HangDetector(process, self._session.config.hang_seconds)
         while True:
             ended, status, usage = os.wait4(process, os.WNOHANG)
             state = self._session.shared_input.state()
@@ -124,25 +124,25 @@ class Watch:
             if detector.hangs(state) or os.getppid() != self._parent:
                 os.kill(process, signal.SIGKILL)
                 os.wait4(process, 0)
-                return f"{STILL} for {state.seconds:.0f} s"
-            time.sleep(POLL)
+                return f"{NO_PROGRESS} for {state.seconds:.0f} s"
+            time.sleep(POLL_SECONDS)
 
-    def _reproduce(self, reason: str, state: Now) -> None:
+    def _reproduce(self, reason: str, state: InputState) -> None:
         """Run the last input of a process again; raises `AdapterStartError` if the target had a bug."""
         config = self._session.config
-        if reason == BUGGY:
+        if reason == TARGET_ERROR:
             config.work_directory.check_space()
             raise AdapterStartError(
-                f"{BUGGY}: {self._last_output()}; this is a bug of wireproof, "
+                f"{TARGET_ERROR}: {self._last_output()}; this is a bug of wireproof, "
                 f"please report it with {self._session.log}"
             )
         if state.phase != "running":
             return
-        drop(self._session.folders, state.data)
+        remove_input(self._session.folders, state.data)
         findings = Findings(config.work_directory.findings(config.adapter), config.worker)
         origin = f"seed {config.seed} #{state.executions}"
         try:
-            blame(config.adapter, self._session.builder, findings, state.data, reason, origin)
+            reproduce_crash(config.adapter, self._session.builder, findings, state.data, reason, origin)
         finally:
             findings.close()
 
@@ -150,7 +150,7 @@ class Watch:
 
     def _report(self, *, force: bool = False) -> None:
         """Append a line to the statistics if it is time for one."""
-        if not force and time.monotonic() - self._reported < EVERY:
+        if not force and time.monotonic() - self._reported < STATS_SECONDS:
             return
         self._reported = time.monotonic()
         found = _STATUS.findall(_tail(self._session.log))
@@ -181,6 +181,6 @@ def _reason(status: int) -> str:
     if os.WIFSIGNALED(status):
         return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
     code = os.waitstatus_to_exitcode(status)
-    if code in (BUG, UNCAUGHT):
-        return BUGGY
-    return "" if code in (DONE, FULL) else f"ended with exit code {code}"
+    if code in (EXIT_BUG, EXIT_UNCAUGHT):
+        return TARGET_ERROR
+    return "" if code in (EXIT_DONE, EXIT_TOO_LARGE) else f"ended with exit code {code}"

@@ -42,7 +42,7 @@ def _weight(data: bytes) -> Weight:
     return (len(data), sum(SIMPLE.get(byte, 3) for byte in data), data)
 
 
-def smaller(fmt: Format, given: Input) -> Iterator[Input]:
+def smaller_inputs(fmt: Format, given: Input) -> Iterator[Input]:
     """Yield candidates of less weight than `given`, without duplicates."""
     limit, seen = weight(given), set[Weight]()
     for candidate in _candidates(fmt, given):

@@ -19,7 +19,7 @@ from wireproof.trial.signature import Signature, signature, without_indices
 
 
 @frozen
-class Shows:
+class CaseResults:
     """The results of a case that a redaction must not change.
 
     Attributes:
@@ -35,7 +35,7 @@ class Shows:
         return " · ".join((*filter(None, self.reference), *([str(self.adapter)] if self.adapter else [])))
 
 
-def redacted(case: Case, adapter: str = "", wanted: Signature | None = None) -> Case:
+def redact_case(case: Case, adapter: str = "", wanted: Signature | None = None) -> Case:
     """Return the case without its payload; reference and adapter answer it as they answer `case`.
 
     Args:
@@ -83,16 +83,16 @@ def _cut(data: bytes, like: tuple[bytes, ...]) -> tuple[bytes, ...]:
     return (*chunks, data[at:])
 
 
-def _results(cases: list[Case], adapter: str) -> list[Shows]:
+def _results(cases: list[Case], adapter: str) -> list[CaseResults]:
     """Return the results of each case."""
     ours = [_by_reference(case) for case in cases]
     if not adapter:
-        return [Shows(answered, None) for answered in ours]
+        return [CaseResults(answered, None) for answered in ours]
     with Engine(adapter) as engine:
         rans = list(engine.run(cases))
         verdicts = [judge(ran.case, ran.outcome, hello=engine.hello) for ran in rans]
     theirs = [signature(adapter, ran.case, verdict) for ran, verdict in zip(rans, verdicts, strict=True)]
-    return [Shows(*both) for both in zip(ours, theirs, strict=True)]
+    return [CaseResults(*both) for both in zip(ours, theirs, strict=True)]
 
 
 def _by_reference(case: Case) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from wireproof.formats import FORMATS, TracedDecode
 from wireproof.trial.signature import without_indices
 
 
-def rules_of(case: Case, suite: Suite) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
+def propose_rules(case: Case, suite: Suite) -> tuple[tuple[str, ...], tuple[Rule, ...]]:
     """Return the ids of the rules that `case` tests, and the rules among them that are new.
 
     A rejected case takes the rule of the most similar case that is rejected with the same class, if possible

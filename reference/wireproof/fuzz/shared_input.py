@@ -18,12 +18,12 @@ Phase = Literal["idle", "running", "waiting"]
 
 PHASES: Final[tuple[Phase, ...]] = ("idle", "running", "waiting")
 
-HEAD: Final = struct.Struct("<QdII")
+HEADER: Final = struct.Struct("<QdII")
 """Executions; time of the last change in seconds of the monotonic clock; length of the input; phase."""
 
 
 @frozen
-class Now:
+class InputState:
     """The state of a fuzzing process.
 
     Attributes:
@@ -39,15 +39,15 @@ class Now:
     data: bytes
 
 
-class Cell:
+class SharedInput:
     """A mapped file that one fuzzing process writes and any process can read."""
 
     def __init__(self, path: Path, size: int) -> None:
         """Create the file `path` and map it, for inputs of up to `size` bytes."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(bytes(HEAD.size + size))
+        path.write_bytes(bytes(HEADER.size + size))
         with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), HEAD.size + size)
+            self._map = mmap.mmap(file.fileno(), HEADER.size + size)
         self._size = size
         self.executions = 0
 
@@ -60,8 +60,8 @@ class Cell:
         """Record that the process checks `data` from now on; bytes beyond the size of the file are cut."""
         self.executions += 1
         data = data[: self._size]
-        end = HEAD.size + len(data)
-        self._map[HEAD.size : end] = data
+        end = HEADER.size + len(data)
+        self._map[HEADER.size : end] = data
         self._write_header(len(data), "running")
 
     def end_input(self, phase: Phase = "idle") -> None:
@@ -70,11 +70,11 @@ class Cell:
 
     def _write_header(self, length: int, phase: Phase) -> None:
         # In one copy: `pack_into` clears the bytes first, and a reader could see the cleared bytes.
-        header = HEAD.pack(self.executions, time.monotonic(), length, PHASES.index(phase))
-        self._map[: HEAD.size] = header
+        header = HEADER.pack(self.executions, time.monotonic(), length, PHASES.index(phase))
+        self._map[: HEADER.size] = header
 
-    def state(self) -> Now:
+    def state(self) -> InputState:
         """Return the state of the fuzzing process; every process that shares the map may call this."""
-        executions, since, length, phase = HEAD.unpack_from(self._map)
-        data = self._map[HEAD.size : HEAD.size + length]
-        return Now(executions, time.monotonic() - since, PHASES[phase], data)
+        executions, since, length, phase = HEADER.unpack_from(self._map)
+        data = self._map[HEADER.size : HEADER.size + length]
+        return InputState(executions, time.monotonic() - since, PHASES[phase], data)

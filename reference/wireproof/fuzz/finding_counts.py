@@ -10,14 +10,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-ROW: Final = struct.Struct("<16sQ")
+COUNTER: Final = struct.Struct("<16sQ")
 """One counter: the name of the finding in hexadecimal, and the count."""
 
-ROWS: Final = 8192
+MAX_COUNTERS: Final = 8192
 """Number of counters in a file. A finding beyond that number is kept, but not counted."""
 
 
-class Tally:
+class FindingCounts:
     """The counters of one worker."""
 
     def __init__(self, path: Path) -> None:
@@ -25,19 +25,19 @@ class Tally:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
             # All blocks now: if the disk is full, a write to a mapped page without a block ends the process.
-            file.write(bytes(max(0, ROW.size * ROWS - file.tell())))
+            file.write(bytes(max(0, COUNTER.size * MAX_COUNTERS - file.tell())))
         with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), ROW.size * ROWS)
+            self._map = mmap.mmap(file.fileno(), COUNTER.size * MAX_COUNTERS)
         self._places = {name: place for place, (name, _) in enumerate(_counters(self._map))}
 
     def add(self, name: str) -> None:
         """Add one to the count of the finding `name`."""
         place = self._places.setdefault(name, len(self._places))
-        if place < ROWS:
-            at = place * ROW.size
-            _, count = ROW.unpack_from(self._map, at)
+        if place < MAX_COUNTERS:
+            at = place * COUNTER.size
+            _, count = COUNTER.unpack_from(self._map, at)
             # In one copy: `pack_into` clears the bytes first, and a kill in between would lose the count.
-            self._map[at : at + ROW.size] = ROW.pack(name.encode(), count + 1)
+            self._map[at : at + COUNTER.size] = COUNTER.pack(name.encode(), count + 1)
 
     def close(self) -> None:
         """Unmap the file."""
@@ -45,11 +45,11 @@ class Tally:
 
 
 def _counters(data: bytes | mmap.mmap) -> list[tuple[str, int]]:
-    rows = (ROW.unpack_from(data, place * ROW.size) for place in range(len(data) // ROW.size))
+    rows = (COUNTER.unpack_from(data, place * COUNTER.size) for place in range(len(data) // COUNTER.size))
     return [(name.decode(), count) for name, count in rows if count]
 
 
-def totals(folder: Path) -> Counter[str]:
+def total_counts(folder: Path) -> Counter[str]:
     """Return the count of each finding, summed over the files in `folder`."""
     counts: Counter[str] = Counter()
     for path in sorted(folder.glob("*.tally")):

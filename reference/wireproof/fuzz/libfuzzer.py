@@ -7,18 +7,18 @@ from typing import Final, NoReturn
 
 from wireproof.fuzz.mutator import Mutator
 from wireproof.fuzz.own_memory import resident_bytes
-from wireproof.fuzz.target import Target
+from wireproof.fuzz.target import FuzzTarget
 
-LOOK: Final = 64
+MEMORY_CHECK_INTERVAL: Final = 64
 """Executions between two checks of the memory."""
 
-RESIDENT: Final = 1024 * 1024 * 1024
+RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
 """Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
 
-DONE, FULL = 0, 75
+EXIT_DONE, EXIT_TOO_LARGE = 0, 75
 """Exit codes: the time is over; the process has grown too large."""
 
-FLAGS: Final = (
+LIBFUZZER_FLAGS: Final = (
     "-len_control=0",
     "-mutate_depth=2",  # one call of our mutator already makes up to three edits
     "-timeout=3600",
@@ -29,7 +29,9 @@ FLAGS: Final = (
 """libFuzzer's own limits and signal handlers are off: the supervisor must see how the process died."""
 
 
-def start(program: str, arguments: list[str], callback: Callable[[bytes], None], mutator: Mutator) -> None:
+def run_libfuzzer(
+    program: str, arguments: list[str], callback: Callable[[bytes], None], mutator: Mutator
+) -> None:
     """Run libFuzzer in this process with `arguments`; `callback` checks an input.
 
     Args:
@@ -41,7 +43,7 @@ def start(program: str, arguments: list[str], callback: Callable[[bytes], None],
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
     atheris.Setup(
-        [program, *FLAGS, *arguments],
+        [program, *LIBFUZZER_FLAGS, *arguments],
         callback,
         custom_mutator=mutator.mutate,
         custom_crossover=mutator.crossover,
@@ -49,14 +51,16 @@ def start(program: str, arguments: list[str], callback: Callable[[bytes], None],
     atheris.Fuzz()
 
 
-def fuzz(mutator: Mutator, target: Target, arguments: list[str], is_over: Callable[[], bool]) -> NoReturn:
+def fuzz_until(
+    mutator: Mutator, target: FuzzTarget, arguments: list[str], is_over: Callable[[], bool]
+) -> NoReturn:
     """Fuzz until `is_over` returns True or libFuzzer ends; then end the process."""
-    start(sys.argv[0], arguments, _until(is_over, target), mutator)
+    run_libfuzzer(sys.argv[0], arguments, _until(is_over, target), mutator)
     target.finish()
-    os._exit(DONE)
+    os._exit(EXIT_DONE)
 
 
-def native(data: bytes, size: int) -> bytes:
+def libfuzzer_mutation(data: bytes, size: int) -> bytes:
     """Return a mutation of `data` that libFuzzer makes itself, of at most `size` bytes."""
     import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
 
@@ -65,7 +69,7 @@ def native(data: bytes, size: int) -> bytes:
     return mutation
 
 
-def _until(is_over: Callable[[], bool], target: Target) -> Callable[[bytes], None]:
+def _until(is_over: Callable[[], bool], target: FuzzTarget) -> Callable[[bytes], None]:
     """Return a callback that runs `target`, and ends the process in time or when it has grown too large."""
     count = 0
 
@@ -74,9 +78,9 @@ def _until(is_over: Callable[[], bool], target: Target) -> Callable[[bytes], Non
         target(data)
         count += 1
         done = is_over()
-        if done or (count % LOOK == 0 and resident_bytes() > RESIDENT):
+        if done or (count % MEMORY_CHECK_INTERVAL == 0 and resident_bytes() > RESIDENT_LIMIT):
             target.finish()
             sys.stderr.flush()
-            os._exit(DONE if done else FULL)
+            os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
 
     return callback

@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 from typing import Final
 
-from wireproof.fuzz.cell import Now
+from wireproof.fuzz.shared_input import InputState
 
-WORK: Final = 4.0
+MAX_CPU_SECONDS: Final = 4.0
 """Seconds of processor time for one input in the process. A loop in C is not ended by the CPU timer."""
 
-AWAY: Final = 20.0
+WAITING_FACTOR: Final = 20.0
 """How many times longer a process may wait for a batch of another process than it may work on one input."""
 
 
-class Patience:
+class HangDetector:
     """Watches one process, with a limit on processor time and a longer one on wall-clock time.
 
     A process that waits uses no processor time. Wall-clock time alone would blame inputs for other load on
@@ -27,13 +27,15 @@ class Patience:
         self._executions = -1
         self._spent_before = 0.0
 
-    def hangs(self, state: Now) -> bool:
+    def hangs(self, state: InputState) -> bool:
         """Report whether the process hangs; call this a few times a second with its present state."""
         if state.executions != self._executions:
             self._executions, self._spent_before = state.executions, self._cpu_seconds()
         if state.phase != "running":
-            return state.seconds > self._hang_seconds * AWAY
-        return state.seconds > self._hang_seconds or self._cpu_seconds() - self._spent_before > WORK
+            return state.seconds > self._hang_seconds * WAITING_FACTOR
+        return (
+            state.seconds > self._hang_seconds or self._cpu_seconds() - self._spent_before > MAX_CPU_SECONDS
+        )
 
     def _cpu_seconds(self) -> float:
         """Return the processor time of the process so far; 0 if the system does not report it."""

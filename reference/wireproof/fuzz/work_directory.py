@@ -13,7 +13,7 @@ from typing import Final
 
 from attrs import frozen
 
-PROBE: Final = 1 << 16
+TEST_FILE_BYTES: Final = 1 << 16
 """Size in bytes of the test file that shows that the disk is not full."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9.+-]+")
@@ -25,7 +25,7 @@ def slug(name: str) -> str:
 
 
 @frozen
-class Rooms:
+class WorkDirectory:
     """The work directory of a campaign."""
 
     root: Path
@@ -45,7 +45,7 @@ class Rooms:
     def check_space(self) -> None:
         """Write a test file; raises OSError if the disk is full or not writable."""
         with tempfile.TemporaryFile(dir=self.root) as file:
-            file.write(bytes(PROBE))
+            file.write(bytes(TEST_FILE_BYTES))
 
     @property
     def stats(self) -> Path:

@@ -15,8 +15,8 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Level
 from wireproof.cases.token import dump
 from wireproof.formats import FORMATS
-from wireproof.fuzz.shrink import ALONE, NothingToShrinkError, Shrinker
-from wireproof.fuzz.smaller import weight
+from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
+from wireproof.fuzz.shrink_candidates import weight
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, case_event
@@ -25,10 +25,10 @@ from wireproof.trial.signature import Signature
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import gates
 
-MOST: Final = 600
+MAX_CANDIDATES: Final = 600
 """Candidates that are tried to shrink one failure."""
 
-MOST_ALONE: Final = 32
+MAX_CANDIDATES_ALONE: Final = 32
 """The same if each candidate may end a process or take all of its time."""
 
 
@@ -49,13 +49,13 @@ def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> It
     tally = Tally()
     number = start
     for target in targets(engine.hello, ask.rows):
-        for event in of_target(engine, target, ask, tally, level):
+        for event in target_events(engine, target, ask, tally, level):
             yield evolve(event, seq=number)
             number += 1
     engine.notes.extend(tally.notes())
 
 
-def of_target(
+def target_events(
     engine: Engine, target: Target, ask: Ask, tally: Tally, level: Level = "should"
 ) -> Iterator[CaseEvent]:
     """Yield the events of one target, numbered from 0."""
@@ -65,7 +65,7 @@ def of_target(
             yield case_event(number, judged.case, judged.verdict, judged.ns)
             continue
         seen.add(judged.signature)
-        yield _shrunk_event(number, judged, made_small(engine, judged))
+        yield _shrunk_event(number, judged, shrink_failure(engine, judged))
 
 
 def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
@@ -77,7 +77,7 @@ def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
     return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
-def made_small(engine: Engine, judged: Judged) -> Judged:
+def shrink_failure(engine: Engine, judged: Judged) -> Judged:
     """Return the failure with the smallest case found, or unchanged if it does not fail a second time.
 
     The case is run outside of its family, which may be closed because of crashes.
@@ -88,7 +88,9 @@ def made_small(engine: Engine, judged: Judged) -> Judged:
         return judged
     if shrinker.signature != judged.signature:
         return judged
-    shrunk = shrinker.run(inf, MOST_ALONE if judged.verdict.name in ALONE else MOST)
+    shrunk = shrinker.run(
+        inf, MAX_CANDIDATES_ALONE if judged.verdict.name in ONE_AT_A_TIME else MAX_CANDIDATES
+    )
     if weight(shrunk.case.input) >= weight(judged.case.input):
         return judged
     case = evolve(shrunk.case, id=judged.case.id, parent=judged.case.parent)
@@ -98,7 +100,7 @@ def made_small(engine: Engine, judged: Judged) -> Judged:
 # --- known failures ---
 
 
-def known_of(
+def known_signatures(
     hello: Hello, stream: Stream, known_failures: Iterable[baseline.KnownFailure], today: date
 ) -> frozenset[Signature]:
     """Return the signatures of the known failures whose own cases failed in `stream`.

@@ -6,19 +6,19 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.case import Case
+from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
 from wireproof.fuzz.findings import Findings, is_finding
-from wireproof.fuzz.inputs import Inputs, answered
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.signature import Signature, signature
 from wireproof.trial.verdicts import Verdict
 
-STILL: Final = "no progress"
+NO_PROGRESS: Final = "no progress"
 """Beginning of the reason of a process that was stopped as hanging."""
 
 
-def blame(
-    spec: str, builder: Inputs, findings: Findings, data: bytes, reason: str, origin: str
+def reproduce_crash(
+    spec: str, builder: CaseBuilder, findings: Findings, data: bytes, reason: str, origin: str
 ) -> list[Signature]:
     """Run each case of `data` in fresh processes of the adapter, and keep the crashes as findings.
 
@@ -34,7 +34,7 @@ def blame(
         The signatures of what was added. A crash that does not happen again is added too. A hang that does
         not happen again is not: the cause was the load of the machine.
     """
-    case = answered(builder.decode_case(data))
+    case = with_expectation(builder.decode_case(data))
     found: list[Signature] = []
     with Engine(spec) as engine:
         hello = engine.hello
@@ -43,7 +43,7 @@ def blame(
                 sign = signature(hello.name, sent, verdict)
                 findings.add(sign, verdict, sent, data, version=hello.version, origin=origin)
                 found.append(sign)
-    if not found and not reason.startswith(STILL):
+    if not found and not reason.startswith(NO_PROGRESS):
         verdict = Verdict("crash", text=f"{reason}; not again in a fresh process")
         sign = evolve(signature(hello.name, case, verdict), path="not repeated")
         findings.add(sign, verdict, case, data, version=hello.version, origin=origin)

@@ -19,8 +19,8 @@ from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import seed as least_of
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.formats import FORMATS, Format
-from wireproof.fuzz.asking import askings
-from wireproof.fuzz.inputs import Inputs, answered
+from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
+from wireproof.fuzz.option_variants import option_variants
 
 _MAX_SIZE: Final = 4096
 """Largest input in bytes, also of a fixture that serves as a seed input."""
@@ -38,7 +38,7 @@ _TOPIC: Final = "campaign"
 
 
 @frozen
-class Numbered:
+class SeededCases:
     """The cases of a campaign.
 
     Attributes:
@@ -77,7 +77,7 @@ class _CaseSource:
     """The seed inputs and the case builder of one format."""
 
     fmt: Format
-    builder: Inputs
+    builder: CaseBuilder
     fixtures: tuple[bytes, ...]
 
     @cached_property
@@ -89,7 +89,7 @@ class _CaseSource:
         """Return the decode of `data`, or one of its follow-ups."""
         decode = self.builder.decode_case(data)
         follow_ups = self.builder.follow_ups(decode)
-        return answered(pick(rng, follow_ups)) if follow_ups and below(rng, 2) else decode
+        return with_expectation(pick(rng, follow_ups)) if follow_ups and below(rng, 2) else decode
 
 
 @lru_cache(maxsize=8)
@@ -104,7 +104,9 @@ def _case_sources(format_ids: tuple[str, ...], ops: tuple[Op, ...]) -> tuple[_Ca
 
 def _case_source(fmt: Format, suite: Suite, fixtures: Sequence[bytes], ops: Collection[Op]) -> _CaseSource:
     possible = tuple(op for op in ops if op != "scan" or fmt.scan is not None)
-    builder = Inputs(fmt, askings(fmt, suite), possible, scan_variants=askings(fmt, suite, "scan"))
+    builder = CaseBuilder(
+        fmt, option_variants(fmt, suite), possible, scan_variants=option_variants(fmt, suite, "scan")
+    )
     return _CaseSource(fmt, builder, tuple(fixtures))
 
 

@@ -13,58 +13,58 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
-from wireproof.fuzz.clock import Clock
+from wireproof.fuzz.cpu_timer import CpuTimer
 from wireproof.fuzz.own_memory import peak_mib
 from wireproof.trial.engine import Engine
 from wireproof.trial.plan import planned, request_for
 
-BATCH: Final = 64
+BATCH_SIZE: Final = 64
 """Cases that are sent to a process at once."""
 
-SPREAD: Final = 8
+MEMORY_FACTOR: Final = 8
 """How many times its output limit a codec may allocate. More means that it trusted a length or a count."""
 
-Answered = tuple[Case, Outcome]
+CaseOutcome = tuple[Case, Outcome]
 """A case as it was sent (wrapped as a stream if necessary), and the outcome."""
 
 
-class Asker(Protocol):
+class Executor(Protocol):
     """A way to run an adapter."""
 
     hello: Hello
 
-    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
         """Send the cases, and yield the answers that are ready, of these cases or of earlier ones."""
         ...
 
-    def flush(self) -> Iterator[Answered]:
+    def flush(self) -> Iterator[CaseOutcome]:
         """Yield the answers that are still missing."""
         ...
 
 
-class Here:
+class InProcessExecutor:
     """Calls a Python object in this process, with a limit on its processor time."""
 
-    def __init__(self, caller: Caller, timer: Clock) -> None:
+    def __init__(self, caller: Caller, timer: CpuTimer) -> None:
         """Call through `caller`; a call that exceeds the time of `timer` counts as a timeout."""
         self.hello = caller.hello
         self._caller = caller
         self._timer = timer
 
-    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
         """Call the object once for each case."""
         for case in cases:
             request = planned(case, self.hello)
             yield self._answer(request) if isinstance(request, Case) else (case, request)
 
-    def _answer(self, case: Case) -> Answered:
+    def _answer(self, case: Case) -> CaseOutcome:
         """Return the outcome; if the call took too much memory, of the case with a memory limit.
 
         With the limit in the case, every other run of it comes to the same verdict.
         """
         before = peak_mib()
         outcome = self._call(case)
-        limit = case.options.max_output * SPREAD >> 20
+        limit = case.options.max_output * MEMORY_FACTOR >> 20
         if peak_mib() - before <= limit:
             return case, outcome
         limited = evolve(case, limits=evolve(case.limits, rss_mb=limit))
@@ -76,12 +76,12 @@ class Here:
 
         return self._timer.run(lambda: self._caller.answer(request_for(case, "0")), on_timeout)
 
-    def flush(self) -> Iterator[Answered]:
+    def flush(self) -> Iterator[CaseOutcome]:
         """Yield nothing: each call has answered at once."""
         yield from ()
 
 
-class Away:
+class SubprocessExecutor:
     """Runs an adapter in a process of its own."""
 
     def __init__(self, spec: str) -> None:
@@ -91,13 +91,13 @@ class Away:
         self.hello = self._engine.hello
         self._waiting: list[Case] = []
 
-    def run(self, cases: Sequence[Case]) -> Iterator[Answered]:
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
         """Collect the cases, and send them when a batch is complete."""
         self._waiting += cases
-        if len(self._waiting) >= BATCH:
+        if len(self._waiting) >= BATCH_SIZE:
             yield from self.flush()
 
-    def flush(self) -> Iterator[Answered]:
+    def flush(self) -> Iterator[CaseOutcome]:
         """Send the collected cases and yield their answers."""
         batch, self._waiting = self._waiting, []
         stopped = False

@@ -21,12 +21,12 @@ from wireproof.trial.plan import planned
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.trace import FieldSpan
 
-AS_IT_IS: Final = 4
+UNCHANGED_ONE_IN: Final = 4
 """One variant in this many is used with the values of the fixture, unchanged."""
 
 
 @frozen
-class Asking:
+class OptionVariant:
     """The options of a case, and the capabilities that an adapter needs for them."""
 
     options: Options = DEFAULT_OPTIONS
@@ -34,7 +34,9 @@ class Asking:
     profile: Profile = "reader"
 
 
-def askings(fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode") -> tuple[Asking, ...]:
+def option_variants(
+    fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode"
+) -> tuple[OptionVariant, ...]:
     """Return the option variants that the fixtures of `fmt` use for `op`; the default options come first.
 
     A variant needs the capabilities that all fixtures with the same options need.
@@ -45,22 +47,28 @@ def askings(fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode")
             first = (case.options, case.profile, set(case.needs))
             *_, common = needs.setdefault(repr(first[:2]), first)
             common &= set(case.needs)
-    found = [Asking(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()]
+    found = [
+        OptionVariant(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()
+    ]
     default = (DEFAULT_OPTIONS, "reader")
-    return (Asking(), *(variant for variant in found if (variant.options, variant.profile) != default))
+    return (OptionVariant(), *(variant for variant in found if (variant.options, variant.profile) != default))
 
 
-def put_to(case: Case, variant: Asking) -> Case:
+def with_variant(case: Case, variant: OptionVariant) -> Case:
     """Return `case` with the options of `variant`."""
     return evolve(case, options=variant.options, needs=variant.needs, profile=variant.profile)
 
 
-def claimed(variants: Iterable[Asking], case: Case, hello: Hello) -> tuple[Asking, ...]:
+def supported_variants(
+    variants: Iterable[OptionVariant], case: Case, hello: Hello
+) -> tuple[OptionVariant, ...]:
     """Return the variants in which an adapter with this `hello` can run `case`."""
-    return tuple(variant for variant in variants if isinstance(planned(put_to(case, variant), hello), Case))
+    return tuple(
+        variant for variant in variants if isinstance(planned(with_variant(case, variant), hello), Case)
+    )
 
 
-def keys_of(variants: Iterable[Asking]) -> Keys:
+def signing_keys(variants: Iterable[OptionVariant]) -> Keys:
     """Return every signing key of the variants; if two keys have the same name, the first one."""
     keys: dict[str, bytes] = {}
     for variant in variants:
@@ -69,14 +77,14 @@ def keys_of(variants: Iterable[Asking]) -> Keys:
     return keys
 
 
-def fitted(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
+def fit_options(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
     """Return `options` with limits and offsets near those in `data`, where `options` has such values.
 
-    One time in `AS_IT_IS`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
+    One time in `UNCHANGED_ONE_IN`, and if nothing fits, return `options` unchanged. `drawn` seeds the choice.
     """
-    wanted = [fit for applies, fit in FITS if applies(options)]
+    wanted = [fit for applies, fit in OPTION_FITTERS if applies(options)]
     rng = Random(drawn)  # noqa: S311 - a function of the bytes
-    if not wanted or not below(rng, AS_IT_IS):
+    if not wanted or not below(rng, UNCHANGED_ONE_IN):
         return options
     spans = formats.decode_with_trace(fmt, data).spans
     for fit in wanted:
@@ -119,10 +127,10 @@ def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> O
     return evolve(options, aborted=tuple(pairs))
 
 
-Fit = Callable[[Options, Sequence[FieldSpan], Random], Options]
+OptionFitter = Callable[[Options, Sequence[FieldSpan], Random], Options]
 """Fits options to the spans of some bytes."""
 
-FITS: Final[tuple[tuple[Callable[[Options], bool], Fit], ...]] = (
+OPTION_FITTERS: Final[tuple[tuple[Callable[[Options], bool], OptionFitter], ...]] = (
     (lambda options: options.max_message is not None, _fit_limit),
     (lambda options: options.fetch_offset is not None, _fit_fetch_offset),
     (lambda options: options.isolation == "read_committed", _fit_aborted),

@@ -19,7 +19,7 @@ PACKAGE: Final = __name__.partition(".")[0]
 
 
 @frozen
-class Aside:
+class UninstrumentedModules:
     """Second copies of two modules. Their classes differ from the classes of the first copies."""
 
     mutate: ModuleType
@@ -27,10 +27,12 @@ class Aside:
 
 
 @cache
-def aside() -> Aside:
+def uninstrumented_modules() -> UninstrumentedModules:
     """Import the mutators, and the table of formats that they use, a second time and return them."""
     with _nothing_imported():
-        return Aside(import_module(f"{PACKAGE}.cases.mutate"), import_module(f"{PACKAGE}.formats"))
+        return UninstrumentedModules(
+            import_module(f"{PACKAGE}.cases.mutate"), import_module(f"{PACKAGE}.formats")
+        )
 
 
 @contextmanager

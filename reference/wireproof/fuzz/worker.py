@@ -14,7 +14,7 @@ import cattrs
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.fuzz.format_session import FormatSession, WorkerContext
-from wireproof.fuzz.watch import Watch
+from wireproof.fuzz.supervisor import Supervisor
 from wireproof.fuzz.worker_config import WorkerConfig
 
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         context = WorkerContext(config)
         sessions = {format_id: FormatSession(context, format_id) for format_id in config.formats}
         for number, (format_id, seconds) in enumerate(config.turns()):
-            supervisor = Watch(sessions[format_id], seconds, parent, number * 1000)
+            supervisor = Supervisor(sessions[format_id], seconds, parent, number * 1000)
             failures += not _run_turn(supervisor, format_id)
             if supervisor.may_stop():
                 break
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     return 4 if failures else 0
 
 
-def _run_turn(supervisor: Watch, format_id: str) -> bool:
+def _run_turn(supervisor: Supervisor, format_id: str) -> bool:
     """Run one turn of a format; returns False, and prints the reason, if it cannot continue."""
     try:
         supervisor.run()
