@@ -11,7 +11,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
-from wireproof.cases.patterns import PatternError, select
+from wireproof.cases.id_patterns import PatternError, select
 from wireproof.fuzz import property_run
 from wireproof.report.failure import block
 from wireproof.report.groups import Group, groups

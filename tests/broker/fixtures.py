@@ -21,7 +21,7 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.needs import atoms_of
+from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.trial.reference import decoded
@@ -109,7 +109,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
         "rules": ["kafka.log.join", "kafka.log.aborted"],
         "input": _input(name, data),
         "expect": {"accept": {"value": value, "consumed": len(data)} | remarks},
-        "needs": list(atoms_of(FORMATS["kafka.log/mixed"], data)),
+        "needs": list(capabilities_of(FORMATS["kafka.log/mixed"], data)),
         "source": {
             "origin": "broker",
             "document": document,

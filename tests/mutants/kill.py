@@ -11,7 +11,7 @@ from attrs import frozen
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.cases.derived import derived
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.fuzz.campaign import Campaign
 from wireproof.fuzz.campaign import run_campaign as fuzz
@@ -94,7 +94,7 @@ def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
     passed = 0
     with Engine(spec_of(name), in_process=in_process) as engine:
         golden = Plan.of(engine.hello, suite.cases, suite).golden
-        for ran in engine.run(_one_of_each(derived(case) for case in golden)):
+        for ran in engine.run(_one_of_each(derived_cases(case) for case in golden)):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello, twin=ASSUMED)
             if gates(verdict.name, ran.case.level):
                 return Killed(ran.case.id, verdict.label, 1, passed, (ran.case.id,))

@@ -11,7 +11,7 @@ from layout_check import layout_errors
 
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
-from wireproof.cases.derived import broken, derived
+from wireproof.cases.derived import broken_relations, derived_cases
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.plan import request_for
 from wireproof.trial.verdicts import Verdict
@@ -97,7 +97,7 @@ def first_broken(parents: Sequence[Case], seconds: float) -> tuple[str, str]:
     try:
         for parent in parents:
             now = parent.id
-            for case, _ in broken(derived(parent)):
+            for case, _ in broken_relations(derived_cases(parent)):
                 return case.id, "relation"
     except _Late:
         return "", ""

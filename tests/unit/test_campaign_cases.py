@@ -18,7 +18,7 @@ from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
-from wireproof.cases.token import parse
+from wireproof.cases.token import from_token
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.spark import campaign_job, checkpointed_job
 from wireproof.spark.campaign_job import CampaignPlan
@@ -169,7 +169,7 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     with Engine(MUTANT) as engine:
         for row in samples:
             word = row["token"] if row["token"][0] != "@" else f"@{plan.out / row['token'][1:]}"
-            case = parse(word)
+            case = from_token(word)
             [ran] = engine.run([case])
             said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])

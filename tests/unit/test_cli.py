@@ -15,8 +15,8 @@ from machine import needs
 from shelves import GOOD, PLACE, RULE, write
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.derived import derived
-from wireproof.cases.token import dump
+from wireproof.cases.derived import derived_cases
+from wireproof.cases.token import to_token
 from wireproof.cli import VERBS
 from wireproof.cli.show import folded
 from wireproof.formats import FORMATS
@@ -340,8 +340,8 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
 
 def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: Command) -> None:
     parent = "kafka.batch/v2/crc/leader-epoch-outside"
-    flip = next(case for case in derived(load().by_id[parent]) if case.family == "flip")
-    for name in ("kafka.batch/v2/crc/zero", flip.id, dump(flip)):
+    flip = next(case for case in derived_cases(load().by_id[parent]) if case.family == "flip")
+    for name in ("kafka.batch/v2/crc/zero", flip.id, to_token(flip)):
         good, bad = wireproof("replay", name, "reference"), wireproof("replay", name, LENIENT)
         assert (good.code, bad.code) == (0, 1), name
         assert "pass" in good.out
@@ -395,7 +395,7 @@ def test_patterns_are_read_from_a_file_with_comments(wireproof: Command, tmp_pat
 
 def test_lint_counts_and_freezes(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, rules="rule = []\n")
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path)
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path)
     bad = wireproof("lint", "--freeze")
     assert bad.code == 5
     assert f"{GOOD['id']}: the rule shelf.number is unknown" in bad.out

@@ -13,7 +13,7 @@ from runs import RUN, stream
 from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import select
+from wireproof.cases.id_patterns import select
 from wireproof.report.coverage import coverage
 from wireproof.report.fieldmap import failing, fieldmap
 from wireproof.report.kills import read_kills

@@ -14,7 +14,15 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Outcome, Refused
-from wireproof.cases.sending import ZSTD, Plain, Sending, carried, lost, spellings, told
+from wireproof.cases.producer_messages import (
+    ZSTD,
+    LogicalMessage,
+    LogicalMessageSet,
+    count_losses,
+    encodings_of,
+    messages_of,
+    shared_fields,
+)
 from wireproof.formats import FORMATS
 from wireproof.trial.exchange import Ask, Exchanged, Parcel, Read, exchange, posts, rows_of
 from wireproof.trial.laws import laws, losses
@@ -39,9 +47,9 @@ def exchanged() -> Exchanged:
 
 # --- what is sent ---
 
-SENDING = Sending(
+SENDING = LogicalMessageSet(
     1,
-    (Plain(b"k", None, 1000, ((b"h", None),)), Plain(None, b"", 900)),
+    (LogicalMessage(b"k", None, 1000, ((b"h", None),)), LogicalMessage(None, b"", 900)),
     producer=(7, 1, 5),
     transactional=True,
 )
@@ -50,11 +58,11 @@ SENDING = Sending(
 @pytest.mark.parametrize(("revision", "ways"), [("v0", 2), ("v1", 2), ("v2", 1)])
 def test_each_spelling_of_a_sending_is_read_as_its_messages(revision: str, ways: int) -> None:
     row = FORMATS[f"kafka.batch/{revision}"]
-    found = spellings(SENDING, revision)
+    found = encodings_of(SENDING, revision)
     assert len(found) == ways
     for entries in found:
         back = [formats.decode(row, formats.encode(row, to_json(one))) for one in entries]
-        messages = told([to_json(one.value) for one in back])
+        messages = messages_of([to_json(one.value) for one in back])
         assert messages is not None
         assert [message["key"] for message in messages] == ["6b", None]
         assert [message["value"] for message in messages] == [None, ""]
@@ -65,15 +73,15 @@ def test_each_spelling_of_a_sending_is_read_as_its_messages(revision: str, ways:
 
 def test_uncompressed_messages_are_entries_of_their_own_before_v2_and_zstd_is_none() -> None:
     plain = evolve(SENDING, codec=0)
-    assert [len(entries) for entries in spellings(plain, "v0")] == [2]
-    assert [len(entries) for entries in spellings(plain, "v2")] == [1]
-    assert spellings(evolve(SENDING, codec=ZSTD), "v1") == ()
+    assert [len(entries) for entries in encodings_of(plain, "v0")] == [2]
+    assert [len(entries) for entries in encodings_of(plain, "v2")] == [1]
+    assert encodings_of(evolve(SENDING, codec=ZSTD), "v1") == ()
 
 
 def test_what_an_older_format_has_no_place_for_is_counted() -> None:
-    (newer,) = spellings(SENDING, "v2")[0]
-    older = [to_json(one) for one in spellings(evolve(SENDING, codec=0), "v0")[0]]
-    assert lost(to_json(newer), older) == Counter(
+    (newer,) = encodings_of(SENDING, "v2")[0]
+    older = [to_json(one) for one in encodings_of(evolve(SENDING, codec=0), "v0")[0]]
+    assert count_losses(to_json(newer), older) == Counter(
         {
             "timestamps": 2,
             "messages' headers": 1,
@@ -82,20 +90,20 @@ def test_what_an_older_format_has_no_place_for_is_counted() -> None:
             "batches, now single messages": 1,
         }
     )
-    v1 = [to_json(one) for one in spellings(SENDING, "v1")[0]]
-    assert set(lost(to_json(newer), v1)) == {"messages' headers", "producer ids", "transactions"}
+    v1 = [to_json(one) for one in encodings_of(SENDING, "v1")[0]]
+    assert set(count_losses(to_json(newer), v1)) == {"messages' headers", "producer ids", "transactions"}
 
 
 def test_what_two_formats_carry_leaves_out_what_one_has_no_place_for() -> None:
-    messages = told([to_json(spellings(SENDING, "v2")[0][0])])
+    messages = messages_of([to_json(encodings_of(SENDING, "v2")[0][0])])
     assert messages is not None
-    assert set(carried(messages, "v2", "v1")[0]) == {"offset", "timestamp", "key", "value"}  # type: ignore[arg-type] # a dict
-    assert set(carried(messages, "v0", "v2")[0]) == {"offset", "key", "value"}  # type: ignore[arg-type] # a dict
+    assert set(shared_fields(messages, "v2", "v1")[0]) == {"offset", "timestamp", "key", "value"}  # type: ignore[arg-type] # a dict
+    assert set(shared_fields(messages, "v0", "v2")[0]) == {"offset", "key", "value"}  # type: ignore[arg-type] # a dict
 
 
 @pytest.mark.parametrize("odd", [[None], ["text"], [{"records": "x"}], [{"records": [None]}]])
 def test_what_is_no_entry_tells_no_messages(odd: list[object]) -> None:
-    assert told(odd) is None  # type: ignore[arg-type] # that is the point
+    assert messages_of(odd) is None  # type: ignore[arg-type] # that is the point
 
 
 def test_the_values_of_a_seed_are_the_same_however_many_are_wanted() -> None:

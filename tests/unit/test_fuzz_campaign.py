@@ -17,7 +17,7 @@ from machine import needs
 
 from tests.mutants.kill import killed_by_fuzz
 from tests.mutants.registry import spec_of
-from wireproof.cases.token import parse
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import worker as worker_process
 from wireproof.fuzz.campaign import Campaign, run_campaign
@@ -58,7 +58,7 @@ def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, cod
     found = fuzzed(f"py:troubled:{codec}", tmp_path)
     assert [one.signature.kind for one in found] == [kind]
     assert b"\x2a" in (tmp_path / f"findings/py-troubled-{codec}/{found[0].name}.bin").read_bytes()
-    assert parse(found[0].token).joined == "iggy.identifier/0.0.30"
+    assert from_token(found[0].token).joined == "iggy.identifier/0.0.30"
     assert int(str(last(tmp_path)["executions"])) > 100
 
 
@@ -147,7 +147,7 @@ PLANTED = [
 @needs("[fuzz]")
 def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
     killed = killed_by_fuzz(name, 60.0)
-    assert parse(killed.by)
+    assert from_token(killed.by)
     assert killed.label.startswith("fail:")
 
 

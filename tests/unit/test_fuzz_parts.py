@@ -26,7 +26,7 @@ from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused
-from wireproof.cases.token import parse
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import campaign, finding_counts
 from wireproof.fuzz import worker as worker_process
@@ -120,7 +120,7 @@ def test_the_smallest_input_of_a_signature_is_kept_and_the_first_time_stays(tmp_
     found = read_findings(tmp_path)
     assert [(one.size, one.count, one.first) for one in found] == [(3, 3, first.first)]
     assert (tmp_path / f"{found[0].name}.bin").read_bytes() == b"\x01\x02a"
-    assert parse(found[0].token).input == case_of(b"\x01\x02a").input
+    assert from_token(found[0].token).input == case_of(b"\x01\x02a").input
     assert found[0].sha256 == hashlib.sha256(b"\x01\x02a").hexdigest()
 
 
@@ -137,7 +137,7 @@ def test_a_token_over_two_kib_is_a_file_beside_its_finding(tmp_path: Path) -> No
     findings.add(SIGNATURE, VERDICT, case_of(data), data)
     token = read_findings(tmp_path)[0].token
     assert token.startswith("@")
-    assert parse(f"@{tmp_path / token[1:]}").input == case_of(data).input
+    assert from_token(f"@{tmp_path / token[1:]}").input == case_of(data).input
 
 
 def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from killed import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
-from wireproof.cases.token import dump
+from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
@@ -150,7 +150,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
 
 
 def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
+    monkeypatch.setattr(promoting, "capabilities_of_case", lambda _: ("feature:none-such",))
     with pytest.raises(PromotionError, match=r"lint reports a problem.*feature:none-such"):
         promote(_found(_broken()), load(), tmp_path)
     assert not list(tmp_path.iterdir())
@@ -202,7 +202,7 @@ def test_three_fresh_processes_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
     said = CliRunner().invoke(
-        command, [dump(_found(_broken())), "--to", str(tmp_path), "--name", "crc/late-bit"]
+        command, [to_token(_found(_broken())), "--to", str(tmp_path), "--name", "crc/late-bit"]
     )
     assert said.exit_code == 0, said.output
     assert said.output.startswith("kafka.batch/v2/crc/late-bit: refuse crc-mismatch at 17")

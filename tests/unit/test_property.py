@@ -16,8 +16,8 @@ from goldens import load
 from tests.mutants.kill import killed_by_property
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Case, Data, Value
-from wireproof.cases.needs import CODECS
-from wireproof.cases.token import parse
+from wireproof.cases.case_capabilities import CODEC_NAMES
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz import property_run
 from wireproof.trial import baseline, lookup
@@ -91,11 +91,11 @@ def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> 
         small = [event for event in loud if event.token]
         assert len({event.signature("") for event in small}) == len(small)
         assert {event.signature("") for event in loud} == {event.signature("") for event in small}
-        plan = Plan(tuple(parse(event.token) for event in small), {}, families=False)
+        plan = Plan(tuple(from_token(event.token) for event in small), {}, families=False)
         again = list(run(engine, plan))
     assert [event.signature("") for event in again] == [event.signature("") for event in small]
     whole = lookup.find(load(), small[0].id)
-    case = parse(small[0].token)
+    case = from_token(small[0].token)
     assert whole is not None
     assert isinstance(case.input, Data)
     assert isinstance(whole.input, Data)
@@ -109,7 +109,7 @@ def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     with Engine("py:hanging:Dies") as engine:
         events = list(property_run.target_events(engine, Target(row, "decode"), Ask(8, 1), Tally()))
     (small,) = [event for event in events if event.verdict == "crash" and event.token]
-    case = parse(small.token)
+    case = from_token(small.token)
     assert isinstance(case.input, Data)
     assert b"\x7f" in case.input.data
 
@@ -207,8 +207,8 @@ def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
     named = [(case, int(_attributes(case)) & 7) for case in cases if _attributes(case)]
     assert {number for _, number in named} > {0, 1, 2}
     for case, number in named:
-        if number in CODECS:
-            assert f"codec:{CODECS[number]}" in case.needs
+        if number in CODEC_NAMES:
+            assert f"codec:{CODEC_NAMES[number]}" in case.needs
 
 
 def _attributes(case: Case) -> str:

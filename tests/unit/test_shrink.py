@@ -14,7 +14,7 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
 from wireproof.cases.mutate import repair
-from wireproof.cases.token import dump, parse
+from wireproof.cases.token import from_token, to_token
 from wireproof.cli.shrink import command
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
@@ -143,7 +143,7 @@ def test_what_passes_has_nothing_to_shrink() -> None:
 
 
 def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> None:
-    token = dump(_case(_fixture("kafka.batch/v2/headers/five")))
+    token = to_token(_case(_fixture("kafka.batch/v2/headers/five")))
     adapter = spec_of("mutant:null-header-value-as-empty")
     said = CliRunner().invoke(command, [token, adapter, "--in-process", "--seconds", "20"])
     assert said.exit_code == 0, said.output
@@ -154,6 +154,6 @@ def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> 
     )
     assert "87 bytes became 70" in lines[1]
     assert any("recordsCount" in line for line in lines)
-    small = parse(lines[-1])
+    small = from_token(lines[-1])
     with Engine(adapter, in_process=True) as engine:
         assert str(Shrinker(engine, small).signature) == lines[0]

@@ -79,13 +79,13 @@ def test_a_family_is_derived_once_for_all_who_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     derived: list[str] = []
-    own = module.derived
+    own = module.derived_cases
 
     def counted(case: Any) -> Iterator[Any]:
         derived.append(case.id)
         return own(case)
 
-    monkeypatch.setattr(module, "derived", counted)
+    monkeypatch.setattr(module, "derived_cases", counted)
     cases = golden("iggy.identifier/0.0.30/")
     for name in ("one", "two", "three"):
         list(FamilyStore(tmp_path).of_all(cases, Hello(name, "")))

@@ -12,7 +12,7 @@ from commands import Command
 from runs import FAIL, PASS, SKIP, event, stream
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.observable import not_compared, unknown
+from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
 from wireproof.trial.baseline import apply, parse, write
 from wireproof.trial.conclusion import exit_code, sentence
@@ -169,7 +169,7 @@ def test_a_selector_is_about_one_kind_of_entry() -> None:
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:
     for row in FORMATS.values():
         for pattern in not_compared(row, ("no-such-field",)):
-            assert unknown(row, pattern) is None, f"{row.joined} {pattern}"
+            assert unknown_part(row, pattern) is None, f"{row.joined} {pattern}"
 
 
 def test_who_shows_everything_leaves_nothing_out() -> None:

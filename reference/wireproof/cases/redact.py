@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.cases.damage import right
+from wireproof.cases.edit_bytes import correct_bytes
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
 from wireproof.cases.mutate.repairing import repair
 from wireproof.cases.mutate.splice import Splice, apply_splices, region_of_space
@@ -18,7 +18,7 @@ from wireproof.formats import Format
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 
-KEPT: Final = {
+KEPT_PATHS: Final = {
     "kafka": (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"),
     "iggy": ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"),
     "heka": ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac"),
@@ -29,7 +29,7 @@ FILLER: Final = {"kafka": b"x", "iggy": b"\x01", "heka": b"x"}
 """Filler by system. Iggy's header values have kinds: 1 is a boolean, a character and a part of any number."""
 
 
-HEAD: Final = {"kafka": 17, "iggy": 0, "heka": 0}
+KEPT_HEAD_BYTES: Final = {"kafka": 17, "iggy": 0, "heka": 0}
 """Bytes at the beginning that are structure even if not decoded: kafka.md §1.1, offset to magic."""
 
 
@@ -92,7 +92,7 @@ def _wrong_covers(found: DecodeTrace) -> Iterator[FieldSpan]:
     for span in found.spans:
         data = found.spaces.get(span.space)
         if span.cover is not None and data is not None:
-            correct = right(data, span, span.cover)
+            correct = correct_bytes(data, span, span.cover)
             if correct is not None and correct != _bytes_of(span, data):
                 yield span
 
@@ -103,9 +103,9 @@ def _filled(found: DecodeTrace, space: str, opened: list[FieldSpan]) -> Iterator
     here = [span for span in found.spans if span.space == space]
     if ".json." in found.row.name and not space:
         return
-    stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT[system]))
+    stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT_PATHS[system]))
     stays += [(span.start, span.end) for span in opened if span.space == space]
-    at = 0 if space else min(HEAD[system], len(found.data))
+    at = 0 if space else min(KEPT_HEAD_BYTES[system], len(found.data))
     for start, end in (*sorted(stays), (len(found.spaces[space]),) * 2):
         if start > at:
             yield Splice(space, at, start, FILLER[system] * (start - at))

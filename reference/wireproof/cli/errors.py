@@ -14,7 +14,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
     "wireproof.adapters.templates:TemplateError": Exit.USAGE,
     "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
-    "wireproof.cases.patterns:PatternError": Exit.USAGE,
+    "wireproof.cases.id_patterns:PatternError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,
     "wireproof.cases.token:TokenError": Exit.USAGE,
     "wireproof.formats:UnknownFormat": Exit.USAGE,

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from wireproof import formats
-from wireproof.cases.fixtures import of_format
-from wireproof.cases.identify import Fit, fits, foreign, known
-from wireproof.cases.looks import PACKED, looks_like
-from wireproof.cases.nearest import nearest
-from wireproof.cases.survey import MISFITS
+from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
+from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
+from wireproof.cases.fixtures import cases_of_format
+from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.cases.similar_cases import most_similar
 from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
 from wireproof.report import companion, remarked, surveyed
@@ -86,24 +86,24 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     if not data:
         raise click.UsageError(f"{source} is empty: there is nothing to explain")
     file = Path(source).name if len(source) <= LONGEST_PATH else ""
-    if name is None and foreign(data, file):
+    if name is None and is_foreign(data, file):
         raise click.UsageError(_unknown(source, data))
-    best, *others = fits(data, rows_of(name), name=file)
-    if name is None and not known(best, data):
+    best, *others = rank_formats(data, rows_of(name), name=file)
+    if name is None and not is_identified(best, data):
         raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
-    misfits = [one for one in _remarks(best) if one.cls in MISFITS]
+    misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
     wrong = list(surveyed.wrong(best.survey) if best.survey is not None else remarked.wrong(misfits))
     for line in wrong:
         click.echo(line)
     refused = best.layout.rejected
     for shown in lines(best.layout, refused.at if refused else None):
         click.echo(str(shown))
-    for line in remarked.lines([one for one in _remarks(best) if one.cls not in MISFITS]):
+    for line in remarked.lines([one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]):
         click.echo(line)
     _others(best, others, len(data))
-    cases = of_format(best.row.joined, folders)
-    case = nearest(data, best.row.joined, refused.cls if refused else None, cases)
+    cases = cases_of_format(best.row.joined, folders)
+    case = most_similar(data, best.row.joined, refused.cls if refused else None, cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
     return Exit.CONFORMS if best.consumed == len(data) and not wrong else Exit.FAILS
@@ -113,12 +113,12 @@ def _unknown(source: str, data: bytes) -> str:
     """Return the message for bytes that no format fits."""
     like = looks_like(data)
     what = f"; they look like {like}" if like else ""
-    then = "unpack them first" if like in PACKED else "if they are of one, name it with --format"
+    then = "unpack them first" if like in COMPRESSED_KINDS else "if they are of one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     return f"{place}{len(data)} bytes: no format fits{what}; {then}"
 
 
-def _others(best: Fit, others: list[Fit], size: int) -> None:
+def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
     """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
     if also := [fit.row.joined for fit in same]:
@@ -129,13 +129,13 @@ def _others(best: Fit, others: list[Fit], size: int) -> None:
         click.echo(f"or else {fit.row.joined}: {_said(fit, size)}")
 
 
-def _in_order(revisions: list[Fit]) -> list[Fit]:
+def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
     """Sort the revisions of a format in the order of the table."""
     order = list(formats.FORMATS)
     return sorted(revisions, key=lambda fit: order.index(fit.row.joined))
 
 
-def _revision(fit: Fit) -> str:
+def _revision(fit: FormatFit) -> str:
     """Describe how a revision fits: all bytes or some, its remarks, or its refusal."""
     decoded, rejected = fit.layout.decoded, fit.layout.rejected
     if rejected is not None:
@@ -148,7 +148,7 @@ def _revision(fit: Fit) -> str:
     return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
 
 
-def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
+def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
     """Return equally good formats of other systems for refused bytes that no checksum proves."""
     if best.layout.decoded is not None or best.proven:
         return []
@@ -159,7 +159,7 @@ def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
     return list(systems.values())[1:]
 
 
-def _said(fit: Fit, size: int) -> str:
+def _said(fit: FormatFit, size: int) -> str:
     """Return the verdict on the bytes as one line."""
     if fit.survey is not None and fit.proven and not fit.survey.whole:
         return surveyed.verdict(fit.survey)
@@ -170,5 +170,5 @@ def _said(fit: Fit, size: int) -> str:
     return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
 
 
-def _remarks(fit: Fit) -> tuple[Remark, ...]:
+def _remarks(fit: FormatFit) -> tuple[Remark, ...]:
     return fit.layout.decoded.remarks if fit.layout.decoded else ()

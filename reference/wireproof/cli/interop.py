@@ -14,7 +14,7 @@ from wireproof.adapters.entry import Entry
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
-from wireproof.cases.token import TokenError, keep, parse
+from wireproof.cases.token import TokenError, from_token, save_token
 from wireproof.cli.building import announce_builds
 from wireproof.cli.errors import exit_of
 from wireproof.cli.progress import stepping
@@ -110,7 +110,7 @@ def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
 
 def _shown(found: Exchanged, tokens: Path) -> Shown:
     apart = tuple(splits(found))
-    token = partial(keep, folder=tokens)
+    token = partial(save_token, folder=tokens)
     made = ledger(found, {split.parcel.case.id: split for split in apart}, token)
     return Shown(found, made, groups(apart), losses(found), token)
 
@@ -127,6 +127,6 @@ def _write(shown: Shown, out: Path) -> None:
 
 def _case(event: CaseEvent) -> Case | None:
     try:
-        return parse(event.token) if event.token else None
+        return from_token(event.token) if event.token else None
     except TokenError:
         return None

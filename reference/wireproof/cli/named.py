@@ -20,8 +20,8 @@ from attrs import frozen
 from wireproof.cache import cache_folder
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import PatternError
-from wireproof.cases.token import parse
+from wireproof.cases.id_patterns import PatternError
+from wireproof.cases.token import from_token
 from wireproof.cli.show import wanted
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
@@ -118,7 +118,7 @@ def _of_fuzzing(path: Path, word: str) -> Named:
         raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
-    return Named(parse(token), finding.signature.implementation, finding.signature)
+    return Named(from_token(token), finding.signature.implementation, finding.signature)
 
 
 def _of_tables(text: str) -> Named:

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import Suite, folder, load
-from wireproof.cases.ids import completions
-from wireproof.cases.patterns import PatternError, renamed, select
+from wireproof.cases.fixtures import Suite, fixtures_folder, load
+from wireproof.cases.id_completion import completions
+from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.files import read_limited_text
 
 MOST_PATTERNS: Final = 4 * 1024 * 1024
@@ -80,7 +80,7 @@ def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
     """Return the ids that a shell may complete, a component at a time."""
-    return completions(folder(), incomplete)
+    return completions(fixtures_folder(), incomplete)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:
@@ -93,7 +93,7 @@ def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> 
 
     A pattern that only a former id matches is reported on stderr.
     """
-    for notice in renamed(suite, _words((*patterns, *skipped))):
+    for notice in former_id_notices(suite, _words((*patterns, *skipped))):
         click.echo(notice, err=True)
     cases = select(suite, _words(patterns)) if patterns else suite.cases
     left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases.fixtures import folder, load
+from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.named import named
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.redaction_check import redact_case
@@ -32,8 +32,8 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    target = to or folder()
-    suite = load((target,) if target.is_dir() and target.resolve() != folder().resolve() else ())
+    target = to or fixtures_folder()
+    suite = load((target,) if target.is_dir() and target.resolve() != fixtures_folder().resolve() else ())
     found = named(suite, given)
     case = found.case
     if redact:

@@ -9,7 +9,7 @@ import click
 
 from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import PatternError, select
+from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
 from wireproof.report.excerpt import data_of, layout_of
 from wireproof.report.fieldtree import lines

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from wireproof.cases.case import Data, Value
-from wireproof.cases.token import keep
+from wireproof.cases.token import save_token
 from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
@@ -49,7 +49,7 @@ def command(
     click.echo(f"{shrunk.signature}")
     click.echo(_said(shrunk, before, after))
     _shown(shrunk)
-    click.echo(keep(shrunk.case, out))
+    click.echo(save_token(shrunk.case, out))
 
 
 def _said(shrunk: Shrunk, before: int, after: int) -> str:

@@ -10,9 +10,9 @@ from attrs import evolve
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Reject, Source, Value
-from wireproof.cases.derived import OPEN, sampled
-from wireproof.cases.examples import edited
+from wireproof.cases.derived import ORIGIN_REFERENCE, sample_derived
 from wireproof.cases.mutate.signing import Keys
+from wireproof.cases.property_inputs import edit_value
 from wireproof.formats import Format
 from wireproof.fuzz.option_variants import OptionVariant, fit_options, signing_keys, with_variant
 from wireproof.trial.reference import expectation
@@ -35,7 +35,7 @@ A v0 message has no timestamp that could be wrong (kafka.md §2.1).
 NO_EXPECTATION: Final = Accept()
 """The expectation of a case before the reference has answered."""
 
-SOURCE: Final = Source(OPEN, "found by fuzzing")
+SOURCE: Final = Source(ORIGIN_REFERENCE, "found by fuzzing")
 
 
 class CaseBuilder:
@@ -113,7 +113,7 @@ class CaseBuilder:
         ):
             found += (_encode_cases if drawn >> 20 & 1 else self._rejected_encodes)(case, case.expect)
         if drawn % RELATED_ONE_IN == SELECTED_REMAINDER and case.expect != NO_EXPECTATION:
-            related = (derived for derived in sampled(case, drawn >> 8) if derived.op in self._ops)
+            related = (derived for derived in sample_derived(case, drawn >> 8) if derived.op in self._ops)
             found += [evolve(derived, twin=None) for derived in related]
         return found
 
@@ -136,7 +136,7 @@ class CaseBuilder:
         data = case.input.data
         if read == NO_EXPECTATION:
             return []
-        value = edited(formats.decode(self.fmt, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
+        value = edit_value(formats.decode(self.fmt, data, case.options).value, Random(zlib.crc32(data, 2)))  # noqa: S311 - a function of the bytes
         encode = evolve(case, id=f"{case.id}-unwritable", op="encode", input=Value(to_json(value)))
         try:
             formats.encode(self.fmt, to_json(value), case.options)

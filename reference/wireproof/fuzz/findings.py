@@ -17,7 +17,7 @@ import cattrs
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.token import keep
+from wireproof.cases.token import save_token
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.finding_counts import FindingCounts, total_counts
 from wireproof.safe_parsing import parse_json
@@ -140,7 +140,7 @@ class Findings:
         self._counts.close()
 
     def _token(self, case: Case) -> str:
-        token = keep(case, self._folder)
+        token = save_token(case, self._folder)
         return f"@{Path(token[1:]).name}" if token.startswith("@") else token
 
     def _path(self, name: str) -> Path:

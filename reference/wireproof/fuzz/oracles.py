@@ -11,8 +11,8 @@ from attrs import NOTHING, evolve, fields, frozen, has
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.damage import CHECKSUMS, encoded, replaced
-from wireproof.cases.derived import broken, sampled
+from wireproof.cases.derived import broken_relations, sample_derived
+from wireproof.cases.edit_bytes import CHECKSUMS, encode_field, replace_field
 from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
 from wireproof.kafka import attribute_bits
@@ -103,7 +103,7 @@ def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
 
 def check_derived_case(seen: AcceptedInput) -> Iterator[Violation]:
     """Check the relation of one derived case: truncated, flipped, extended, joined, or in chunks."""
-    for case, answer in broken(sampled(seen.case, seen.number)):
+    for case, answer in broken_relations(sample_derived(seen.case, seen.number)):
         yield Violation("relation", case.family or "", f"{case.title}: {cut(str(answer))}")
 
 
@@ -114,10 +114,10 @@ def check_uncovered_field(seen: AcceptedInput) -> Iterator[Violation]:
     if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
         return
     span = free[seen.number % len(free)]
-    new = encoded(span, int(span.value) ^ 1)
+    new = encode_field(span, int(span.value) ^ 1)
     if new is None:
         return
-    changed = replaced(seen.data, spans, span, new).data
+    changed = replace_field(seen.data, spans, span, new).data
     try:
         formats.decode(seen.fmt, changed, seen.case.options)
     except Rejected as rejected:

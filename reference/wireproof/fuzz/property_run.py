@@ -13,7 +13,7 @@ from attrs import evolve
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Level
-from wireproof.cases.token import dump
+from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
 from wireproof.fuzz.shrink_candidates import weight
@@ -71,7 +71,7 @@ def target_events(
 def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
     """Return the event of a failure, with the token of the shrunk case if it is short enough."""
     title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
-    token = dump(evolve(small.case, title=title))
+    token = to_token(evolve(small.case, title=title))
     if token.startswith("@"):  # A file would be lost; the id generates the example again.
         return case_event(number, judged.case, judged.verdict, judged.ns)
     return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Chunks, Data, Source
-from wireproof.cases.needs import needs_of
+from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import get
@@ -63,7 +63,7 @@ def redact_case(case: Case, adapter: str = "", wanted: Signature | None = None) 
 
 def _candidates(case: Case) -> Iterator[Case]:
     """Yield the case over each of its redactions, with the answer of the reference as its expectation."""
-    fmt, options = get(case.format, case.revision), case.held_to
+    fmt, options = get(case.format, case.revision), case.effective_options
     if not isinstance(case.input, Data | Chunks):
         raise RedactionError("only bytes can be redacted, and this case has a value to encode")
     data = case.input.data if isinstance(case.input, Data) else b"".join(case.input.chunks)
@@ -71,7 +71,7 @@ def _candidates(case: Case) -> Iterator[Case]:
         given = Data(less) if isinstance(case.input, Data) else Chunks(_cut(less, case.input.chunks))
         candidate = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
         candidate = evolve(candidate, expect=expectation(candidate))
-        yield evolve(candidate, needs=needs_of(candidate))
+        yield evolve(candidate, needs=capabilities_of_case(candidate))
 
 
 def _cut(data: bytes, like: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -9,8 +9,8 @@ from attrs import asdict
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.nearest import likeness
 from wireproof.cases.rules import Rule
+from wireproof.cases.similar_cases import similarity
 from wireproof.formats import FORMATS, TracedDecode
 from wireproof.trial.signature import without_indices
 
@@ -58,7 +58,7 @@ def _most_similar(case: Case, pool: Iterable[Case]) -> Case | None:
     candidates = [known for known in pool if type(known.input) is type(case.input)]
     return max(
         candidates,
-        key=lambda known: (known.revision == case.revision, likeness(content, _content(known))),
+        key=lambda known: (known.revision == case.revision, similarity(content, _content(known))),
         default=None,
     )
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from wireproof.cases.case import Chunks, Data, Input, Value
-from wireproof.cases.damage import encoded
+from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, Element, cached_trace
 from wireproof.cases.mutate.edit_sites import EditSite, edit_sites, replace_part
 from wireproof.cases.mutate.field_mutations import remove_elements
@@ -151,7 +151,7 @@ def _simpler_bytes(source: DecodeTrace) -> Iterator[bytes]:
     """Yield the bytes with an integer field at 0, -1 or 1, or a byte at 0 or 1."""
     for span in source.integers:
         for value in (0, -1, 1):
-            new = encoded(span, value)
+            new = encode_field(span, value)
             if new is not None:
                 for sums in (True, False):
                     splice = Splice(span.space, span.start, span.end, new, span.path)

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.needs import needs_of
+from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.outcome import Outcome, Refused
 from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
 from wireproof.fuzz.cpu_timer import CpuTimer
@@ -121,7 +121,7 @@ class FuzzTarget:
         case = evolve(case, limits=sent.limits)
         verdict = judge(sent, outcome, hello=hello)
         if is_finding(verdict) and verdict.name != "info":
-            needs = tuple(dict.fromkeys((*case.needs, *needs_of(case))))
+            needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
             case = evolve(case, needs=needs)
             verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
         if not is_finding(verdict) and not _is_untyped(outcome, verdict):

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.rules import Rule, lacks
+from wireproof.cases.rules import Rule, lacks_cases
 from wireproof.report.kills import Kills
 from wireproof.report.votes import Votes
 
@@ -35,7 +35,7 @@ class Covered:
     @property
     def lacking(self) -> bool:
         """Whether it has fewer cases than a rule of its kind should."""
-        return lacks(self.rule.kind, len(self.accepted), len(self.refused))
+        return lacks_cases(self.rule.kind, len(self.accepted), len(self.refused))
 
     @property
     def home(self) -> str:

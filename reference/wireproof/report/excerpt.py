@@ -5,7 +5,7 @@ from typing import Final
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.autopsy import autopsy
+from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import TracedDecode
 from wireproof.report.fieldtree import by_path, innermost
@@ -41,7 +41,7 @@ def layout_of(case: Case) -> TracedDecode | None:
     if data is None or case.joined not in formats.FORMATS:
         return None
     row = formats.FORMATS[case.joined]
-    return autopsy(row, data, case.held_to)
+    return layout_of_damaged(row, data, case.effective_options)
 
 
 def excerpt(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:

@@ -19,8 +19,8 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.page import row_of
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
@@ -69,7 +69,7 @@ def raw(case: Case) -> bytes | None:
 
 def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
-    row = row_of(case)
+    row = case_json(case)
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
     told = {"format": case.format, "revision": case.revision}
     seal = {"sha256": sha256(data).hexdigest()} if data is not None else {}

@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from typing import Final
 
-from wireproof.cases.survey import Damage, Survey
+from wireproof.cases.log_survey import DamagedRange, LogSurvey
 from wireproof.report.visible import escape_unsafe
 
 MOST: Final = 50
 """Places that are listed; the others are counted."""
 
 
-def verdict(found: Survey) -> str:
+def verdict(found: LogSurvey) -> str:
     """Return how much of a log is sound, in one line."""
     places = len(found.damages) + bool(found.tail)
     sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
     return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
 
 
-def wrong(found: Survey) -> Iterator[str]:
+def wrong(found: LogSurvey) -> Iterator[str]:
     """Return a line of each place that is not sound."""
     shown = found.damages[:MOST]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
@@ -32,13 +32,13 @@ def wrong(found: Survey) -> Iterator[str]:
         yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {there}"
 
 
-def _place(one: Damage) -> str:
+def _place(one: DamagedRange) -> str:
     text = f": {one.text}" if one.text else ""
     path = f" ({one.path})" if one.path else ""
     return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
 
 
-def _behind(one: Damage, until: int, found: Survey) -> str:
+def _behind(one: DamagedRange, until: int, found: LogSurvey) -> str:
     if until > one.end:
         return f"reading goes on at {one.end}"
     return "nothing sound is behind it" if one.end >= found.size - found.tail else "another one is behind it"

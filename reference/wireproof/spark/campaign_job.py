@@ -258,7 +258,7 @@ def _samples(plan: CampaignPlan, keys: Iterable[SampleKey]) -> Iterator[dict[str
 
 
 def _token(case: Case, out: Path) -> str:
-    text = token.keep(case, out / "tokens")
+    text = token.save_token(case, out / "tokens")
     return f"@tokens/{Path(text[1:]).name}" if text.startswith("@") else text
 
 

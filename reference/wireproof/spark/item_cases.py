@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Accept, Case, Data, Reject, Source
-from wireproof.cases.needs import FLAGS, needs_of
+from wireproof.cases.case_capabilities import ATTRIBUTE_CAPABILITIES, capabilities_of_case
 from wireproof.columnar.canonical_digest import EntryDigests, entry_json
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
@@ -127,7 +127,7 @@ def _attributes(data: bytes) -> int:
 def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
     """Return the same as `needs.needs_of`, from attributes and value: kafka.md §1.2, §2.1."""
     needs = {f"codec:{CODECS[attributes & 7]}"}
-    needs |= {atom for bit, atom in FLAGS if magic == 2 and attributes & bit}
+    needs |= {atom for bit, atom in ATTRIBUTE_CAPABILITIES if magic == 2 and attributes & bit}
     if magic < 2 and attributes & 7:
         needs.add("feature:wrapper")
     if headers:
@@ -163,7 +163,11 @@ def _case(name: str, revision: str, data: bytes, expect: Accept | Reject | None,
         options=options,
         source=Source("corpus"),
     )
-    return bare if expect is not None else evolve(bare, expect=expectation(bare), needs=needs_of(bare))
+    return (
+        bare
+        if expect is not None
+        else evolve(bare, expect=expectation(bare), needs=capabilities_of_case(bare))
+    )
 
 
 # --- verdicts ---

@@ -164,7 +164,7 @@ def _event(
     """Return an answer as an event of the page; if its token is short, it replays the sample."""
     name, _, revision = answer["format"].partition("/")
     verdict, _, kind = answer["kind"].partition(":")
-    case_token = token.dump(case) if case else ""
+    case_token = token.to_token(case) if case else ""
     place = f"{row['object']} at {row['position']:,}" if job.is_scan else f"case {row['position']:,}"
     promote = f"; wireproof promote '{job.folder}#{answer['finding']}'" if case else ""
     return CaseEvent(

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Accept, Case, Chunks, Source
-from wireproof.cases.needs import needs_of
-from wireproof.cases.token import parse
+from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.token import from_token
 from wireproof.spark import job_files, source_settings, verdict_matrix
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
@@ -71,7 +71,7 @@ def _signature(row: dict[str, Any]) -> Signature:
 def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
     """Return the case of a token; a long token is a file in the folder."""
     token = row["token"]
-    return parse(f"@{folder / token[1:]}" if token.startswith("@") else token)
+    return from_token(f"@{folder / token[1:]}" if token.startswith("@") else token)
 
 
 def _of_scan(row: dict[str, Any], folder: Path) -> Case:
@@ -89,4 +89,4 @@ def _of_scan(row: dict[str, Any], folder: Path) -> Case:
             op="scan", options=source.options, source=Source("corpus"),
         )  # fmt: skip
     case = evolve(case, expect=expectation(case))
-    return evolve(case, needs=needs_of(case))
+    return evolve(case, needs=capabilities_of_case(case))

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from wireproof.cases.looks import looks_like
+from wireproof.cases.file_signatures import looks_like
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject
 from wireproof.spark.object_reader import ObjectReader

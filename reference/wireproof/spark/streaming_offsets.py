@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import define, evolve, field, frozen
 
-from wireproof.cases.survey import wanted
+from wireproof.cases.log_survey import bytes_needed
 from wireproof.spark.columns import HEADER_BYTES
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, expand_paths
@@ -117,7 +117,7 @@ class OffsetTracker:
             return
         self._logged.add((place.display_name, at))
         available = place.size - at
-        needs = wanted(self.source.framing.fmt, stored.read(at, HEADER_BYTES))
+        needs = bytes_needed(self.source.framing.fmt, stored.read(at, HEADER_BYTES))
         reason = (
             f"the entry there has {needs} bytes, of which {available} are available"
             if needs > available

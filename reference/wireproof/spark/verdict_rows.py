@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve, frozen
 
-from wireproof.cases.survey import MISFITS
+from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.kafka.scan import MAGIC_AT
 from wireproof.spark import damage_places, scan_tables
 from wireproof.spark.adapter_session import AdapterSession
@@ -174,7 +174,7 @@ class VerdictRows:
         found = self.part.damages
         remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
         for row in remarked.select(["position", "length", "remarks"]).to_pylist():
-            for cls in sorted(MISFITS.intersection(row["remarks"])):
+            for cls in sorted(MISMATCH_REMARKS.intersection(row["remarks"])):
                 found.add(row["position"], row["length"], cls)
         if "offset" in entries.schema.names:
             is_batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))

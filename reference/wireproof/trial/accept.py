@@ -135,7 +135,7 @@ def _judge_encoding(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
 def _decode_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
     case = bench.case
     # Decode as a consumer does, or as a broker in profile `produce`.
-    back = decoded(formats.get(case.format, case.revision), data, case.held_to)
+    back = decoded(formats.get(case.format, case.revision), data, case.effective_options)
     match back.outcome:
         case Refused(cls, at, path, _, text):
             want = "bytes that the reference reads"

@@ -37,7 +37,7 @@ from typing import Final, Literal
 
 from attrs import evolve, frozen
 
-from wireproof.cases.patterns import compiled
+from wireproof.cases.id_patterns import compile_pattern
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.trial.events import CaseEvent
@@ -56,7 +56,7 @@ class BaselineError(ValueError):
     """The baseline cannot be read or rewritten; one line names the entry and the reason."""
 
 
-_fixtures: Final = lru_cache(compiled)
+_fixtures: Final = lru_cache(compile_pattern)
 
 
 @frozen(cache_hash=True)

@@ -16,7 +16,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Level, Op
-from wireproof.cases.observable import not_compared
+from wireproof.cases.observable_fields import not_compared
 from wireproof.formats import FORMATS
 from wireproof.trial.signature import Signature, without_indices
 from wireproof.trial.verdicts import Name, Verdict

@@ -17,10 +17,10 @@ from attrs import define, evolve, field, frozen
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
-from wireproof.cases.derived import OPEN
-from wireproof.cases.needs import atoms_of
+from wireproof.cases.case_capabilities import capabilities_of
+from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Outcome, Refused
-from wireproof.cases.sending import Sending, spellings
+from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka.values import Log
 from wireproof.trial.bench import Bench
@@ -236,8 +236,8 @@ def posts(joined: str, count: int, seed: int) -> tuple[Post, ...]:
 def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
     """Return the encodings of value `number`, each as its entries."""
     if fmt.name == "kafka.batch":
-        sending: Sending = _draw("kafka", number, seed)
-        return spellings(sending, fmt.revision)
+        sending: LogicalMessageSet = _draw("kafka", number, seed)
+        return encodings_of(sending, fmt.revision)
     return ((_draw(fmt.joined, number, seed),),)
 
 
@@ -262,7 +262,7 @@ def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - 
     case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{WRITE}", Value(to_json(value)), "encode")
     match answer(case).outcome:
         case Accepted(data=bytes(data)):
-            needs = tuple(atom for atom in atoms_of(fmt, data) if atom != WRAPPER)
+            needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
             return evolve(case, expect=Accept(data=(data,)), needs=needs)
     return evolve(case, expect=expectation(case))
 
@@ -276,7 +276,7 @@ def _case(fmt: Format, name: str, family: str, given: Data | Value, op: Op) -> C
         Accept(),
         title=f"{op}, of an exchange",
         op=op,
-        source=Source(OPEN, f"values of {name.partition('~')[2]}"),
+        source=Source(ORIGIN_REFERENCE, f"values of {name.partition('~')[2]}"),
         parent=family,
         family=TOPIC,
     )
@@ -311,8 +311,8 @@ def _uncompressed_entries(post: Post, data: bytes, hello: Hello, seed: int) -> t
     case, claim = post.case, hello.revisions.get(post.case.joined)
     if case.format != "kafka.batch":
         return ()
-    sending: Sending = _draw("kafka", post.number, seed)
-    (entries,) = spellings(evolve(sending, codec=0), case.revision)
+    sending: LogicalMessageSet = _draw("kafka", post.number, seed)
+    (entries,) = encodings_of(evolve(sending, codec=0), case.revision)
     log = evolve(case, format="kafka.log", revision="mixed", input=Value(to_json(Log(entries))), needs=())
     observes = tuple(f"batches[].{name}" for name in claim.observes) if claim is not None else ()
     writer = evolve(hello, revisions={log.joined: Claim(("encode",), observes=observes)})
@@ -337,7 +337,7 @@ def _parcel(fmt: Format, data: bytes, senders: tuple[tuple[str, Post], ...]) -> 
     producer, post = senders[0]
     name = Parcel(post.case, senders).named(producer, post)
     case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{producer}", Data(data), "decode")
-    case = evolve(case, expect=expectation(case), needs=atoms_of(fmt, data))
+    case = evolve(case, expect=expectation(case), needs=capabilities_of(fmt, data))
     return Parcel(case, senders)
 
 

@@ -20,8 +20,8 @@ from attrs import define, field, fields, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case
-from wireproof.cases.derived import derived
-from wireproof.cases.lift import lift
+from wireproof.cases.derived import derived_cases
+from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS
 from wireproof.trial.plan import lifting
 
@@ -48,7 +48,7 @@ class Wanted:
     Attributes:
         case: the golden case.
         unknown: the revisions that the adapter's stream reader does not know, if the members are to be
-            wrapped as streams (`lift.lift`); None leaves them as they are.
+            wrapped as streams (`wrap_case.lift`); None leaves them as they are.
     """
 
     case: Case
@@ -61,10 +61,10 @@ class Wanted:
 
     def made(self) -> Iterator[Case]:
         """Derive the members."""
-        members = derived(self.case)
+        members = derived_cases(self.case)
         if self.unknown is None:
             return members
-        return (lift(member, FORMATS[member.joined], self.unknown) for member in members)
+        return (wrap_case(member, FORMATS[member.joined], self.unknown) for member in members)
 
 
 class Families:

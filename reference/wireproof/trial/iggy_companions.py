@@ -7,7 +7,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof import formats
-from wireproof.cases.survey import glance, items
+from wireproof.cases.log_survey import quick_survey, survey_items
 from wireproof.formats import Format
 from wireproof.iggy import index_file
 from wireproof.iggy.index_file import INDEX_LAYOUTS, IndexEntry, IndexFault, IndexLayout, RecordPosition
@@ -57,7 +57,8 @@ def row_of(head: bytes) -> Format | None:
         return None
     formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
     best = max(
-        ((glance(fmt, head).proven, fmt.joined, fmt) for fmt in formats_of_iggy), key=lambda found: found[:2]
+        ((quick_survey(fmt, head).proven, fmt.joined, fmt) for fmt in formats_of_iggy),
+        key=lambda found: found[:2],
     )
     return best[2] if best[0] else None
 
@@ -69,7 +70,7 @@ def log_of(log: Path) -> IggyLog | None:
     if fmt is None:
         return None
     data = log.read_bytes()
-    found = list(items(fmt, data, DEFAULT_OPTIONS))
+    found = list(survey_items(fmt, data, DEFAULT_OPTIONS))
     places = tuple(_place(item) for item in found if item.kind == "frame")
     fault = next((item for item in found if item.kind != "frame"), None)
     why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"

@@ -13,7 +13,7 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.cases.case import Accept
 from wireproof.cases.outcome import Accepted
-from wireproof.cases.sending import REVISIONS, carried, lost, told
+from wireproof.cases.producer_messages import REVISIONS, count_losses, messages_of, shared_fields
 from wireproof.formats import FORMATS
 from wireproof.trial.compare import difference
 from wireproof.trial.exchange import Exchanged, Parcel, Party, Post, Read
@@ -68,7 +68,7 @@ def losses(exchanged: Exchanged) -> tuple[Loss, ...]:
         for older in (revision for revision in wrote if revision != newest):
             loss.gone[older] = sum(
                 (
-                    lost(_by_reference(wrote[newest][number])[0], _by_reference(pairs))
+                    count_losses(_by_reference(wrote[newest][number])[0], _by_reference(pairs))
                     for number, pairs in _common(wrote, older)
                 ),
                 Counter(),
@@ -158,7 +158,7 @@ Pair = tuple[tuple[tuple[Post, Parcel], ...], tuple[tuple[Post, Parcel], ...]]
 
 def _compared(entries: Pair, newest: str, older: str) -> Verdict:
     """Return the verdict on one message set by the reference's readings."""
-    one, other = (told(_by_reference(pairs)) or [] for pairs in entries)
+    one, other = (messages_of(_by_reference(pairs)) or [] for pairs in entries)
     return _equal(one, other, (newest, older))
 
 
@@ -169,7 +169,7 @@ def _judged(read: Mapping[str, Read], entries: Pair, revisions: tuple[str, str])
 
 
 def _equal(one: list[dict[str, Json]], other: list[dict[str, Json]], revisions: tuple[str, str]) -> Verdict:
-    found = difference(carried(one, *revisions), carried(other, *revisions), masked=True)
+    found = difference(shared_fields(one, *revisions), shared_fields(other, *revisions), masked=True)
     if found is None:
         return Verdict("pass", "semantic")
     want, got = (text.removeprefix(".") for text in short_field(found))
@@ -187,7 +187,7 @@ def _messages(
         if one is None or not isinstance(one.outcome, Accepted):
             return None
         entries += _shown(one)
-    return told(entries)
+    return messages_of(entries)
 
 
 def _shown(read: Read) -> list[Json]:

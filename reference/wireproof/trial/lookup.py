@@ -1,9 +1,9 @@
 """Find the case of an event: by the token that it carries, or by its id among the fixtures."""
 
 from wireproof.cases.case import Case
-from wireproof.cases.derived import derived
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.token import TokenError, parse
+from wireproof.cases.token import TokenError, from_token
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.property import property_case
 
@@ -19,7 +19,7 @@ class Lookups:
         """Return the case of an event; None if neither its token nor its id leads to one."""
         if event.token:
             try:
-                return parse(event.token)
+                return from_token(event.token)
             except TokenError:
                 return None
         return self._by_id.get(event.id) or property_case(event.id)
@@ -32,11 +32,11 @@ class Lookups:
 def find(suite: Suite, name: str) -> Case | None:
     """Return a case by id (also of a derived or property case), alias or token; None if unknown."""
     if name.startswith(("wp1:", "@")):
-        return parse(name)
+        return from_token(name)
     if drawn := property_case(name):
         return drawn
     parent = suite.get(name.partition("~")[0])
     if parent is None or "~" not in name:
         return parent
     wanted = f"{parent.id}~{name.partition('~')[2]}"
-    return next((case for case in derived(parent) if case.id == wanted), None)
+    return next((case for case in derived_cases(parent) if case.id == wanted), None)

@@ -16,8 +16,8 @@ from attrs import define, evolve
 
 from wireproof.adapters.contract import Claim, Hello, Request
 from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
-from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
+from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -73,7 +73,7 @@ def planned(case: Case, hello: Hello) -> Case | Unsupported:
     if not hello.revisions:
         return case if in_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
     if (unknown := lifting(case, hello)) is not None:
-        case = lift(case, FORMATS[case.joined], unknown)
+        case = wrap_case(case, FORMATS[case.joined], unknown)
     claim = hello.revisions.get(case.joined)
     if claim is None or not _claims_op(claim, case.op):
         return Unsupported(f"claims no {case.op} of {case.joined}")
@@ -100,7 +100,7 @@ def _claims_op(claim: Claim, op: str) -> bool:
 def lifting(case: Case, hello: Hello) -> frozenset[str] | None:
     """Return the revisions unknown to an adapter that gets `case` as a stream; None if it is not wrapped.
 
-    Raises nothing. A decode of an entry is wrapped (`lift.lift`) for an adapter that claims the stream of
+    Raises nothing. A decode of an entry is wrapped (`wrap_case.lift`) for an adapter that claims the stream of
     such entries and not the entry itself.
     """
     row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)

@@ -14,10 +14,10 @@ from attrs import define, evolve, field, frozen
 
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Chunks, Data, Op, Source, Value
-from wireproof.cases.derived import OPEN
-from wireproof.cases.examples import Example, examples
-from wireproof.cases.needs import atoms_of, atoms_of_value
+from wireproof.cases.case_capabilities import capabilities_of, capabilities_of_value
+from wireproof.cases.derived import ORIGIN_REFERENCE
 from wireproof.cases.outcome import Accepted, Unsupported
+from wireproof.cases.property_inputs import PropertyInput, inputs_for
 from wireproof.formats import FORMATS, Format
 from wireproof.trial.engine import Engine, Ran
 from wireproof.trial.judge import judge
@@ -76,7 +76,7 @@ class Pool:
         number = stale = 0
         for sample in self._drawn():
             before = number
-            for example in examples(self._row, op, sample):
+            for example in inputs_for(self._row, op, sample):
                 key = repr((example.input, example.options))
                 if key not in seen:
                     seen.add(key)
@@ -86,7 +86,7 @@ class Pool:
             if stale >= STALE:
                 return
 
-    def _case(self, op: Op, number: int, example: Example, data: bytes) -> Case:
+    def _case(self, op: Op, number: int, example: PropertyInput, data: bytes) -> Case:
         topic = f"{self._row.joined}/{FAMILY}/{op}"
         case = Case(
             f"{topic}~s{self._seed}:{number}",
@@ -99,21 +99,21 @@ class Pool:
             profile=example.options.profile,
             options=example.options,
             needs=_needs(self._row, example, data),
-            source=Source(OPEN, f"{FAMILY} of seed {self._seed}"),
+            source=Source(ORIGIN_REFERENCE, f"{FAMILY} of seed {self._seed}"),
             parent=f"{topic}-{example.kind}",
             family=FAMILY,
         )
         return evolve(case, expect=expectation(case))
 
 
-def _needs(row: Format, example: Example, data: bytes) -> tuple[str, ...]:
+def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
     """Return the capabilities that the bytes need, and those of the frames from which they were made."""
     own = example.input.data if isinstance(example.input, Data) else data
-    shown = {*atoms_of(row, own, example.options), *atoms_of(row, data, example.options)}
+    shown = {*capabilities_of(row, own, example.options), *capabilities_of(row, data, example.options)}
     if isinstance(example.input, Chunks):
         shown.add("feature:partial-tail")
     if isinstance(example.input, Value):
-        shown.update(atoms_of_value(row, example.input.value))
+        shown.update(capabilities_of_value(row, example.input.value))
     return tuple(atom for atom in row.capabilities if atom in shown)
 
 

@@ -30,7 +30,7 @@ class Answer:
 def answer(case: Case) -> Answer:
     """Return the answer of the reference to `case`; raises `UnknownFormat`."""
     fmt = formats.get(case.format, case.revision)
-    options = case.held_to
+    options = case.effective_options
     match case.input:
         case Data(data):
             return decoded(fmt, data, options)

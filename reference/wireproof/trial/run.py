@@ -13,7 +13,7 @@ from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.outcome import Outcome, Refused, Unsupported
-from wireproof.cases.token import dump
+from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine
 from wireproof.trial.events import CaseEvent, case_event
@@ -171,5 +171,5 @@ def _under_fixture_format(case: Case) -> Case:
 
 def _token(case: Case, verdict: Verdict) -> str:
     """Return the token of a verdict worth replaying, if it is short; the case's id recreates a long one."""
-    word = "" if ROWS[verdict.name].gate in SILENT else dump(case)
+    word = "" if ROWS[verdict.name].gate in SILENT else to_token(case)
     return "" if word.startswith("@") else word

@@ -10,7 +10,7 @@ from documentation import DOCS, ROOT
 from goldens import load
 
 import wireproof
-from wireproof.cases.patterns import select
+from wireproof.cases.id_patterns import select
 from wireproof.report.documents import Document, Library, documents
 from wireproof.report.site import Site, pages, rule_page
 

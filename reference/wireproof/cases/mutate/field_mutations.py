@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from wireproof.cases.damage import encoded
+from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.boundary_values import boundary_bytes, boundary_integer
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element
 from wireproof.cases.mutate.protobuf_variants import encode_variant
@@ -42,12 +42,12 @@ def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
     covering = [span for span in parent.integers if span.cover is not None]
     span = pick_early(rng, covering if covering and not below(rng, 4) else parent.integers)
     if span.cover is not None and not below(rng, 6):
-        new = encoded(span, _looping_length(parent, span))
+        new = encode_field(span, _looping_length(parent, span))
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     remaining = len(parent.spaces[span.space]) - span.end
     for _ in range(3):
-        new = encoded(span, _other_number(span, rng, remaining))
+        new = encode_field(span, _other_number(span, rng, remaining))
         if new is not None:
             return [Splice(span.space, span.start, span.end, new, span.path)]
     return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
@@ -59,7 +59,7 @@ def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
     Draw its name first, so that the fields of many records do not dominate.
     """
     span = pick(rng, pick(rng, parent.numbers))
-    new = encoded(span, 0)
+    new = encode_field(span, 0)
     return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 
@@ -199,7 +199,7 @@ def adjust_counts(parent: DecodeTrace, many: str, step: int) -> list[Splice]:
     """Return the splices that add `step` to the counts of a list."""
     splices: list[Splice] = []
     for span in parent.counts(many):
-        new = encoded(span, int(span.value) + step) if span.type in INTEGER_TYPES else None
+        new = encode_field(span, int(span.value) + step) if span.type in INTEGER_TYPES else None
         if new is not None:
             splices.append(Splice(span.space, span.start, span.end, new))
     return splices
@@ -211,7 +211,7 @@ def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
     if not counts:
         return replace_number(parent, rng) if parent.integers else []
     span = pick(rng, counts)
-    new = encoded(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
+    new = encode_field(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
     return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 

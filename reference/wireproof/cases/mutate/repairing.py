@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wireproof.cases.damage import encoded
+from wireproof.cases.edit_bytes import encode_field
 from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
 from wireproof.cases.mutate.signing import Keys, sign_again
 from wireproof.cases.mutate.splice import Splice, apply_splices
@@ -69,7 +69,7 @@ def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     best, reach = made.data, _reach(made)
     for span in _suspects(made, rejected):
         for value in _fitting(made, span):
-            new = encoded(span, value)
+            new = encode_field(span, value)
             if new is None or value == span.value:
                 continue
             data = apply_splices(made, [Splice(span.space, span.start, span.end, new, span.path)])

@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.damage import Damaged, resealed, shifted
+from wireproof.cases.edit_bytes import EditedBytes, fix_up, shift_spans
 from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.wire.compression import COMPRESSION_CODECS, LZ4_KIP57
 from wireproof.wire.trace import FieldSpan
@@ -82,11 +82,11 @@ def _splice_space(
         start, end, new = splice.start, splice.end, splice.new
         data = data[:start] + new + data[end:]
         if covering:
-            covering = shifted(covering, start, end, len(new) - (end - start))
+            covering = shift_spans(covering, start, end, len(new) - (end - start))
     if not covering:
         return data
     spare = next((splice.spare for splice in splices if splice.spare), "")
-    return resealed(Damaged(data, covering), lengths=lengths, spare=spare, grow=True).data
+    return fix_up(EditedBytes(data, covering), lengths=lengths, spare=spare, grow=True).data
 
 
 def _separate(splices: Sequence[Splice]) -> Sequence[Splice]:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.damage import COUNTED, encoded
+from wireproof.cases.edit_bytes import SIZE_COVERS, encode_field
 from wireproof.cases.mutate import json_mutations
 from wireproof.cases.mutate.boundary_values import HEADER_SIZES
 from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
@@ -66,7 +66,7 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 def _is_measure(span: FieldSpan) -> bool:
     """Return whether the field is a length or a count, by its cover or by its name."""
-    covers = span.cover is not None and span.cover.kind in COUNTED
+    covers = span.cover is not None and span.cover.kind in SIZE_COVERS
     return span.type in INTEGER_TYPES and (covers or span.path.lower().endswith(("length", "count", "_len")))
 
 
@@ -146,7 +146,7 @@ def _other_bytes(draw: DrawFn, span: FieldSpan, old: bytes, remaining: int) -> b
     """Draw other bytes for a field: an integer if it has an integer type, else any bytes."""
     if span.type in INTEGER_TYPES:
         for _ in range(MAX_TRIES):
-            new = encoded(span, _number(draw, span, remaining))
+            new = encode_field(span, _number(draw, span, remaining))
             if new is not None:
                 return new
     flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))

@@ -10,24 +10,24 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.cases.damage import Damaged, resealed
+from wireproof.cases.edit_bytes import EditedBytes, fix_up
 from wireproof.formats import Format, TracedDecode, decode_with_trace
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 
-PADDING: Final = 1 << 16
+PADDING_BYTES: Final = 1 << 16
 """Zeros that replace the bytes that were cut off."""
 
-CHECKS: Final = 4
+MAX_READINGS: Final = 4
 """Maximum number of readings: one for each wrong checksum inside another."""
 
-BEYOND: Final = 64
+MAX_FIELDS_BEYOND: Final = 64
 """Fields read beyond the bytes, after which a reading stops: zeros may stand for endless messages."""
 
 
-class Within(list[FieldSpan]):
+class BoundedSpans(list[FieldSpan]):
     """The fields of a reading that stops after too many fields beyond the first `size` bytes."""
 
     __slots__ = ("left", "size")
@@ -36,7 +36,7 @@ class Within(list[FieldSpan]):
         """Start without fields."""
         super().__init__()
         self.size = size
-        self.left = BEYOND
+        self.left = MAX_FIELDS_BEYOND
 
     def append(self, span: FieldSpan) -> None:
         """Add a field; raises `Rejected` (`truncated`) after too many beyond the bytes."""
@@ -47,31 +47,31 @@ class Within(list[FieldSpan]):
         super().append(span)
 
 
-def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
+def layout_of_damaged(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
     """Return the layout of `data`, with the fields after the fault for which it is rejected."""
     first = decode_with_trace(fmt, data, options)
     if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
         return first
-    padded = data + bytes(PADDING) if first.rejected.cls == "truncated" else data
+    padded = data + bytes(PADDING_BYTES) if first.rejected.cls == "truncated" else data
     readings = [first.spans, *_further(fmt, padded, len(data), options)]
     return evolve(first, spans=_merged(readings, len(data)))
 
 
 def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
     """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
-    for _ in range(CHECKS):
+    for _ in range(MAX_READINGS):
         spans, rejected = _read(fmt, data, size, options)
         yield spans
         if rejected is None or rejected.cls != "crc-mismatch":
             break
-        data = resealed(Damaged(data, spans), lengths=False).data
+        data = fix_up(EditedBytes(data, spans), lengths=False).data
 
 
 def _read(
     fmt: Format, data: bytes, size: int, options: Options
 ) -> tuple[tuple[FieldSpan, ...], Rejected | None]:
     """Return the fields of the first `size` bytes and some beyond them, and the rejection of the whole."""
-    spans = Within(size)
+    spans = BoundedSpans(size)
     reader = TracingReader(data, budget=Budget(options.max_output), spans=spans)
     try:
         fmt.decode(reader, options)

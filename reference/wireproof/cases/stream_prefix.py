@@ -21,7 +21,7 @@ ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
 
 
 @frozen
-class Frames:
+class StreamFrames:
     """The frames of a stream.
 
     Attributes:
@@ -44,7 +44,9 @@ class Frames:
         return Accept({self.name: [*self.values[:whole]]}, consumed, tuple(seen))
 
 
-def frames_of(accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]) -> Frames | None:
+def stream_frames(
+    accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]
+) -> StreamFrames | None:
     """Return the frames of an accepted decode of a stream.
 
     None if its value is no single list, or if the trace does not show an end for each of its elements, the
@@ -63,7 +65,7 @@ def frames_of(accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Rema
     for remark in remarks:
         if (at := _element(name, remark.path)) is not None and at < len(rows):
             seen[at].add(remark.cls)
-    return Frames(name, rows, [ends[at] for at in range(len(rows))], [frozenset(one) for one in seen])
+    return StreamFrames(name, rows, [ends[at] for at in range(len(rows))], [frozenset(one) for one in seen])
 
 
 def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from wireproof.cases.case import Case, Chunks, Data, Input, Value
-from wireproof.cases.fixtures import FROZEN, Suite, frozen_in
+from wireproof.cases.fixtures import FROZEN, Suite, read_frozen
 from wireproof.files import replace_text
 from wireproof.wire.json_values import canonical_json
 
-BITS: Final = 128
+DIGEST_BITS: Final = 128
 
 
-def seal(source: Input) -> str:
+def input_digest(source: Input) -> str:
     """Return the digest of an input: blake2b of its kind and bytes, in hex; each chunk with its length."""
-    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=BITS // 8)
+    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=DIGEST_BITS // 8)
     match source:
         case Data(data):
             digest.update(data)
@@ -32,7 +32,7 @@ def seal(source: Input) -> str:
     return digest.hexdigest()
 
 
-def unfrozen(suite: Suite) -> tuple[Case, ...]:
+def unfrozen_cases(suite: Suite) -> tuple[Case, ...]:
     """Return the cases that may still change."""
     return tuple(case for case in suite.cases if case.id not in suite.frozen)
 
@@ -40,11 +40,11 @@ def unfrozen(suite: Suite) -> tuple[Case, ...]:
 def freeze(suite: Suite) -> Mapping[Path, int]:
     """Add every case that is not frozen to the file of its folder; return the number added to each file."""
     added: dict[Path, dict[str, str]] = {}
-    for case in unfrozen(suite):
+    for case in unfrozen_cases(suite):
         root = suite.files[case.id].parents[2]
-        added.setdefault(root / FROZEN, {})[case.id] = seal(case.input)
+        added.setdefault(root / FROZEN, {})[case.id] = input_digest(case.input)
     for path, rows in added.items():
-        landed = frozen_in(path)
+        landed = read_frozen(path)
         text = json.dumps(dict(sorted({**rows, **landed}.items())), indent=2)
         replace_text(path, f"{text}\n")
     return {path: len(rows) for path, rows in added.items()}

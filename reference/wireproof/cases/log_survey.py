@@ -21,15 +21,15 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Position, Rejected
 from wireproof.wire.scan_items import Item
 
-LOGS: Final = ("kafka.log", "iggy.log", "heka.stream")
+LOG_FORMATS: Final = ("kafka.log", "iggy.log", "heka.stream")
 """Formats of many entries, which have a scan."""
 
-PIECE: Final = 1 << 16
-FREE: Final = 256 * 1024 * 1024
-WORK: Final = 4
+PIECE_BYTES: Final = 1 << 16
+FREE_BYTES: Final = 256 * 1024 * 1024
+WORK_FACTOR: Final = 4
 """Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
-MISFITS: Final = frozenset(
+MISMATCH_REMARKS: Final = frozenset(
     {"wrapper-crc", "iggy-payload-checksum", "iggy-message-checksum", "iggy-batch-checksum",
      "iggy-batch-count", "iggy-request-checksum"}
 )  # fmt: skip
@@ -37,7 +37,7 @@ MISFITS: Final = frozenset(
 
 
 @frozen
-class Damage:
+class DamagedRange:
     """A damaged range of a log.
 
     Attributes:
@@ -57,7 +57,7 @@ class Damage:
 
 
 @frozen
-class Survey:
+class LogSurvey:
     """The contents of a log.
 
     Attributes:
@@ -74,7 +74,7 @@ class Survey:
     entries: int = 0
     sound: int = 0
     proven: int = 0
-    damages: tuple[Damage, ...] = field(default=())
+    damages: tuple[DamagedRange, ...] = field(default=())
     tail: int = 0
     wanted: int = 0
     remarks: Counter[str] = field(factory=Counter)
@@ -85,19 +85,19 @@ class Survey:
         return not self.damages and not self.tail
 
 
-def survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
-    """Survey all the bytes of a log; `row` is a format in `LOGS`."""
-    return _survey(row, data, options, items(row, data, options))
+def survey_log(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
+    """Survey all the bytes of a log; `row` is a format in `LOG_FORMATS`."""
+    return _survey(row, data, options, survey_items(row, data, options))
 
 
-def glance(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
+def quick_survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> LogSurvey:
     """Survey all the bytes of a possible log, trusting every size."""
     return _survey(row, data, options, formats.scan(row, _pieces(data, 0), options))
 
 
-def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item]) -> Survey:
+def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item]) -> LogSurvey:
     sound, proven, remarks = [0, 0], 0, Counter[str]()
-    damages: list[Damage] = []
+    damages: list[DamagedRange] = []
     order = _Order()
     tail = 0
     for item in scanned:
@@ -113,8 +113,8 @@ def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item])
                 _add(damages, _damage(row, data, item, options, sound[0] + len(damages)))
             case "tail":
                 tail = item.length
-    needs = wanted(row, data[len(data) - tail :]) if tail else 0
-    return Survey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
+    needs = bytes_needed(row, data[len(data) - tail :]) if tail else 0
+    return LogSurvey(len(data), sound[0], sound[1], proven, tuple(damages), tail, needs, remarks)
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
@@ -130,7 +130,7 @@ def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
 Resumed = Callable[[bytes, int, Any], int]
 
 
-def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
+def survey_items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
     """Yield the items of a scan, each damaged one no longer than the damage."""
     at, spent, last = 0, 0, None
     while at < len(data):
@@ -139,7 +139,7 @@ def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
             item = evolve(found, at=begun + found.at)
             at = item.at + item.length
             stop = 0
-            if item.kind != "frame" and spent <= FREE + WORK * item.at:
+            if item.kind != "frame" and spent <= FREE_BYTES + WORK_FACTOR * item.at:
                 spent += item.length + kafka_resync.LOOKAHEAD
                 stop = _resumed(row, data, item, options, last)
             last = item.value if item.kind == "frame" else last
@@ -151,7 +151,7 @@ def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
 
 
 def _pieces(data: bytes, at: int) -> Iterator[bytes]:
-    return (data[place : place + PIECE] for place in range(at, len(data), PIECE))
+    return (data[place : place + PIECE_BYTES] for place in range(at, len(data), PIECE_BYTES))
 
 
 def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) -> int:  # noqa: ANN401 - a value
@@ -170,20 +170,20 @@ def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) 
 # --- damage ---
 
 
-def _damage(row: Format, data: bytes, item: Item, options: Options, number: int) -> Damage:
+def _damage(row: Format, data: bytes, item: Item, options: Options, number: int) -> DamagedRange:
     """Describe garbage by the rejection of its first entry."""
     cls, end = item.cls or "other", item.at + item.length
     try:
         formats.decode(row, data[item.at : end], options)
     except Rejected as refused:
         path = refused.path.replace("[0]", f"[{number}]", 1)
-        where = moved(refused.at, item.at) if refused.at is not None else item.at
-        return Damage(item.at, end, number, refused.cls, where, path, refused.text)
+        where = shift_position(refused.at, item.at) if refused.at is not None else item.at
+        return DamagedRange(item.at, end, number, refused.cls, where, path, refused.text)
     text = "its length runs past where the next entry begins" if cls == "bad-length" else ""
-    return Damage(item.at, end, number, cls, item.at, "", text)
+    return DamagedRange(item.at, end, number, cls, item.at, "", text)
 
 
-def _add(damages: list[Damage], one: Damage) -> None:
+def _add(damages: list[DamagedRange], one: DamagedRange) -> None:
     """Add a range; bytes after a damaged entry that begin no entry belong to it."""
     if damages and damages[-1].end == one.at and one.cls in ("bad-length", "bad-magic", "bad-separator"):
         damages[-1] = evolve(damages[-1], end=one.end)
@@ -191,22 +191,22 @@ def _add(damages: list[Damage], one: Damage) -> None:
         damages.append(one)
 
 
-def _misfits(item: Item, number: int) -> Iterator[Damage]:
+def _misfits(item: Item, number: int) -> Iterator[DamagedRange]:
     for remark in item.remarks:
-        if remark.cls in MISFITS:
+        if remark.cls in MISMATCH_REMARKS:
             text = "what is stored does not fit the bytes"
-            yield Damage(
+            yield DamagedRange(
                 item.at,
                 item.at + item.length,
                 number,
                 remark.cls,
-                moved(remark.at, item.at),
+                shift_position(remark.at, item.at),
                 remark.path,
                 text,
             )
 
 
-def moved(at: Position, base: int) -> Position:
+def shift_position(at: Position, base: int) -> Position:
     """Return the position `at` of bytes that begin at `base` of other bytes."""
     place, _, inner = str(at).partition(">")
     if not place.lstrip("-").isdecimal():
@@ -221,7 +221,7 @@ class _Order:
         self.last: int | None = None
         self.epoch = -1
 
-    def after(self, item: Item, number: int) -> Iterator[Damage]:
+    def after(self, item: Item, number: int) -> Iterator[DamagedRange]:
         """Yield the faults in the order of the next entry."""
         end = item.at + item.length
         match item.value:
@@ -229,7 +229,7 @@ class _Order:
                 if epoch < self.epoch or epoch < -1:
                     text = f"epoch {epoch} behind {self.epoch}: one of the two is damaged"
                     path = f"batches[{number}].partitionLeaderEpoch"
-                    yield Damage(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
+                    yield DamagedRange(item.at, end, number, "leader-epoch-order", item.at + 12, path, text)
                 self.epoch = epoch
                 last = first + delta
             case Message(offset=last, messages=inner):
@@ -239,11 +239,11 @@ class _Order:
         if self.last is not None and first <= self.last:
             text = f"offset {first} behind {self.last}: one of the two is damaged"
             path = f"batches[{number}].baseOffset"
-            yield Damage(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
+            yield DamagedRange(item.at, end, number, "offsets-not-monotonic", item.at, path, text)
         self.last = last
 
 
-def wanted(row: Format, tail: bytes) -> int:
+def bytes_needed(row: Format, tail: bytes) -> int:
     """Return the bytes that a cut entry needs; 0 if its header is cut too."""
     if row.name == "kafka.log" and len(tail) > MAGIC_AT:
         return int.from_bytes(tail[8:12], "big", signed=True) + 12

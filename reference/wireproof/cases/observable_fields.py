@@ -11,19 +11,19 @@ from wireproof.formats import Format
 from wireproof.wire.json_values import json_schema
 from wireproof.wire.observed_fields import ANY_ELEMENT, FieldTree, field_tree, merge_trees, split_pattern
 
-Node: TypeAlias = dict[str, Any]
+SchemaNode: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
 
-ITEM: Final = ("kind", "at", "length", "class", "value")
+ITEM_FIELDS: Final = ("kind", "at", "length", "class", "value")
 """The fields of an item of a scan; `value` has the fields of an entry of the stream."""
 
 
 @lru_cache(maxsize=128)
-def _schema(row: Format) -> Node:
+def _schema(row: Format) -> SchemaNode:
     return json_schema(row.value, row.joined)
 
 
-def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
+def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the first part of a pattern that names nothing of `row`, and the names known there.
 
     Returns None if every part names something.
@@ -50,8 +50,8 @@ def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
 
 def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
     """Check the field of an item; what lies below its value is of whichever kind the item is."""
-    if parts and parts[0] not in ITEM:
-        return parts[0], tuple(ITEM)
+    if parts and parts[0] not in ITEM_FIELDS:
+        return parts[0], tuple(ITEM_FIELDS)
     return None
 
 
@@ -65,7 +65,7 @@ def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
     return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
 
 
-def _left_out(root: Node, nodes: list[Node], wanted: FieldTree, path: str) -> Iterator[str]:
+def _left_out(root: SchemaNode, nodes: list[SchemaNode], wanted: FieldTree, path: str) -> Iterator[str]:
     if not wanted:
         return
     for name in _names(root, nodes):
@@ -79,7 +79,7 @@ def _left_out(root: Node, nodes: list[Node], wanted: FieldTree, path: str) -> It
             yield here
 
 
-def _names(root: Node, nodes: list[Node]) -> list[str]:
+def _names(root: SchemaNode, nodes: list[SchemaNode]) -> list[str]:
     """Return the names that may follow some parts of a schema in a pattern."""
     found: dict[str, None] = {}
     for node in _resolved(root, nodes):
@@ -89,9 +89,9 @@ def _names(root: Node, nodes: list[Node]) -> list[str]:
     return list(found)
 
 
-def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
+def _step(root: SchemaNode, nodes: list[SchemaNode], part: str) -> list[SchemaNode]:
     """Return the parts of a schema that a part of a pattern selects."""
-    found: list[Node] = []
+    found: list[SchemaNode] = []
     for node in _resolved(root, nodes):
         if part == ANY_ELEMENT and node.get("type") == "array":
             items = node.get("items")
@@ -101,7 +101,7 @@ def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
     return found
 
 
-def _resolved(root: Node, nodes: list[Node]) -> Iterator[Node]:
+def _resolved(root: SchemaNode, nodes: list[SchemaNode]) -> Iterator[SchemaNode]:
     """Yield the parts with references and alternatives followed."""
     for node in nodes:
         if "$ref" in node:

@@ -1,7 +1,7 @@
 """Logical messages of a Kafka producer, and their encodings in each revision of the format. Pure.
 
 The same messages as v0, v1 and v2: the fields of all formats must decode alike, and fields that an older
-format lacks are lost (kafka.md §1.3, §2.1; `CARRIED`). Compressed messages share a wrapper in v0 and v1
+format lacks are lost (kafka.md §1.3, §2.1; `CARRIED_FIELDS`). Compressed messages share a wrapper in v0 and v1
 (§2.2), which a log and a client write differently; uncompressed messages are separate entries.
 """
 
@@ -20,18 +20,18 @@ ZSTD: Final = 4
 
 NO_PRODUCER: Final = (-1, -1, -1)
 
-CARRIED: Final = {
+CARRIED_FIELDS: Final = {
     "v0": ("offset", "key", "value"),
     "v1": ("offset", "timestamp", "key", "value"),
     "v2": ("offset", "timestamp", "key", "value", "headers"),
 }
 """The fields of a message in each revision: kafka.md §1.3, §2.1."""
 
-REVISIONS: Final = tuple(CARRIED)
+REVISIONS: Final = tuple(CARRIED_FIELDS)
 
 
 @frozen
-class Plain:
+class LogicalMessage:
     """A logical message; its timestamp in milliseconds, -1 for none."""
 
     key: bytes | None
@@ -41,7 +41,7 @@ class Plain:
 
 
 @frozen
-class Sending:
+class LogicalMessageSet:
     """Logical messages that are sent together.
 
     Attributes:
@@ -51,12 +51,12 @@ class Sending:
     """
 
     codec: int
-    messages: tuple[Plain, ...]
+    messages: tuple[LogicalMessage, ...]
     producer: tuple[int, int, int] = NO_PRODUCER
     transactional: bool = False
 
 
-def spellings(sending: Sending, revision: str) -> tuple[tuple[LogEntry, ...], ...]:
+def encodings_of(sending: LogicalMessageSet, revision: str) -> tuple[tuple[LogEntry, ...], ...]:
     """Return each encoding of the messages in `revision`, as its entries; none for zstd in v0 and v1.
 
     A wrapper has the offset of its last message and the greatest timestamp in a log (§2.2); clients leave
@@ -75,11 +75,11 @@ def spellings(sending: Sending, revision: str) -> tuple[tuple[LogEntry, ...], ..
     return ((outer,), (evolve(outer, offset=0, timestamp=0 if magic else -1),))
 
 
-def _message(magic: int, offset: int, plain: Plain) -> Message:
+def _message(magic: int, offset: int, plain: LogicalMessage) -> Message:
     return Message(offset, magic, 0, plain.timestamp if magic else -1, plain.key, plain.value, None)
 
 
-def _batch(sending: Sending) -> RecordBatch:
+def _batch(sending: LogicalMessageSet) -> RecordBatch:
     """Return the batch that a producer makes: §1.7."""
     stamps = [one.timestamp for one in sending.messages]
     records = tuple(
@@ -94,7 +94,7 @@ def _batch(sending: Sending) -> RecordBatch:
 # --- messages that a reader decodes ---
 
 
-def told(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
+def messages_of(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
     """Return the messages of decoded entries, with the fields that a reader shows; None for other values."""
     found: list[dict[str, Json]] = []
     for entry in entries:
@@ -107,19 +107,19 @@ def told(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
         for part in parts:
             if not isinstance(part, dict):
                 return None
-            found.append({name: part[name] for name in CARRIED["v2"] if name in part})
+            found.append({name: part[name] for name in CARRIED_FIELDS["v2"] if name in part})
     return found
 
 
-def carried(messages: list[dict[str, Json]], one: str, other: str) -> list[Json]:
+def shared_fields(messages: list[dict[str, Json]], one: str, other: str) -> list[Json]:
     """Return the fields of messages that both revisions have."""
-    both = [name for name in CARRIED[one] if name in CARRIED[other]]
+    both = [name for name in CARRIED_FIELDS[one] if name in CARRIED_FIELDS[other]]
     return [{name: message[name] for name in both if name in message} for message in messages]
 
 
-def lost(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: ANN401 - JSON values of a batch
+def count_losses(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: ANN401 - JSON values of a batch
     """Count the fields of a batch that the entries of the same messages lack."""
-    before, after = told([newer]) or [], told(older) or []
+    before, after = messages_of([newer]) or [], messages_of(older) or []
     gone: Counter[str] = Counter()
     for one, other in zip(before, after, strict=False):
         gone["timestamps"] += one.get("timestamp") != other.get("timestamp")

@@ -25,19 +25,19 @@ CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
 }
 """The checksums over outermost bytes that can be fixed up without a key."""
 
-COUNTED: Final[tuple[CoverKind, ...]] = ("length", "count")
+SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
 """The covers that hold a size."""
 
 
 @frozen
-class Damaged:
+class EditedBytes:
     """Bytes after an edit, and their layout."""
 
     data: bytes
     spans: tuple[FieldSpan, ...]
 
 
-def encoded(span: FieldSpan, value: int) -> bytes | None:
+def encode_field(span: FieldSpan, value: int) -> bytes | None:
     """Return `value` in the type of the field; None if it does not fit or the type holds no integer."""
     return _encoded(span.type, value)
 
@@ -62,21 +62,21 @@ def _encoded(kind: str, value: int) -> bytes | None:
     return bytes(writer.data)
 
 
-def replaced(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> Damaged:
+def replace_field(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> EditedBytes:
     """Return the bytes with those of `span` replaced, and the layout moved with them."""
     outer = tuple(one for one in spans if not one.space)
     grown = len(new) - (span.end - span.start)
     moved = tuple(_moved(one, span.start, span.end, grown) for one in outer) if grown else outer
-    return Damaged(data[: span.start] + new + data[span.end :], moved)
+    return EditedBytes(data[: span.start] + new + data[span.end :], moved)
 
 
-def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
+def replace_range(damaged: EditedBytes, start: int, end: int, new: bytes) -> EditedBytes:
     """Return the bytes with `start` to `end` replaced; the layout has no field there any more."""
-    spans = shifted(damaged.spans, start, end, len(new) - (end - start))
-    return Damaged(damaged.data[:start] + new + damaged.data[end:], spans)
+    spans = shift_spans(damaged.spans, start, end, len(new) - (end - start))
+    return EditedBytes(damaged.data[:start] + new + damaged.data[end:], spans)
 
 
-def shifted(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
+def shift_spans(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
     """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
     if end > start:
         spans = tuple([one for one in spans if one.start < start or one.end > end])
@@ -103,7 +103,7 @@ def _at(pos: int, start: int, end: int, grown: int) -> int:
     return min(pos, end + grown) if pos > start else pos
 
 
-def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: bool = False) -> Damaged:
+def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow: bool = False) -> EditedBytes:
     """Fix up lengths, then checksums, those of smaller ranges first.
 
     Args:
@@ -118,15 +118,15 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
         assert covered.cover is not None
         if covered.path == spare or (covered.cover.kind == "length" and not lengths):
             continue
-        new = right(data, covered, covered.cover)
+        new = correct_bytes(data, covered, covered.cover)
         if new is None or new == data[covered.start : covered.end]:
             continue
         if len(new) == covered.end - covered.start:
             data = data[: covered.start] + new + data[covered.end :]
         elif grow:
-            moved = replaced(data, spans, covered, new)
+            moved = replace_field(data, spans, covered, new)
             data, spans = moved.data, moved.spans
-    return Damaged(data, spans)
+    return EditedBytes(data, spans)
 
 
 def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
@@ -139,9 +139,9 @@ def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
     return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
 
 
-def right(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
+def correct_bytes(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
     """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
     if cover.kind == "length":
-        return encoded(span, cover.end - cover.start + cover.bias)
+        return encode_field(span, cover.end - cover.start + cover.bias)
     check = CHECKSUMS.get(cover.kind)
-    return encoded(span, check(data[cover.start : cover.end])) if check else None
+    return encode_field(span, check(data[cover.start : cover.end])) if check else None

@@ -1,6 +1,6 @@
 """The writer of fixture files, in one canonical form, so that two authors write the same bytes.
 
-Two spaces, UTF-8, the keys of a case in the order of `KEYS`, defaults left out, inputs over 512 bytes in
+Two spaces, UTF-8, the keys of a case in the order of `CASE_KEYS`, defaults left out, inputs over 512 bytes in
 separate files.
 """
 
@@ -29,10 +29,10 @@ from wireproof.cases.fixtures import REQUIRED, SCHEMA
 from wireproof.files import replace_bytes, replace_text
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
-INLINE: Final = 512
+MAX_INLINE_BYTES: Final = 512
 """Maximum bytes of an input inside the JSON file."""
 
-KEYS: Final = (
+CASE_KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
     "input", "expect", "twin", "needs", "source", "limits",
 )  # fmt: skip
@@ -40,7 +40,7 @@ KEYS: Final = (
 
 
 @frozen
-class Page:
+class FixturePage:
     """One fixture file and the files beside it.
 
     Attributes:
@@ -52,36 +52,38 @@ class Page:
     files: Mapping[str, bytes]
 
 
-def page_of(form: str, revision: str, cases: Iterable[Case]) -> Page:
+def fixture_page(form: str, revision: str, cases: Iterable[Case]) -> FixturePage:
     """Return the file of the cases of one topic, sorted by id."""
     files: dict[str, bytes] = {}
     rows = [_with_file(case, files) for case in sorted(cases, key=lambda case: case.id)]
-    return Page(text_of({"schema": SCHEMA, "format": form, "revision": revision, "cases": rows}), files)
+    return FixturePage(
+        page_text({"schema": SCHEMA, "format": form, "revision": revision, "cases": rows}), files
+    )
 
 
-def text_of(page: Mapping[str, Any]) -> str:
+def page_text(page: Mapping[str, Any]) -> str:
     """Return the JSON text of a page, whose keys already have their order."""
     return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
 
 
-def write(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
+def write_page(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
     """Write the fixture file `path` and the files beside it."""
-    page = page_of(form, revision, cases)
+    page = fixture_page(form, revision, cases)
     for name, data in page.files.items():
         replace_bytes(path.parent / name, data)
     replace_text(path, page.text)
 
 
 def _with_file(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
-    row = row_of(case)
-    if isinstance(case.input, Data) and len(case.input.data) > INLINE:
+    row = case_json(case)
+    if isinstance(case.input, Data) and len(case.input.data) > MAX_INLINE_BYTES:
         name = ".".join(case.id.split("/")[2:]) + ".bin"
         files[name] = case.input.data
         row["input"] = {"file": name, "sha256": hashlib.sha256(case.input.data).hexdigest()}
     return row
 
 
-def row_of(case: Case) -> dict[str, Any]:
+def case_json(case: Case) -> dict[str, Any]:
     """Return the JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
     row: dict[str, Any] = {
         "id": case.id,

@@ -12,7 +12,7 @@ class PatternError(LookupError):
     """A pattern that nothing matches; the message suggests one that matches."""
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern; within a component `*` is any text of it."""
     words = pattern.split("/")
     parts = [
@@ -41,7 +41,7 @@ def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in suite.cases if case.id in found)
 
 
-def renamed(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
+def former_id_notices(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return a notice for each pattern that names a case by a former id only."""
     return tuple(
         f"{alias} is called {name} now"
@@ -52,13 +52,13 @@ def renamed(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _hits(suite: Suite, pattern: str) -> set[str]:
-    expression = compiled(pattern)
+    expression = compile_pattern(pattern)
     return {case.id for case in suite.cases if expression.fullmatch(case.id)}
 
 
 def _former(suite: Suite, pattern: str) -> dict[str, str]:
     """Return the aliases that a pattern matches, with their ids."""
-    expression = compiled(pattern)
+    expression = compile_pattern(pattern)
     return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
 
 
@@ -71,7 +71,7 @@ def _advice(suite: Suite, pattern: str) -> str:
     for place, word in enumerate(words):
         if _begins(ids, words[: place + 1]):
             continue
-        fits = compiled("/".join((*words[:place], "*", "**"))).fullmatch
+        fits = compile_pattern("/".join((*words[:place], "*", "**"))).fullmatch
         known = {name.split("/")[place] for name in ids if name.count("/") >= place and fits(name)}
         if near := closest(word, sorted(known)):
             fixed = "/".join((*words[:place], near, *words[place + 1 :]))
@@ -84,5 +84,5 @@ def _advice(suite: Suite, pattern: str) -> str:
 
 def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:
     """Return whether any id begins with components that match `words`."""
-    expression = compiled("/".join((*words, "**")))
+    expression = compile_pattern("/".join((*words, "**")))
     return any(expression.fullmatch(name) for name in ids)

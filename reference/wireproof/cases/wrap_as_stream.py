@@ -10,15 +10,15 @@ from collections.abc import Set as AbstractSet
 from attrs import evolve
 
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
-from wireproof.cases.derived import OPEN, reference
+from wireproof.cases.derived import ORIGIN_REFERENCE, expectation_by_reference
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json
 
-TORN = "truncated"
+TRUNCATED = "truncated"
 """The class without meaning for a stream, where a truncation is a tail."""
 
 
-def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Case:
+def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Case:
     """Return the decode `case` of format `row` as a case of the stream `row.lifts_to`.
 
     It keeps its id. A case that cannot be wrapped, because it is no decode or `row` has no stream, is
@@ -30,8 +30,8 @@ def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Ca
     if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
     name, revision, entries = row.wrapped_by
-    if case.source.origin == OPEN or _foreign(case, row, unknown):
-        open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
+    if case.source.origin == ORIGIN_REFERENCE or _foreign(case, row, unknown):
+        open_answer = expectation_by_reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
     return evolve(
         case,
@@ -50,7 +50,7 @@ def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
     others = (
         one for one in FORMATS.values() if one.name == row.name and one != row and one.joined not in unknown
     )
-    answers = (reference(other, case.input.data, case.options) for other in others)
+    answers = (expectation_by_reference(other, case.input.data, case.options) for other in others)
     return any(isinstance(answer, Accept) for answer in answers)
 
 
@@ -74,12 +74,12 @@ def _wrapped_rejection(reject: Reject, entries: str) -> Expect:
     A case whose first class is another one is no tail: all its bytes are there.
     """
     tail = Accept({entries: _before(reject)}, 0)
-    others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TORN)
+    others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TRUNCATED)
     if not others:
         return tail
     before: Json = None if reject.before is None else {entries: [reject.before]}
     refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
-    if reject.cls != TORN:
+    if reject.cls != TRUNCATED:
         return refusal
     return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
 

@@ -6,7 +6,7 @@ from wireproof.cases.case import Case, Data, Reject
 from wireproof.wire.reject_classes import RejectClass
 
 
-def likeness(one: bytes, other: bytes) -> float:
+def similarity(one: bytes, other: bytes) -> float:
     """Return the share of bytes that two strings have in common at their ends, 0 to 1."""
     longest = max(len(one), len(other))
     if one == other:
@@ -21,13 +21,13 @@ def _alike(one: bytes, other: bytes) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def nearest(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
+def most_similar(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
     """Return the case of a format most similar to `data`; with a rejection, one of the same class first."""
 
     def score(case: Case) -> tuple[bool, float]:
         assert isinstance(case.input, Data)
         cls = case.expect.cls if isinstance(case.expect, Reject) else None
-        return (cls == refused, likeness(data, case.input.data))
+        return (cls == refused, similarity(data, case.input.data))
 
     pool = [case for case in cases if case.joined == joined and isinstance(case.input, Data)]
     return max(pool, key=score, default=None)

@@ -12,22 +12,22 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.cases.autopsy import autopsy
-from wireproof.cases.looks import looks_like
-from wireproof.cases.survey import LOGS, Survey, glance, survey
+from wireproof.cases.best_effort_layout import layout_of_damaged
+from wireproof.cases.file_signatures import looks_like
+from wireproof.cases.log_survey import LOG_FORMATS, LogSurvey, quick_survey, survey_log
 from wireproof.formats import FORMATS, Format, TracedDecode
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
-PLAUSIBLE: Final = 1 << 24
+MAX_PLAUSIBLE_SIZE: Final = 1 << 24
 """Maximum plausible bytes of an entry."""
 
-NOTHING: Final = ("zeros", "an empty file")
+EMPTY_KINDS: Final = ("zeros", "an empty file")
 """Contents of no format, whatever the file name."""
 
-FEW: Final = 4096
+FEW_BYTES: Final = 4096
 """Bytes of a small input; the rest of a segment after a damaged first entry is larger."""
 
-SMALLEST: Final = 14
+MIN_ENTRY_SIZE: Final = 14
 """Minimum of the size field of an entry: kafka.md §1.4."""
 
 
@@ -50,10 +50,10 @@ def _entry(data: bytes) -> bool:
     """Return whether there is a magic of 0 to 2, and a plausible size and offset: kafka.md §1.4."""
     if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
         return False
-    return SMALLEST <= int.from_bytes(data[8:12], "big") < PLAUSIBLE
+    return MIN_ENTRY_SIZE <= int.from_bytes(data[8:12], "big") < MAX_PLAUSIBLE_SIZE
 
 
-MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
+FORMAT_MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "iggy.json.": _json,
     "heka.stream": _framed,
     "heka.message": _uuid,
@@ -62,7 +62,7 @@ MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
 """Checks for the beginning of the bytes, by the beginning of a format's name."""
 
 
-NAMES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+FILE_NAME_PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\d{20}\.log(\.(deleted|cleaned|swap))?"), "kafka.log"),
     (re.compile(r"\d{20}\.log"), "iggy.log"),
     (re.compile(r".*\.heka"), "heka.stream"),
@@ -72,7 +72,7 @@ NAMES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 @frozen
-class Fit:
+class FormatFit:
     """A format and its layout of the bytes.
 
     Attributes:
@@ -86,7 +86,7 @@ class Fit:
     marked: bool
     size: int
     named: bool = False
-    survey: Survey | None = None
+    survey: LogSurvey | None = None
 
     @property
     def consumed(self) -> int:
@@ -115,9 +115,9 @@ class Fit:
         return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
 
 
-def fits(
+def rank_formats(
     data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT_OPTIONS, name: str = ""
-) -> list[Fit]:
+) -> list[FormatFit]:
     """Return every format that may fit (or those given) with its layout of `data`, the best fit first.
 
     Args:
@@ -131,9 +131,9 @@ def fits(
     system = "" if rows else _system(surveys, len(data))
     tried = rows or [row for row in FORMATS.values() if row.name.startswith(system)]
     found = [
-        Fit(
+        FormatFit(
             row,
-            autopsy(row, data, options),
+            layout_of_damaged(row, data, options),
             _marked(row.name, data),
             len(data),
             _named(row.name, name),
@@ -144,52 +144,54 @@ def fits(
     return sorted(found, key=lambda fit: fit.rank, reverse=True)
 
 
-def foreign(data: bytes, name: str = "") -> bool:
+def is_foreign(data: bytes, name: str = "") -> bool:
     """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
-    named = any(_named(row, name) for row in LOGS)
-    return like in NOTHING or (like not in ("", "JSON") and not named)
+    named = any(_named(row, name) for row in LOG_FORMATS)
+    return like in EMPTY_KINDS or (like not in ("", "JSON") and not named)
 
 
-def known(fit: Fit, data: bytes) -> bool:
+def is_identified(fit: FormatFit, data: bytes) -> bool:
     """Return whether there is evidence to read the bytes as the best fit's format."""
     like = looks_like(data)
-    if like in NOTHING:
+    if like in EMPTY_KINDS:
         return False
     return fit.sure > 2 or (fit.sure > 0 and like in ("", "JSON"))
 
 
 def _surveys(
     data: bytes, rows: Sequence[Format], options: Options, name: str
-) -> Iterator[tuple[str, Survey]]:
+) -> Iterator[tuple[str, LogSurvey]]:
     """Yield the surveys of the logs among the formats, until one of them explains half of the bytes.
 
     A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
     if nothing is; for a small input without a name it does not run.
     """
-    logs = [row for row in rows or FORMATS.values() if row.name in LOGS]
-    found = {row.joined: glance(row, data, options) for row in logs}
+    logs = [row for row in rows or FORMATS.values() if row.name in LOG_FORMATS]
+    found = {row.joined: quick_survey(row, data, options) for row in logs}
     yield from found.items()
     some = any(one.proven for one in found.values())
     doubted = [row for row in logs if found[row.joined].proven] if some else logs
     doubted = [row for row in doubted if not found[row.joined].whole and row.name != "heka.stream"]
-    if not (some or rows or len(data) > FEW or any(_named(row.name, name) for row in logs)):
+    if not (some or rows or len(data) > FEW_BYTES or any(_named(row.name, name) for row in logs)):
         return
     for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):
-        again = survey(row, data, options)
+        again = survey_log(row, data, options)
         yield row.joined, again
         if 2 * again.proven > len(data):
             return
 
 
-def _system(surveys: dict[str, Survey], size: int) -> str:
+def _system(surveys: dict[str, LogSurvey], size: int) -> str:
     """Return the beginning of the format names of a system whose log is proven; else nothing."""
     return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
 
 
 def _marked(name: str, data: bytes) -> bool:
-    return any(mark(data) for start, mark in MARKS.items() if name.startswith(start))
+    return any(mark(data) for start, mark in FORMAT_MARKS.items() if name.startswith(start))
 
 
 def _named(row: str, name: str) -> bool:
-    return any(row.startswith(start) and known_name.fullmatch(name) for known_name, start in NAMES)
+    return any(
+        row.startswith(start) and known_name.fullmatch(name) for known_name, start in FILE_NAME_PATTERNS
+    )

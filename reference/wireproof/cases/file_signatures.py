@@ -2,7 +2,7 @@
 
 from typing import Final
 
-BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
+FILE_BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x1f\x8b\x08", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x04\x22\x4d\x18", "lz4"),
@@ -24,10 +24,10 @@ BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x89PNG\r\n", "PNG"),
 )
 
-PACKED: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
+COMPRESSED_KINDS: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
 """The compressed types, to be decompressed first."""
 
-TEXT: Final = 4096
+TEXT_BYTES: Final = 4096
 """Bytes that are checked for text."""
 
 
@@ -35,16 +35,16 @@ def looks_like(data: bytes) -> str:
     """Return the file type of the bytes; empty if it is unknown."""
     if not data.strip(b"\0"):
         return "zeros" if data else "an empty file"
-    begun = next((word for start, word in BEGINNINGS if data.startswith(start)), "")
+    begun = next((word for start, word in FILE_BEGINNINGS if data.startswith(start)), "")
     return begun or (("JSON" if data.lstrip()[:1] in (b"{", b"[") else "text") if _text(data) else "")
 
 
 def _text(data: bytes) -> bool:
     """Return whether the bytes are UTF-8 without control characters other than white space."""
     try:
-        text = data[:TEXT].decode("utf-8")
+        text = data[:TEXT_BYTES].decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start < len(data[:TEXT]) - 3 or len(data) <= TEXT:
+        if error.start < len(data[:TEXT_BYTES]) - 3 or len(data) <= TEXT_BYTES:
             return False
         text = data[: error.start].decode("utf-8")
     return all(sign.isprintable() or sign.isspace() for sign in text)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-PLACE: Final = 3
+FILE_PARTS: Final = 3
 """Parts of an id that its file names: format, revision and topic; `lint` checks that they agree."""
 
 
@@ -14,7 +14,7 @@ def completions(root: Path, beginning: str) -> list[str]:
     depth = beginning.count("/") + 1
     names = (
         map(place_of, sorted(root.glob("*/*/*.json")))
-        if depth <= PLACE
+        if depth <= FILE_PARTS
         else _ids(root, beginning.rpartition("/")[0])
     )
     heads = ("/".join(name.split("/")[:depth]) for name in names if name.startswith(beginning))

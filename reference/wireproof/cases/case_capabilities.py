@@ -12,7 +12,7 @@ from wireproof.wire.json_values import DECIMAL_PATTERN, Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 
-FLAGS: Final = (
+ATTRIBUTE_CAPABILITIES: Final = (
     (attribute_bits.LOG_APPEND_TIME, "feature:log-append-time"),
     (attribute_bits.TRANSACTIONAL, "feature:transactional"),
     (attribute_bits.CONTROL, "feature:control-batch"),
@@ -20,13 +20,13 @@ FLAGS: Final = (
 )
 """Attribute bits of Kafka and the capability that they need: kafka.md §1.2."""
 
-CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+CODEC_NAMES: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 """The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
 
-DELIVERED: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
+CONSUMER_CAPABILITIES: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
 """With these a consumer delivers no control batch: kafka.md §1.9."""
 
-KINDS: Final = {
+PARTITIONING_CAPABILITIES: Final = {
     1: "feature:partitioning-balanced",
     3: "feature:partitioning-messages-key",
     "balanced": "feature:partitioning-balanced",
@@ -35,18 +35,18 @@ KINDS: Final = {
 """Kinds of a partitioning that a client may lack: iggy.md §2.2; a number in bytes, a word in JSON."""
 
 
-def needs_of(case: Case) -> tuple[str, ...]:
+def capabilities_of_case(case: Case) -> tuple[str, ...]:
     """Return the capabilities that a decode needs by its fields; none for another op."""
     if not isinstance(case.input, Data):
         return ()
-    return atoms_of(FORMATS[case.joined], case.input.data, case.options)
+    return capabilities_of(FORMATS[case.joined], case.input.data, case.options)
 
 
-def atoms_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
+def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
     """Return the capabilities of `row` that bytes and options need, in the order of the format."""
     seen = formats.decode_with_trace(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
-    if DELIVERED & found:
+    if CONSUMER_CAPABILITIES & found:
         found.discard("feature:control-batch")
     return tuple(atom for atom in row.capabilities if atom in found)
 
@@ -71,18 +71,20 @@ def _of_span(span: FieldSpan, name: str) -> Iterator[str]:
             yield "feature:idempotent"
         case "id", int(number) if number:
             yield "feature:message-id"
-        case "kind", int() | str() as kind if "partitioning" in span.path and kind in KINDS:
-            yield KINDS[kind]
+        case "kind", int() | str() as kind if (
+            "partitioning" in span.path and kind in PARTITIONING_CAPABILITIES
+        ):
+            yield PARTITIONING_CAPABILITIES[kind]
 
 
 def _of_flags(flags: int) -> Iterator[str]:
     """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
-    yield from (atom for bit, atom in FLAGS if flags & bit)
-    if codec := CODECS.get(flags & attribute_bits.CODEC_MASK):
+    yield from (atom for bit, atom in ATTRIBUTE_CAPABILITIES if flags & bit)
+    if codec := CODEC_NAMES.get(flags & attribute_bits.CODEC_MASK):
         yield f"codec:{codec}"
 
 
-def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
+def capabilities_of_value(row: Format, value: Json) -> tuple[str, ...]:
     """Return the capabilities that the attribute bits of a value in JSON form need."""
     entries = [value]
     if isinstance(value, dict):
