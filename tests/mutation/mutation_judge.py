@@ -12,9 +12,9 @@ from layout_check import layout_errors
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
 from wireproof.cases.derived import broken_relations, derived_cases
-from wireproof.trial.judge import OURSELVES, judge
-from wireproof.trial.plan import request_for
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.judge import REFERENCE_HELLO, judge
+from wireproof.runner.requests import request_for
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.rejection import Rejected
 
 TWIN = Verdict("pass", "canonical")
@@ -31,7 +31,7 @@ def verdict_on(case: Case) -> str:
     request = request_for(case, case.id)
     try:
         outcome = getattr(ADAPTER, case.op)(request)
-        verdict = judge(case, outcome, hello=OURSELVES, twin=TWIN, reference=None)
+        verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=TWIN, reference=None)
     except Rejected as rejected:
         return f"raised {rejected.cls}"
     except MemoryError:

@@ -18,6 +18,7 @@ from tests.mutants.registry import spec_of
 from wireproof.cli.progress import said, worked
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.report.chart import Chart, Lane, svg
+from wireproof.runner.signature import Signature
 from wireproof.spark import (
     campaign_job,
     charts,
@@ -32,7 +33,6 @@ from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
 from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
-from wireproof.trial.signature import Signature
 
 ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]

@@ -20,14 +20,14 @@ from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
 from wireproof.cases.token import from_token
 from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature, signature
 from wireproof.spark import campaign_job, checkpointed_job
 from wireproof.spark.campaign_job import CampaignPlan
 from wireproof.spark.errors import SourceError
 from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import expectation
-from wireproof.trial.signature import Signature, signature
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -83,7 +83,7 @@ def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() ->
     assert {type(case.expect).__name__ for case in cases} == {"Accept", "Reject"}
     assert len({repr(case.input) for case in cases}) > 400
     for case in cases:
-        answer = expectation(case)
+        answer = reference_expectation(case)
         assert type(case.expect) is type(answer)
         assert getattr(case.expect, "cls", "") == getattr(answer, "cls", "")
 

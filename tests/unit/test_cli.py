@@ -20,7 +20,7 @@ from wireproof.cases.token import to_token
 from wireproof.cli import VERBS
 from wireproof.cli.show import folded
 from wireproof.formats import FORMATS
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -202,7 +202,7 @@ def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, t
     assert done.code == 4  # which outranks the 1 of the first
     assert "before its hello" in done.one_line()
     assert "FAIL  kafka.batch/v2/crc/" in done.out
-    streams = read(out)
+    streams = read_events(out)
     assert [stream.run.adapter for stream in streams] == ["crc-skip", "reference"]
     assert all(stream.complete and len(stream.cases) == 8 for stream in streams)
     assert "reference" in page.read_text("utf-8")
@@ -221,7 +221,7 @@ def test_an_adapter_that_dies_on_the_way_leaves_a_stream_of_what_it_did(
         "--out",
         out,
     )
-    (stream,) = read(out)
+    (stream,) = read_events(out)
     assert len(stream.cases) == 8
     assert done.code == 1
     assert any(event.verdict == "crash" for event in stream.cases) or not stream.complete

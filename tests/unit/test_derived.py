@@ -22,7 +22,7 @@ from wireproof.cases.derived import (
     expectation_by_reference,
 )
 from wireproof.formats import FORMATS, decode_with_trace
-from wireproof.trial.lookup import find
+from wireproof.runner.case_lookup import find_case
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -76,9 +76,9 @@ def test_a_derived_case_is_made_again_from_its_id(name: str) -> None:
     cases = family(parent, name)
     for case in {cases[0].id: cases[0], cases[-1].id: cases[-1]}.values():
         assert case.id.startswith(f"{parent}~{name}:")
-        assert find(suite, case.id) == case
-    assert find(suite, f"{parent}~{name}:{len(cases)}") is None
-    assert find(suite, f"{parent}~none:0") is None
+        assert find_case(suite, case.id) == case
+    assert find_case(suite, f"{parent}~{name}:{len(cases)}") is None
+    assert find_case(suite, f"{parent}~none:0") is None
 
 
 def test_every_prefix_of_a_frame_is_refused_as_truncated() -> None:

@@ -20,9 +20,9 @@ from wireproof.report.kills import read_kills
 from wireproof.report.register import opens, remarked
 from wireproof.report.site import Site, case_page, pages, rule_page
 from wireproof.report.votes import choices, votes
-from wireproof.trial.events import CaseEvent, case_event
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 CRC = "kafka.batch/v2/crc/ieee"
@@ -40,7 +40,7 @@ def suite() -> Suite:
     return evolve(whole, cases=tuple(case for case in whole.cases if case.id in names))
 
 
-def run_of(suite: Suite, name: str, **verdicts: Verdict) -> Stream:
+def run_of(suite: Suite, name: str, **verdicts: Verdict) -> EventStream:
     """A run in which every case passes but those that are named."""
     events = [
         case_event(n, case, verdicts.get(case.id, Verdict("pass", "canonical")))

@@ -42,8 +42,8 @@ from wireproof.fuzz.stats import format_stats
 from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
 from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.options import Options
 
 ROW = FORMATS["iggy.identifier/0.0.30"]

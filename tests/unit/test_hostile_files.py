@@ -10,7 +10,7 @@ import shelves
 from commands import Command
 
 from wireproof.files import open_locked
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 DEEP = "[" * 5000 + "]" * 5000
 

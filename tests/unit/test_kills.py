@@ -16,10 +16,10 @@ from tests.mutants.kill_table import Cell, Table
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
 from wireproof.fuzz.findings import Findings, finding_name, read_findings
-from wireproof.trial import baseline
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import EventWriter
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner import baseline
+from wireproof.runner.event_files import EventWriter
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 
 KILLS = pytest.mark.parametrize(
     "kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name

@@ -11,9 +11,9 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
 from wireproof.cases.fixtures import load
 from wireproof.fuzz.findings import Findings, finding_name
-from wireproof.trial.exit_codes import Exit
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.exit_codes import Exit
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")

@@ -20,7 +20,7 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
 from wireproof.fuzz.rule_proposal import propose_rules
-from wireproof.trial.reference import expectation
+from wireproof.runner.reference_answers import reference_expectation
 from wireproof.wire.options import Options
 
 
@@ -47,7 +47,7 @@ def _found(data: bytes, joined: str = "kafka.batch/v2") -> Case:
         family="fuzz",
         source=Source("fuzz", "seed 7"),
     )
-    return evolve(case, expect=expectation(case))
+    return evolve(case, expect=reference_expectation(case))
 
 
 def _fixture(name: str) -> bytes:

@@ -23,14 +23,14 @@ from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
 from wireproof.fuzz.redaction_check import redact_case
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_expectation
 from wireproof.spark import command_support, job_files
 from wireproof.spark import scan_tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import expectation
 from wireproof.wire.rejection import Rejected
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -102,7 +102,7 @@ ROWS: list[tuple[str, Format, bytes]] = [
 
 def asked(row: Format, data: bytes) -> Case:
     case = Case("x", row.name, row.revision, Data(data), Accept())
-    return evolve(case, expect=expectation(case))
+    return evolve(case, expect=reference_expectation(case))
 
 
 def data_of(case: Case) -> bytes:
@@ -160,7 +160,7 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
                 refused.append(str(error))
                 continue
             proven += 1
-            assert type(less.expect) is type(expectation(case))
+            assert type(less.expect) is type(reference_expectation(case))
     assert proven > 300
     assert len(refused) < 0.08 * proven, "damage that lies in the payload itself, or in how it is packed"
     assert all("redaction changes the result" in text for text in refused)
@@ -169,7 +169,7 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
 def test_a_scan_keeps_its_items() -> None:
     data = batch() + batch(1, crc=7)
     case = Case("x", "kafka.log", "mixed", Chunks((data[:9], data[9:])), Accept(), op="scan")
-    less = redact_case(evolve(case, expect=expectation(case)))
+    less = redact_case(evolve(case, expect=reference_expectation(case)))
     assert isinstance(less.input, Chunks)
     assert len(less.input.chunks[0]) == 9
     assert SECRET not in b"".join(less.input.chunks)

@@ -34,10 +34,10 @@ from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import View, all_fail, show
-from wireproof.trial.baseline import apply, parse, write
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verify import head
+from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verify_run import chain_digest
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
 HOSTILE = "<b>&\"'\x00\x1b[31m\ud800\ufffe]]>--><script>alert(1)</script>[red]`|"
@@ -54,7 +54,7 @@ def twins(one: CaseEvent) -> Case | None:
     return CASES.get(one.twin)
 
 
-def printed(run: Stream, view: View | None = None) -> str:
+def printed(run: EventStream, view: View | None = None) -> str:
     console = Console(file=io.StringIO(), width=200, color_system=None)
     show(run, console, view)
     assert isinstance(console.file, io.StringIO)
@@ -381,7 +381,7 @@ def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
 
 def test_a_badge_counts_what_was_judged_and_says_what_was_not_claimed() -> None:
     seen = stream(PASS, SKIP)
-    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {head(seen)[:8]}"
+    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {chain_digest(seen)[:8]}"
     assert json.loads(badge(stream(PASS)))["message"].startswith("1 of 1, run ")
     assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
     assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
@@ -394,7 +394,7 @@ def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
     whole = stream(PASS, SKIP, produced, other)
     made = dict(badges(whole, lambda one: "produce" if one is produced else "reader"))
     told = {
-        name: (row["label"], row["message"].removesuffix(f", run {head(whole)[:8]}"))
+        name: (row["label"], row["message"].removesuffix(f", run {chain_digest(whole)[:8]}"))
         for name, row in ((n, json.loads(text)) for n, text in made.items())
     }
     assert told == {

@@ -22,8 +22,8 @@ from wireproof.cli import building
 from wireproof.cli.progress import bars
 from wireproof.report.groups import groups
 from wireproof.report.terminal import View, folded, show
-from wireproof.trial.exchange import Ask, exchange
-from wireproof.trial.streams import Stream
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.interop import InteropSettings, run_interop
 
 MUTANT = "mutant:iggy-identifier-unchecked"
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
@@ -35,7 +35,7 @@ def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
 
 
-def printed(run: Stream, width: int, height: int | None = None, view: View | None = None) -> str:
+def printed(run: EventStream, width: int, height: int | None = None, view: View | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, height=height, color_system=None, force_terminal=bool(height))
     show(run, console, view)
@@ -95,7 +95,7 @@ VERDICTS = ("pass", "pass-unclassified", "undocumented", "lenient", "info", "fai
             "resource", "stalled", "unsupported", "adapter-error", "not-run")  # fmt: skip
 
 
-def everything() -> Stream:
+def everything() -> EventStream:
     names = enumerate(VERDICTS)
     cases = [event(n, f"a/case{n}", name, "same-as" if name == "not-run" else "") for n, name in names]
     other = [evolve(one, id=f"x{one.id}", format="long.format.name") for one in cases]
@@ -260,9 +260,9 @@ def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
 
 def test_the_steps_of_an_exchange_are_counted() -> None:
     steps: list[tuple[str, int, int]] = []
-    exchange(
+    run_interop(
         ("reference", "mutant:iggy-identifier-unchecked"),
-        Ask(1, 0, frozenset({"iggy.identifier/0.8"})),
+        InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
         tell=lambda *step: steps.append(step),
     )
     assert [done for _, done, _ in steps] == [0, 1, 0, 1, 2, 3]

@@ -18,11 +18,11 @@ from py4j.protocol import Py4JNetworkError
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
 from wireproof.columnar.item_json import json_items
+from wireproof.runner.exit_codes import Exit
 from wireproof.spark import command_support, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
-from wireproof.trial.exit_codes import Exit
 
 MUTANT = spec_of("mutant:crc-skip")
 

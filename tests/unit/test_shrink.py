@@ -19,7 +19,7 @@ from wireproof.cli.shrink import command
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
 from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
-from wireproof.trial.engine import Engine
+from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import Json, to_json
 
 REFUSES_ALL = spec_of("mutant:reject-everything")

@@ -22,7 +22,7 @@ from wireproof.cases.fixtures import fixtures_folder
 from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cli.errors import TABLE, exit_of
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 RUN = """
 import json, sys
@@ -117,7 +117,7 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
         for name in modules
         if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
     }
-    assert not heavy(modules, "wireproof.trial.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+    assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
 
 
 def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:

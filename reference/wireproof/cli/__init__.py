@@ -18,8 +18,8 @@ from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.output import ReaderGoneError, printed, printing
+from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
-from wireproof.trial.exit_codes import Exit
 from wireproof.wire.safe_text import one_line
 
 ARGUMENTS: Final = "wireproof.arguments"

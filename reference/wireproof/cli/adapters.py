@@ -20,8 +20,8 @@ from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.building import announce_builds
 from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
-from wireproof.trial.engine import Engine
-from wireproof.trial.exit_codes import Exit, worst
+from wireproof.runner.engine import Engine
+from wireproof.runner.exit_codes import Exit, deciding_code
 
 FIRST_HELLO: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""
@@ -73,7 +73,7 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
         raise click.UsageError("name the adapters to build, or give --all")
     rows = [resolve(name) for name in names] or [entry for entry in entries().values() if entry.prepare]
     codes = [_prepared(entry, asked=not every) for entry in rows]
-    return worst(codes)
+    return deciding_code(codes)
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:

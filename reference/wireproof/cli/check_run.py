@@ -25,20 +25,20 @@ from wireproof.cli.progress import bars
 from wireproof.cli.run_end import Judgement, findings, print_end
 from wireproof.cli.views import views_of, write_views
 from wireproof.report.terminal import View, console, say, show
-from wireproof.trial import baseline, conclusion
-from wireproof.trial.conclusion import exit_code
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.families import Families, FamilyStore
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.streams import Stream
-from wireproof.trial.workers import (
-    Ended,
+from wireproof.runner import baseline, conclusion
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.families import Families, FamilyStore
+from wireproof.runner.workers import (
+    TaskEnded,
     WorkerDiedError,
     collect_rarely,
-    cores,
-    no_work,
-    one_by_one,
-    side_by_side,
+    core_count,
+    no_idle_work,
+    run_parallel,
+    run_serial,
 )
 
 
@@ -65,12 +65,14 @@ def check(
     receiving = Receiving(adapters)
     broken_off: KeyboardInterrupt | None = None
     try:
-        for judged in _judged(receiving, asked, jobs or (1 if asked.in_process else cores()), output, out):
+        for judged in _judged(
+            receiving, asked, jobs or (1 if asked.in_process else core_count()), output, out
+        ):
             results.add(judged)
     except KeyboardInterrupt as error:
         broken_off = error
         results.add_rest(receiving.judged)
-    code = worst([*(one.code for one in results.judgements), *results.codes])
+    code = deciding_code([*(one.code for one in results.judgements), *results.codes])
     remember(findings(results.judgements))
     streams = [one.stream for one in results.judgements]
     write_views(streams, views, asked.suite)
@@ -120,13 +122,13 @@ class _Results:
             if one.spec not in printed and one.stream is not None and one.events:
                 self._print(one, one.stream)
 
-    def _print(self, judged: Judged, stream: Stream) -> None:
+    def _print(self, judged: Judged, stream: EventStream) -> None:
         for note in judged.notes:
             say(self.output, f"note: {note}")
         applied = None
         if self.asked.known_failures is not None:
             applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
-        lookups = Lookups(self.asked.suite)
+        lookups = CaseLookup(self.asked.suite)
         first = 1 + sum(len(one.shown.found) for one in self.judgements)
         view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
         shown = show(stream, self.output, view)
@@ -135,7 +137,7 @@ class _Results:
         self.judgements.append(Judgement(judged.spec, stream, shown, code))
 
 
-def _stored(streams: Sequence[Stream], out: Path | None) -> str:
+def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
     """Return how many cases a run judged that was broken off, and where their events are."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
@@ -178,7 +180,7 @@ def _judged(
         receiving.bars = stack.enter_context(bars(output, specs))
         shown = 0
         for number, message in messages:
-            if isinstance(message, Ended):
+            if isinstance(message, TaskEnded):
                 receiving.end(number, message.error)
             else:
                 receiving.receive(number, message)
@@ -194,12 +196,12 @@ def _messages(specs: tuple[str, ...], asked: Asked, jobs: int) -> Generator[tupl
     """
     if jobs == 1 or (len(specs) == 1 and not asked.families):
         with _families(asked, shared=len(specs) > 1 and asked.families) as families:
-            yield from one_by_one(len(specs), Judging(asked, specs, families))
+            yield from run_serial(len(specs), Judging(asked, specs, families))
         return
     with _families(asked, shared=asked.families) as families:
-        idle = families.helper().step if isinstance(families, FamilyStore) else no_work
+        idle = families.helper().step if isinstance(families, FamilyStore) else no_idle_work
         workers = jobs if asked.families else min(jobs, len(specs))
-        yield from side_by_side(len(specs), workers, Judging(asked, specs, families), idle)
+        yield from run_parallel(len(specs), workers, Judging(asked, specs, families), idle)
 
 
 @contextmanager
@@ -212,8 +214,8 @@ def _families(asked: Asked, *, shared: bool) -> Iterator[Families]:
         yield FamilyStore(Path(folder), {case.id: case for case in asked.golden_cases})
 
 
-def _lack(stream: Stream, least: int) -> str:
+def _lack(stream: EventStream, least: int) -> str:
     """Return why a run judged too few cases to count; empty if it did not."""
-    found = conclusion.judged(stream.cases)
+    found = conclusion.count_judged(stream.cases)
     few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
-    return conclusion.nothing_judged(stream) or few
+    return conclusion.why_nothing_judged(stream) or few

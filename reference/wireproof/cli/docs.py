@@ -9,7 +9,7 @@ from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
 from wireproof.report.kills import read_kills
 from wireproof.report.votes import votes
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
 STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -35,7 +35,7 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}
-    site = Site(suite, votes([stream for run in runs for stream in read(run)]), kills)
+    site = Site(suite, votes([stream for run in runs for stream in read_events(run)]), kills)
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
         replace_text(out / name, text, durable=False)

@@ -16,8 +16,8 @@ from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
 from wireproof.report import companion, remarked, surveyed
 from wireproof.report.fieldtree import lines
-from wireproof.trial import companions
-from wireproof.trial.exit_codes import Exit, worst
+from wireproof.runner import index_files
+from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.wire.rejection import Remark
 
 LONGEST_PATH = 255
@@ -64,18 +64,18 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
-    if name is None and path.is_file() and companions.kind_of(path):
-        one = companions.checked(path)
+    if name is None and path.is_file() and index_files.kind_of(path):
+        one = index_files.check_index_file(path)
         for line in companion.lines(one):
             click.echo(line)
         return Exit.FAILS if one.wrong else Exit.CONFORMS
     code = _explain(source, name, folders)
-    return worst([code, _beside(path)]) if path.is_file() else code
+    return deciding_code([code, _beside(path)]) if path.is_file() else code
 
 
 def _beside(log: Path) -> Exit:
     """Print a line for each index file of a log and for each error in it."""
-    found = companions.companions(log)
+    found = index_files.check_index_files(log)
     for line in companion.verdicts(found):
         click.echo(line)
     return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS

@@ -17,7 +17,7 @@ from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding
 from wireproof.fuzz.stats import FormatStats, format_stats
 from wireproof.fuzz.target import REFERENCE
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 
 @click.command("fuzz")

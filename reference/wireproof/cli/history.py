@@ -8,8 +8,8 @@ import click
 
 from wireproof.report.history import History, histories
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.events import EventError
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
+from wireproof.runner.events import EventError
 
 STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -19,7 +19,7 @@ STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--all", "every", is_flag=True, help="derived cases too, one line each")
 def command(runs: tuple[Path, ...], every: bool) -> None:
     """Print each version's score and each case's first failing version, of the streams of `check … --out`."""
-    streams = [stream for run in runs for stream in read(run)]
+    streams = [stream for run in runs for stream in read_events(run)]
     if not streams:
         raise EventError(f"{runs[0]}: holds no run: write one with `wireproof check … --out {runs[0].name}`")
     for one in histories(streams):

@@ -20,14 +20,14 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import Bars
 from wireproof.files import open_locked
 from wireproof.fuzz import property_run
-from wireproof.trial import baseline
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, Footer, Run, run_event
-from wireproof.trial.families import Families
-from wireproof.trial.platform import manifest
-from wireproof.trial.property import Ask
-from wireproof.trial.run import Plan, run
-from wireproof.trial.streams import EventWriter, Stream
+from wireproof.runner import baseline
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream, EventWriter
+from wireproof.runner.events import CaseEvent, Footer, Run, run_event
+from wireproof.runner.families import Families
+from wireproof.runner.property_suite import PropertySettings
+from wireproof.runner.run import Selection, run
+from wireproof.runner.run_manifest import manifest_fields
 
 BATCH: Final = 64
 """Events of derived cases that are sent at once; those of golden ones are sent one by one."""
@@ -105,15 +105,15 @@ class Judging:
         ) as engine:
             head = run_event(
                 engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
-                filters=asked.filters, **manifest(),
+                filters=asked.filters, **manifest_fields(),
             )  # fmt: skip
             yield head
-            plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+            plan = Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
             yield Expected(len(plan.golden), plan.families)
             yield from _batches(self._events(engine, head, plan))
             yield Notes(tuple(engine.notes))
 
-    def _events(self, engine: Engine, head: Run, plan: Plan) -> Iterator[CaseEvent]:
+    def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
         asked = self.asked
         seen: list[CaseEvent] = []
@@ -125,9 +125,9 @@ class Judging:
             return
         today = datetime.now(tz=UTC).date()
         known = property_run.known_signatures(
-            engine.hello, Stream(head, tuple(seen)), asked.known_failures or (), today
+            engine.hello, EventStream(head, tuple(seen)), asked.known_failures or (), today
         )
-        ask = Ask(asked.examples, asked.seed, asked.rows, known)
+        ask = PropertySettings(asked.examples, asked.seed, asked.rows, known)
         yield from property_run.run(engine, ask, len(seen), asked.level)
 
 
@@ -171,9 +171,9 @@ class Judged:
     writer: EventWriter | None = None
 
     @property
-    def stream(self) -> Stream | None:
+    def stream(self) -> EventStream | None:
         """Return the run as a stream; None if it never began."""
-        return None if self.head is None else Stream(self.head, tuple(self.events), self.footer)
+        return None if self.head is None else EventStream(self.head, tuple(self.events), self.footer)
 
 
 @define

@@ -8,7 +8,7 @@ from wireproof.cases.answered import counts, of
 from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import lint
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 
 @click.command("lint")

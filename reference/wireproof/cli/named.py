@@ -26,9 +26,9 @@ from wireproof.cli.show import wanted
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.report.groups import Group, groups
+from wireproof.runner.event_files import read_events
+from wireproof.runner.signature import Signature
 from wireproof.safe_parsing import parse_json
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import read
 
 EXTRA: Final = "a sample of a table needs further packages: pip install 'wireproof[spark]'"
 
@@ -57,7 +57,7 @@ def named(suite: Suite, text: str) -> Named:
     if not place:
         return _counted(suite, _remembered(), word, "#")
     if path.is_file():
-        runs = [(stream.run, group) for stream in read(path) for group in groups(stream)]
+        runs = [(stream.run, group) for stream in read_events(path) for group in groups(stream)]
         return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
     if any(_folders(path)):
         return _of_fuzzing(path, word)

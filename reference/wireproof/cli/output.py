@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 CLOSED: Final = 141
 """The exit code of a run whose reader went away: what a shell reports of SIGPIPE. It is no verdict."""

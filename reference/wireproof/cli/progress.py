@@ -18,8 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @define

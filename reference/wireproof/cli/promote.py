@@ -8,7 +8,7 @@ from wireproof.cases.fixtures import fixtures_folder, load
 from wireproof.cli.named import named
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.redaction_check import redact_case
-from wireproof.trial.show import short_expect
+from wireproof.runner.summaries import short_expect
 
 
 @click.command("promote")

@@ -13,11 +13,11 @@ from wireproof.cli.run_end import Judgement, print_report_end
 from wireproof.cli.views import Views, viewing, views_of, write_views
 from wireproof.files import replace_text
 from wireproof.report.terminal import View, console, show, summary
-from wireproof.trial.conclusion import trust_codes
-from wireproof.trial.events import EventError
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.streams import Stream, merge, read
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.conclusion import trust_codes
+from wireproof.runner.event_files import EventStream, merge_shards, read_events
+from wireproof.runner.events import EventError
+from wireproof.runner.exit_codes import Exit, deciding_code
 
 
 @click.command("report")
@@ -43,7 +43,7 @@ def command(
     if any(file.is_dir() for file in files):
         _tables(files, views_of(more))
         return Exit.CONFORMS
-    streams = _joined([stream for file in files for stream in read(file)])
+    streams = _joined([stream for file in files for stream in read_events(file)])
     if not streams:
         raise EventError(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
@@ -53,13 +53,13 @@ def command(
     if quiet:
         output.print(summary(streams))
     else:
-        print_report_end(output, list(_shown(streams, output, Lookups(suite), every=every_finding)), files)
+        print_report_end(output, list(_shown(streams, output, CaseLookup(suite), every=every_finding)), files)
     write_views(streams, views_of(more), suite)
-    return worst([code for stream in streams for code in trust_codes(stream)])
+    return deciding_code([code for stream in streams for code in trust_codes(stream)])
 
 
 def _shown(
-    streams: Sequence[Stream], output: Console, lookups: Lookups, *, every: bool
+    streams: Sequence[EventStream], output: Console, lookups: CaseLookup, *, every: bool
 ) -> Iterator[Judgement]:
     """Print each run."""
     first = 1
@@ -67,7 +67,7 @@ def _shown(
         view = View(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
         shown = show(stream, output, view)
         first += len(shown.found)
-        yield Judgement(stream.run.spec, stream, shown, worst(trust_codes(stream)))
+        yield Judgement(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))
 
 
 def _tables(files: tuple[Path, ...], views: Views) -> None:
@@ -92,10 +92,10 @@ def _tables(files: tuple[Path, ...], views: Views) -> None:
         replace_text(views.html, report_page.render_page(files[0]))
 
 
-def _joined(streams: list[Stream]) -> list[Stream]:
+def _joined(streams: list[EventStream]) -> list[EventStream]:
     whole = [stream for stream in streams if not stream.run.shard]
-    shards: dict[str, list[Stream]] = {}
+    shards: dict[str, list[EventStream]] = {}
     for stream in streams:
         if stream.run.shard:
             shards.setdefault(stream.run.spec, []).append(stream)
-    return [*whole, *(merge(parts) for parts in shards.values())]
+    return [*whole, *(merge_shards(parts) for parts in shards.values())]

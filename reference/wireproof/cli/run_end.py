@@ -16,9 +16,9 @@ from wireproof.cli import ARGUMENTS
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.report.groups import Group
 from wireproof.report.terminal import Shown, plain, say
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.safe_parsing import parse_json
-from wireproof.trial.exit_codes import MEANINGS, Exit
-from wireproof.trial.streams import Stream
 
 LARGEST: Final = 1024 * 1024
 """Bytes of the list of earlier runs."""
@@ -29,7 +29,7 @@ class Judgement:
     """A run that was printed: its adapter as the user wrote it, its findings and its exit code."""
 
     spec: str
-    stream: Stream
+    stream: EventStream
     shown: Shown
     code: Exit
 

@@ -14,10 +14,10 @@ from wireproof.cli.progress import worked
 from wireproof.files import replace_text
 from wireproof.report import companion
 from wireproof.report.visible import escape_unsafe
+from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.verdicts import ROWS, gates
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
-from wireproof.trial.conclusion import OUTSIDE, OWN
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.verdicts import ROWS, gates
 
 if TYPE_CHECKING:
     from wireproof.spark.scan_job import ScanSummary
@@ -76,7 +76,7 @@ def command(
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
-    return worst([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
+    return deciding_code([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
@@ -165,14 +165,14 @@ def exit_of(signatures: list[dict[str, Any]]) -> int:
     silent = list(_silent(rows))
     for name in silent:
         click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
-    return int(worst([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
+    return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
 
 
 def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the implementations without any verdict."""
     for name in dict.fromkeys(row["implementation"] for row in rows):
         kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
-        if kinds <= OUTSIDE:
+        if kinds <= NO_RESULT:
             yield name
 
 
@@ -182,5 +182,5 @@ def _code(row: dict[str, Any]) -> Exit:
     if (gate := ROWS[name].gate) in by_gate:
         return by_gate[gate]
     if name == "not-run":
-        return Exit.FAILS if kind in OWN else Exit.ADAPTER
+        return Exit.FAILS if kind in CAUSED_BY_CODEC else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

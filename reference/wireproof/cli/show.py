@@ -13,8 +13,8 @@ from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
 from wireproof.report.excerpt import data_of, layout_of
 from wireproof.report.fieldtree import lines
-from wireproof.trial.lookup import find
-from wireproof.trial.show import short_expect
+from wireproof.runner.case_lookup import find_case
+from wireproof.runner.summaries import short_expect
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that a terminal is shown."""
@@ -45,7 +45,7 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
 
 def wanted(suite: Suite, name: str) -> Case:
     """Return the case of that name; raises `PatternError` with a suggestion."""
-    case = find(suite, name)
+    case = find_case(suite, name)
     if case is None:
         select(suite, [name])
         raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")

@@ -13,7 +13,7 @@ from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
 from wireproof.report.excerpt import layout_of
 from wireproof.report.fieldtree import lines
-from wireproof.trial.engine import Engine
+from wireproof.runner.engine import Engine
 
 
 @click.command("shrink")

@@ -8,7 +8,7 @@ import click
 from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
-from wireproof.trial.streams import Stream
+from wireproof.runner.event_files import EventStream
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def views_of(more: dict[str, Any]) -> Views:
     return Views(**{name: more.pop(name) for name in (*HELP, "badges", "annotations")})
 
 
-def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
+def write_views(streams: Sequence[EventStream], views: Views, suite: Suite) -> None:
     """Write the views that the options name; without any run nothing is written."""
     if not streams or views == Views():
         return

@@ -14,20 +14,20 @@ from wireproof.report.badge import badge, badges, file_of
 from wireproof.report.html import Page, html
 from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.streams import Stream
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 
-def write(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
+def write(streams: Sequence[EventStream], views: Views, suite: Suite) -> None:
     """Write the views that were asked for, of one run or more."""
     if views.junit:
         replace_bytes(views.junit, junit(streams))
     if views.markdown:
         replace_text(views.markdown, markdown(streams))
     if views.html:
-        page = Page(_title(streams), Lookups(suite).case, suite.by_id, suite.rules)
+        page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules)
         replace_text(views.html, html(streams, page))
     if views.badge:
         replace_text(views.badge, badge(streams[0]))
@@ -37,7 +37,7 @@ def write(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
         click.echo(line)
 
 
-def _write_badges(streams: Sequence[Stream], folder: Path, suite: Suite) -> None:
+def _write_badges(streams: Sequence[EventStream], folder: Path, suite: Suite) -> None:
     for number, stream in enumerate(streams):
         room = folder / file_of(streams, number)
         for name, text in badges(stream, partial(_profile, suite)):
@@ -50,7 +50,7 @@ def _profile(suite: Suite, event: CaseEvent) -> str:
     return case.profile if case else DEFAULT_OPTIONS.profile
 
 
-def _title(streams: Sequence[Stream]) -> str:
+def _title(streams: Sequence[EventStream]) -> str:
     """Return the title of the page."""
     systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
     names = ", ".join(name.capitalize() for name in systems) or "no case"

@@ -27,8 +27,8 @@ from wireproof.fuzz.findings import Finding, update_counts
 from wireproof.fuzz.standalone import write_launcher
 from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.engine import Engine
-from wireproof.trial.plan import claimed_ops
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import claimed_ops
 
 GRACE_SECONDS: Final = 120.0
 """Seconds that a worker may take beyond its time: to start, to reproduce a crash, to wait for answers."""

@@ -15,7 +15,7 @@ from wireproof.cases.mutate.signing import Keys
 from wireproof.cases.property_inputs import edit_value
 from wireproof.formats import Format
 from wireproof.fuzz.option_variants import OptionVariant, fit_options, signing_keys, with_variant
-from wireproof.trial.reference import expectation
+from wireproof.runner.reference_answers import reference_expectation
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.rejection import Rejected
@@ -148,7 +148,7 @@ class CaseBuilder:
 
 def with_expectation(case: Case) -> Case:
     """Return the case with the answer of the reference as its expectation, if it has none yet."""
-    return evolve(case, expect=expectation(case)) if case.expect == NO_EXPECTATION else case
+    return evolve(case, expect=reference_expectation(case)) if case.expect == NO_EXPECTATION else case
 
 
 def _scan_case(case: Case, drawn: int) -> Case:
@@ -157,7 +157,7 @@ def _scan_case(case: Case, drawn: int) -> Case:
     data = case.input.data
     at = drawn % (len(data) + 1)
     scan = evolve(case, id=f"{case.id}-scan", op="scan", input=Chunks((data[:at], data[at:])))
-    return evolve(scan, expect=expectation(scan))
+    return evolve(scan, expect=reference_expectation(scan))
 
 
 def _encode_cases(case: Case, read: Accept) -> list[Case]:
@@ -166,6 +166,6 @@ def _encode_cases(case: Case, read: Accept) -> list[Case]:
     None if the value was accepted with a remark, or if the reference does not write it.
     """
     encode = evolve(case, id=f"{case.id}-encode", op="encode", input=Value(read.value))
-    if read.remarks or not isinstance(expectation(encode), Accept):
+    if read.remarks or not isinstance(reference_expectation(encode), Accept):
         return []
     return [evolve(encode, expect=Accept(read.value))]

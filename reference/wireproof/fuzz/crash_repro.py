@@ -8,10 +8,10 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
 from wireproof.fuzz.findings import Findings, is_finding
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import Verdict
 
 NO_PROGRESS: Final = "no progress"
 """Beginning of the reason of a process that was stopped as hanging."""

@@ -15,8 +15,8 @@ from wireproof.cases.case import Case
 from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
 from wireproof.fuzz.cpu_timer import CpuTimer
 from wireproof.fuzz.own_memory import peak_mib
-from wireproof.trial.engine import Engine
-from wireproof.trial.plan import planned, request_for
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import prepare_case, request_for
 
 BATCH_SIZE: Final = 64
 """Cases that are sent to a process at once."""
@@ -54,7 +54,7 @@ class InProcessExecutor:
     def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
         """Call the object once for each case."""
         for case in cases:
-            request = planned(case, self.hello)
+            request = prepare_case(case, self.hello)
             yield self._answer(request) if isinstance(request, Case) else (case, request)
 
     def _answer(self, case: Case) -> CaseOutcome:

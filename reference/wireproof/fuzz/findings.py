@@ -20,9 +20,9 @@ from wireproof.cases.case import Case
 from wireproof.cases.token import save_token
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.finding_counts import FindingCounts, total_counts
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.safe_parsing import parse_json
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
 NOT_GATING: Final = frozenset({"info", "untyped"})
 """Kinds that do not count against the implementation.
@@ -84,7 +84,9 @@ def is_finding(verdict: Verdict) -> bool:
 
     An undocumented rejection becomes a finding of another kind, under the type of its exception.
     """
-    gates = ROWS[verdict.name].gate not in (*SILENT, "strict-class") and verdict.name != "undocumented"
+    gates = (
+        ROWS[verdict.name].gate not in (*NO_FINDING_GATES, "strict-class") and verdict.name != "undocumented"
+    )
     return gates or verdict.name == "info"
 
 

@@ -33,8 +33,8 @@ from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
 from wireproof.fuzz.uninstrumented import uninstrumented_modules
 from wireproof.fuzz.work_directory import slug
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.engine import Engine
-from wireproof.trial.plan import claimed_ops
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import claimed_ops
 
 INPUT_SECONDS: Final = 2.0
 """Processor time that one input may take: the time limit of a case."""

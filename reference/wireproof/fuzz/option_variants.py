@@ -17,7 +17,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.mutate.random_draws import below, pick
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
-from wireproof.trial.plan import planned
+from wireproof.runner.requests import prepare_case
 from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
 from wireproof.wire.trace import FieldSpan
 
@@ -64,7 +64,7 @@ def supported_variants(
 ) -> tuple[OptionVariant, ...]:
     """Return the variants in which an adapter with this `hello` can run `case`."""
     return tuple(
-        variant for variant in variants if isinstance(planned(with_variant(case, variant), hello), Case)
+        variant for variant in variants if isinstance(prepare_case(with_variant(case, variant), hello), Case)
     )
 
 

@@ -16,7 +16,7 @@ from wireproof.cases.edit_bytes import CHECKSUMS, encode_field, replace_field
 from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
 from wireproof.kafka import attribute_bits
-from wireproof.trial.show import cut
+from wireproof.runner.summaries import shorten
 from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
@@ -97,14 +97,14 @@ def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
             yield Violation("re-encode", rejected.cls, f"the re-encoded bytes are rejected: {rejected}")
         return
     if without_computed_fields(value) != without_computed_fields(seen.value):
-        text = f"{cut(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
+        text = f"{shorten(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
         yield Violation("re-encode", "value", text)
 
 
 def check_derived_case(seen: AcceptedInput) -> Iterator[Violation]:
     """Check the relation of one derived case: truncated, flipped, extended, joined, or in chunks."""
     for case, answer in broken_relations(sample_derived(seen.case, seen.number)):
-        yield Violation("relation", case.family or "", f"{case.title}: {cut(str(answer))}")
+        yield Violation("relation", case.family or "", f"{case.title}: {shorten(str(answer))}")
 
 
 def check_uncovered_field(seen: AcceptedInput) -> Iterator[Violation]:
@@ -148,7 +148,7 @@ def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
             yield Violation("codec", rejected.cls, f"written with codec {codec}: {rejected}")
         return
     if without_computed_fields(again) != without_computed_fields(value):
-        text = f"written with codec {codec}, decoded as {cut(str(to_json(again)))}"
+        text = f"written with codec {codec}, decoded as {shorten(str(to_json(again)))}"
         yield Violation("codec", "value", text)
 
 

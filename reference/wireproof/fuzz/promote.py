@@ -27,9 +27,9 @@ from wireproof.cases.similar_cases import most_similar
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import OURSELVES, judge
-from wireproof.trial.reference import answer, expectation
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import REFERENCE_HELLO, judge
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.wire.rejection import Rejected
 
 CONFIRMATIONS: Final = 3
@@ -101,13 +101,13 @@ def _with_expectation(case: Case) -> Case:
     """
     if case.joined not in FORMATS:
         raise PromotionError(f"{case.joined} is no format")
-    expect = expectation(case)
+    expect = reference_expectation(case)
     contradiction = _contradiction(case)
     if contradiction:
         raise PromotionError(f"the reference disagrees with itself: {contradiction}")
     if case.expect != expect:
-        outcome = answer(case).outcome
-        verdict = judge(case, outcome, hello=OURSELVES, twin=None)
+        outcome = reference_answer(case).outcome
+        verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=None)
         if not verdict.passing and verdict.name != "blocked":
             raise PromotionError(f"the reference disagrees with the token's expectation: {verdict.text}")
     return evolve(case, expect=expect)
@@ -140,7 +140,7 @@ def confirm(case: Case) -> None:
     for number in range(1, CONFIRMATIONS + 1):
         with Engine("reference") as engine:
             ran = next(engine.run([golden]))
-        verdict = judge(ran.case, ran.outcome, hello=OURSELVES)
+        verdict = judge(ran.case, ran.outcome, hello=REFERENCE_HELLO)
         if not verdict.passing:
             raise PromotionError(
                 f"fresh process {number} of {CONFIRMATIONS} does not confirm: {verdict.label}"
@@ -185,7 +185,7 @@ def _subject(case: Case) -> str:
     """Return class and field of a rejection, or else the op, as a part of an id."""
     if not isinstance(case.expect, Reject):
         return "accepted" if case.op == "decode" else case.op
-    outcome = answer(case).outcome
+    outcome = reference_answer(case).outcome
     field = re.sub(r"\[\d+\]", "", getattr(outcome, "path", "")).rpartition(".")[2]
     return re.sub(r"[^a-z0-9]+", "-", f"{case.expect.cls} {field}".lower()).strip("-")
 
@@ -201,7 +201,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     if isinstance(case.input, Data):
         data = repair(FORMATS[case.joined], case.input.data)
         twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=f"{case.title}, repaired")
-        twin = evolve(twin, expect=expectation(twin))
+        twin = evolve(twin, expect=reference_expectation(twin))
         if isinstance(twin.expect, Accept):
             known = [other for other in suite.cases if _is_same_twin(other, twin)]
             return (None, known[0].id) if known else (twin, twin.id)

@@ -17,13 +17,20 @@ from wireproof.cases.token import to_token
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import ONE_AT_A_TIME, NothingToShrinkError, Shrinker
 from wireproof.fuzz.shrink_candidates import weight
-from wireproof.trial import baseline
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, case_event
-from wireproof.trial.property import Ask, Judged, Tally, Target, sampled, targets
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import gates
+from wireproof.runner import baseline
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.property_suite import (
+    JudgedCase,
+    PropertySettings,
+    PropertyTarget,
+    RedrawCounts,
+    property_targets,
+    run_target,
+)
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import gates
 
 MAX_CANDIDATES: Final = 600
 """Candidates that are tried to shrink one failure."""
@@ -32,7 +39,9 @@ MAX_CANDIDATES_ALONE: Final = 32
 """The same if each candidate may end a process or take all of its time."""
 
 
-def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> Iterator[CaseEvent]:
+def run(
+    engine: Engine, ask: PropertySettings, start: int = 0, level: Level = "should"
+) -> Iterator[CaseEvent]:
     """Yield the events of all targets of an adapter, numbered from `start`.
 
     The notes of the engine report the examples that were generated again.
@@ -46,9 +55,9 @@ def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> It
     Raises:
         PropertyError: Hypothesis is missing.
     """
-    tally = Tally()
+    tally = RedrawCounts()
     number = start
-    for target in targets(engine.hello, ask.rows):
+    for target in property_targets(engine.hello, ask.rows):
         for event in target_events(engine, target, ask, tally, level):
             yield evolve(event, seq=number)
             number += 1
@@ -56,11 +65,15 @@ def run(engine: Engine, ask: Ask, start: int = 0, level: Level = "should") -> It
 
 
 def target_events(
-    engine: Engine, target: Target, ask: Ask, tally: Tally, level: Level = "should"
+    engine: Engine,
+    target: PropertyTarget,
+    ask: PropertySettings,
+    tally: RedrawCounts,
+    level: Level = "should",
 ) -> Iterator[CaseEvent]:
     """Yield the events of one target, numbered from 0."""
     seen: set[Signature] = set()
-    for number, judged in enumerate(list(sampled(engine, target, ask, tally))):
+    for number, judged in enumerate(list(run_target(engine, target, ask, tally))):
         if not gates(judged.verdict.name, judged.case.level, hold=level) or judged.signature in seen:
             yield case_event(number, judged.case, judged.verdict, judged.ns)
             continue
@@ -68,7 +81,7 @@ def target_events(
         yield _shrunk_event(number, judged, shrink_failure(engine, judged))
 
 
-def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
+def _shrunk_event(number: int, judged: JudgedCase, small: JudgedCase) -> CaseEvent:
     """Return the event of a failure, with the token of the shrunk case if it is short enough."""
     title = f"{small.case.title}, shrunk" if small is not judged else small.case.title
     token = to_token(evolve(small.case, title=title))
@@ -77,7 +90,7 @@ def _shrunk_event(number: int, judged: Judged, small: Judged) -> CaseEvent:
     return case_event(number, evolve(small.case, title=title), small.verdict, judged.ns, token)
 
 
-def shrink_failure(engine: Engine, judged: Judged) -> Judged:
+def shrink_failure(engine: Engine, judged: JudgedCase) -> JudgedCase:
     """Return the failure with the smallest case found, or unchanged if it does not fail a second time.
 
     The case is run outside of its family, which may be closed because of crashes.
@@ -101,7 +114,7 @@ def shrink_failure(engine: Engine, judged: Judged) -> Judged:
 
 
 def known_signatures(
-    hello: Hello, stream: Stream, known_failures: Iterable[baseline.KnownFailure], today: date
+    hello: Hello, stream: EventStream, known_failures: Iterable[baseline.KnownFailure], today: date
 ) -> frozenset[Signature]:
     """Return the signatures of the known failures whose own cases failed in `stream`.
 

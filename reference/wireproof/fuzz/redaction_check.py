@@ -12,10 +12,10 @@ from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import get
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import answer, expectation
-from wireproof.trial.signature import Signature, signature, without_indices
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
+from wireproof.runner.signature import Signature, signature, without_indices
 
 
 @frozen
@@ -70,7 +70,7 @@ def _candidates(case: Case) -> Iterator[Case]:
     for less in redactions(fmt, data, options):
         given = Data(less) if isinstance(case.input, Data) else Chunks(_cut(less, case.input.chunks))
         candidate = evolve(case, input=given, source=Source(case.source.origin, "payload redacted"))
-        candidate = evolve(candidate, expect=expectation(candidate))
+        candidate = evolve(candidate, expect=reference_expectation(candidate))
         yield evolve(candidate, needs=capabilities_of_case(candidate))
 
 
@@ -97,7 +97,7 @@ def _results(cases: list[Case], adapter: str) -> list[CaseResults]:
 
 def _by_reference(case: Case) -> tuple[str, ...]:
     """Return the answer of the reference in words, without values and positions."""
-    outcome = answer(case).outcome
+    outcome = reference_answer(case).outcome
     match outcome:
         case Refused(cls=cls, path=path):
             return "rejected", cls, without_indices(path)

@@ -12,7 +12,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import Rule
 from wireproof.cases.similar_cases import similarity
 from wireproof.formats import FORMATS, TracedDecode
-from wireproof.trial.signature import without_indices
+from wireproof.runner.signature import without_indices
 
 
 def propose_rules(case: Case, suite: Suite) -> tuple[tuple[str, ...], tuple[Rule, ...]]:

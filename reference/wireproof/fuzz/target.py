@@ -18,9 +18,9 @@ from wireproof.fuzz.executors import CaseOutcome, Executor
 from wireproof.fuzz.findings import Findings, is_finding
 from wireproof.fuzz.oracles import Violation, violations
 from wireproof.fuzz.shared_input import SharedInput
-from wireproof.trial.judge import judge
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.judge import judge
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import Verdict
 
 REFERENCE: Final = "reference"
 """The adapter that is fuzzed against the oracles instead of against the reference."""

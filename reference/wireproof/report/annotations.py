@@ -6,14 +6,14 @@ from typing import Final
 from wireproof.report.failure import replay
 from wireproof.report.groups import Group, groups
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.streams import Stream
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.event_files import EventStream
 
 MOST: Final = 10
 """Annotations that a step shows of each kind; more are dropped without a word, so they are counted here."""
 
 
-def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
+def annotations(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
     """Return the lines; the last one counts the findings that have no line."""
     found = groups(stream, overlays)
     kept = found if len(found) <= MOST else found[: MOST - 1]
@@ -23,7 +23,7 @@ def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -
     return lines
 
 
-def _line(group: Group, stream: Stream) -> str:
+def _line(group: Group, stream: EventStream) -> str:
     event = group.first
     facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
     text = f"{facts}\n{replay(event, stream.run)}"

@@ -9,7 +9,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
 from wireproof.report.groups import Lookup, nowhere
 from wireproof.report.matrix import Topic
-from wireproof.trial.events import Run
+from wireproof.runner.events import Run
 
 _COLOURS: Final = {
     "pass": "pass",

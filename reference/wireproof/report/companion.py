@@ -6,13 +6,13 @@ from typing import Any, Final
 from attrs import fields
 
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.companions import Checked
+from wireproof.runner.index_files import CheckedIndex
 
 MOST: Final = 40
 """Entries that are shown; of more, the first and the last ones."""
 
 
-def lines(one: Checked) -> Iterator[str]:
+def lines(one: CheckedIndex) -> Iterator[str]:
     """All that `explain` prints of a companion."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
@@ -22,21 +22,21 @@ def lines(one: Checked) -> Iterator[str]:
     yield from verdicts([one])
 
 
-def verdicts(found: Sequence[Checked]) -> Iterator[str]:
+def verdicts(found: Sequence[CheckedIndex]) -> Iterator[str]:
     """Yield the findings and the verdict of each index file, and once at the end what to do next."""
     for one in found:
         yield from map(escape_unsafe, (*one.lines(), one.verdict()))
     yield from _advice(found)
 
 
-def findings(found: Sequence[Checked]) -> Iterator[str]:
+def findings(found: Sequence[CheckedIndex]) -> Iterator[str]:
     """Yield the findings of index files, and once at the end what to do next."""
     for one in found:
         yield from map(escape_unsafe, one.lines())
     yield from _advice(found)
 
 
-def _advice(found: Sequence[Checked]) -> Iterator[str]:
+def _advice(found: Sequence[CheckedIndex]) -> Iterator[str]:
     for advice in dict.fromkeys(line for one in found for line in one.advice):
         yield f"what to do: {advice}"
 

@@ -13,7 +13,7 @@ from wireproof import formats
 from wireproof.cases.case import Accept, Case, Value
 from wireproof.report.excerpt import data_of, layout_of, wire_range
 from wireproof.report.fieldtree import Line, by_path, innermost, placed
-from wireproof.trial.show import short_expect
+from wireproof.runner.summaries import short_expect
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
 

@@ -2,9 +2,9 @@
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @frozen
@@ -49,7 +49,7 @@ class Diff:
         return [*rows, *note]
 
 
-def diff(before: Stream, after: Stream) -> Diff:
+def diff(before: EventStream, after: EventStream) -> Diff:
     """Compare two runs of an adapter."""
     old = {event.id: event for event in before.cases}
     new = {event.id: event for event in after.cases}

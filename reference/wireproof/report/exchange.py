@@ -19,13 +19,13 @@ from wireproof.report.html import Board, Column, Page, drawn
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import plain
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.exchange import Exchanged, Written
-from wireproof.trial.laws import Held, Loss
-from wireproof.trial.ledger import Ledger, Tally, Token
-from wireproof.trial.show import LINE, cut
-from wireproof.trial.signature import without_indices
-from wireproof.trial.understanding import Group
-from wireproof.trial.verdicts import gates
+from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
+from wireproof.runner.disagreements import DisagreementGroup
+from wireproof.runner.interop import EncodeResult, InteropRun
+from wireproof.runner.interop_results import InteropResults, ReadCounts, Token
+from wireproof.runner.signature import without_indices
+from wireproof.runner.summaries import MAX_OUTPUT, shorten
+from wireproof.runner.verdicts import gates
 
 MOST: Final = 12
 """Findings of one kind that are shown; the rest is counted."""
@@ -48,29 +48,29 @@ LEGEND: Final = (
 class Shown:
     """The results that both views show."""
 
-    exchanged: Exchanged
-    ledger: Ledger
-    groups: Sequence[Group]
-    losses: Sequence[Loss]
+    exchanged: InteropRun
+    ledger: InteropResults
+    groups: Sequence[DisagreementGroup]
+    losses: Sequence[FieldLoss]
     token: Token
 
-    def apart(self, *, wrong: bool) -> list[Group]:
+    def apart(self, *, wrong: bool) -> list[DisagreementGroup]:
         """Return the groups in which an adapter fails, or those whose answer the format leaves open."""
         return [group for group in self.groups if _fails(group) == wrong]
 
     @property
-    def written_wrong(self) -> list[tuple[str, list[Written]]]:
+    def written_wrong(self) -> list[tuple[str, list[EncodeResult]]]:
         """Return the values that each adapter encoded wrong, grouped by the kind of failure."""
-        found: dict[tuple[str, str, str, str], list[Written]] = {}
-        for party in self.exchanged.parties:
-            for joined, some in party.written.items():
+        found: dict[tuple[str, str, str, str], list[EncodeResult]] = {}
+        for participant in self.exchanged.participants:
+            for joined, some in participant.written.items():
                 for one in (one for one in some if gates(one.verdict.name, "must")):
-                    key = party.spec, joined, one.verdict.label, without_indices(one.verdict.path)
+                    key = participant.spec, joined, one.verdict.label, without_indices(one.verdict.path)
                     found.setdefault(key, []).append(one)
         return [(key[0], some) for key, some in found.items()]
 
 
-def _fails(group: Group) -> bool:
+def _fails(group: DisagreementGroup) -> bool:
     """Return whether an adapter is wrong: one of the minority, or the majority."""
     return any(gates(one.read.verdict.name, "must") for one in (group.heard, group.first.majority[0]))
 
@@ -90,15 +90,15 @@ class Sheet:
     producers: tuple[str, ...]
     wrote: tuple[tuple[int, int], ...]
     readers: tuple[str, ...]
-    cells: tuple[tuple[Tally | None, ...], ...]
+    cells: tuple[tuple[ReadCounts | None, ...], ...]
 
 
 def sheets(shown: Shown) -> Iterator[Sheet]:
     """Yield a sheet for each format."""
     tallies = shown.ledger.tallies
-    specs = [party.spec for party in shown.exchanged.parties]
-    written = {party.spec: party.written for party in shown.exchanged.parties}
-    for joined in shown.exchanged.parcels:
+    specs = [participant.spec for participant in shown.exchanged.participants]
+    written = {participant.spec: participant.written for participant in shown.exchanged.participants}
+    for joined in shown.exchanged.encoded_messages:
         producers = tuple(one for one in specs if any((joined, one, two) in tallies for two in specs))
         readers = tuple(two for two in specs if any((joined, one, two) in tallies for one in specs))
         cells = tuple(tuple(tallies.get((joined, one, two)) for two in readers) for one in producers)
@@ -106,7 +106,7 @@ def sheets(shown: Shown) -> Iterator[Sheet]:
         yield Sheet(joined, producers, wrote, readers, cells)
 
 
-def _wrote_of(some: list[Written]) -> tuple[int, int]:
+def _wrote_of(some: list[EncodeResult]) -> tuple[int, int]:
     return sum(one.data is not None for one in some), len(some)
 
 
@@ -114,7 +114,7 @@ def _of(done: int, asked: int) -> str:
     return str(done) if done == asked else f"{done}/{asked}"
 
 
-def _word(tally: Tally | None, wrote: int) -> tuple[str, str]:
+def _word(tally: ReadCounts | None, wrote: int) -> tuple[str, str]:
     """Return the text and the style of a cell: all read alike, or the number of different readings."""
     if tally is None:
         return "–", "dim"
@@ -131,10 +131,10 @@ _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 def show(shown: Shown, console: Console) -> None:
     """Print the results."""
-    for number, party in enumerate(shown.exchanged.parties, 1):
-        console.print(plain(f"{number:>3}  {party.spec} {party.hello.version}"), soft_wrap=True)
+    for number, participant in enumerate(shown.exchanged.participants, 1):
+        console.print(plain(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True)
     for sheet in sheets(shown):
-        table = _table(sheet, [party.spec for party in shown.exchanged.parties])
+        table = _table(sheet, [participant.spec for participant in shown.exchanged.participants])
         whole = console.options.update(max_width=WIDEST)
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
@@ -165,7 +165,7 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
 def lines_below(shown: Shown) -> Iterator[str]:
     """Yield the lines below the matrix."""
     for head, wrong in (("APART", True), ("OPEN", False)):
-        for joined in shown.exchanged.parcels:
+        for joined in shown.exchanged.encoded_messages:
             some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
             for group in some[:MOST]:
                 yield from _group(head, group, shown.token)
@@ -175,8 +175,8 @@ def lines_below(shown: Shown) -> Iterator[str]:
         yield from _wrote(spec, values, shown.token)
     yield from _more(len(wrote), "WRONG")
     yield from _laws(shown)
-    for party in shown.exchanged.parties:
-        yield from (f"note: {party.spec}: {note}" for note in party.notes)
+    for participant in shown.exchanged.participants:
+        yield from (f"note: {participant.spec}: {note}" for note in participant.notes)
 
 
 def _more(count: int, what: str) -> Iterator[str]:
@@ -184,20 +184,20 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"… and {count - MOST} more of {what}: --out has them all"
 
 
-def _group(head: str, group: Group, token: Token) -> Iterator[str]:
+def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
     split, heard = group.first, group.heard
     who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
     yield f"{head:<6}{group.joined}: {group.reason}: {who}; written by {_names(group.producers)}"
-    yield f"  {heard.adapter}: {cut(split.said(heard), LINE)}"
+    yield f"  {heard.adapter}: {shorten(split.said(heard), MAX_OUTPUT)}"
     label = split.majority[0].read.verdict.label
     yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
     if others := [one.adapter for one in split.apart if one is not heard]:
         yield f"  apart   {_names(others)}"
     loud = heard if gates(heard.read.verdict.name, "must") else split.majority[0]
-    yield f"  replay  {_replay(token(split.parcel.case), loud.adapter)}"
+    yield f"  replay  {_replay(token(split.encoded_message.case), loud.adapter)}"
 
 
-def _wrote(spec: str, some: list[Written], token: Token) -> Iterator[str]:
+def _wrote(spec: str, some: list[EncodeResult], token: Token) -> Iterator[str]:
     first = some[0]
     verdict, case = first.verdict, first.post.case
     values = _number(len(some), "value")
@@ -228,7 +228,7 @@ def _laws(shown: Shown) -> Iterator[str]:
         for older, gone in loss.gone.items():
             what = ", ".join(f"{count} {name}" for name, count in gone.items())
             yield f"  {older} lost {what or 'nothing'}, which {loss.newer} has"
-    found: dict[tuple[str, str, str], list[Held]] = {}
+    found: dict[tuple[str, str, str], list[CrossVersionCheck]] = {}
     for held in shown.ledger.broken:
         who = held.reader or f"{held.producer} writes"
         found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
@@ -237,10 +237,10 @@ def _laws(shown: Shown) -> Iterator[str]:
     yield from _more(len(found), "DIFFER")
 
 
-def _differ(some: list[Held], token: Token) -> Iterator[str]:
+def _differ(some: list[CrossVersionCheck], token: Token) -> Iterator[str]:
     """Yield the readings of one adapter that differ in one field."""
     first = some[0]
-    verdict, case = first.verdict, first.parcels[0].case
+    verdict, case = first.verdict, first.encoded_messages[0].case
     producers = _names(list(dict.fromkeys(held.producer for held in some)))
     times = _number(len(some), "time")
     reads = f"{first.reader} reads {first.older} of {producers} otherwise"
@@ -251,7 +251,7 @@ def _differ(some: list[Held], token: Token) -> Iterator[str]:
     yield f"  replay  {_replay(token(case), first.reader or REFERENCE)}"
 
 
-def _held(shown: Shown, loss: Loss) -> str:
+def _held(shown: Shown, loss: FieldLoss) -> str:
     broken = [one for one in shown.ledger.broken if one.producer == loss.producer]
     asked = sum(number for (producer, _), number in shown.ledger.asked.items() if producer == loss.producer)
     return f"what both carry is equal in {asked - len(broken)} of {asked} readings"

@@ -7,8 +7,8 @@ from typing import Final
 from wireproof.cases.case import Case
 from wireproof.report.excerpt import excerpt
 from wireproof.report.groups import Group, Lookup
-from wireproof.trial.events import CaseEvent, Run
-from wireproof.trial.show import LINE, cut
+from wireproof.runner.events import CaseEvent, Run
+from wireproof.runner.summaries import MAX_OUTPUT, shorten
 
 LINES: Final = 12
 """Lines of a block, its heading included."""
@@ -37,14 +37,14 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup, width: int = sy
         ("like", _like(group)),
         ("replay", replay(event, run)),
     ]
-    most = max(MARGIN, min(LINE, width - MARGIN))
-    body = [f"  {name:<7} {text if name in _EXACT else cut(text, most)}" for name, text in rows if text]
+    most = max(MARGIN, min(MAX_OUTPUT, width - MARGIN))
+    body = [f"  {name:<7} {text if name in _EXACT else shorten(text, most)}" for name, text in rows if text]
     return [heading(event), *body][:LINES]
 
 
 def heading(event: CaseEvent) -> str:
     """Return verdict, id, kind, level and profile, and whether security is at stake."""
-    mark = " security" if event.secures else ""
+    mark = " security" if event.is_security else ""
     kind = f"{event.kind}  " if event.kind else ""
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
 

@@ -14,9 +14,9 @@ from wireproof.formats import FORMATS
 from wireproof.report.excerpt import layout_of
 from wireproof.report.fieldtree import shown
 from wireproof.report.votes import Votes
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.show import cut
-from wireproof.trial.signature import without_indices
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.signature import without_indices
+from wireproof.runner.summaries import shorten
 from wireproof.wire.trace import FieldSpan
 
 _SIGNED: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "varint": 32, "varlong": 64}
@@ -59,7 +59,7 @@ class Field:
     @property
     def shown(self) -> list[str]:
         """Some of its values, each in a few characters."""
-        return [cut(text, 24) for text in sorted(self.values)][:4]
+        return [shorten(text, 24) for text in sorted(self.values)][:4]
 
 
 def fieldmap(cases: Iterable[Case]) -> Sequence[Field]:

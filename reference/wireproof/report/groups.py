@@ -6,11 +6,11 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import Case
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import ROWS, gates
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import ROWS, gates
 
 SEVEREST: Final = (
     frozenset({"crash", "timeout", "resource", "stalled"}),
@@ -46,7 +46,7 @@ class Group:
     blocks: int = 0
 
 
-def counts(stream: Stream) -> dict[str, int]:
+def counts(stream: EventStream) -> dict[str, int]:
     """Count the cases by verdict, in the order of the verdict table."""
     seen = dict.fromkeys(ROWS, 0)
     for event in stream.cases:
@@ -54,14 +54,14 @@ def counts(stream: Stream) -> dict[str, int]:
     return {name: number for name, number in seen.items() if number}
 
 
-def speaks(event: CaseEvent, stream: Stream) -> bool:
+def speaks(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
         event.verdict, event.level, hold=stream.run.level
     )
 
 
-def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
+def groups(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
     """Return the failures of a run that no baseline expects, the most severe first.
 
     A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
@@ -86,12 +86,12 @@ def _severity(group: Group) -> tuple[int, int, int]:
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
     level = LEVELS.index(event.level) if event.level in LEVELS else len(LEVELS)
-    return rank, level - event.secures * len(LEVELS), -len(group.others)
+    return rank, level - event.is_security * len(LEVELS), -len(group.others)
 
 
-def known_security_failures(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
+def known_security_failures(stream: EventStream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
     """Return the failures of security that a baseline expects: it does not hide them."""
-    return tuple(one for one in stream.cases if one.secures and overlays.get(one.id) == "expected")
+    return tuple(one for one in stream.cases if one.is_security and overlays.get(one.id) == "expected")
 
 
 def _root(event: CaseEvent) -> str:
@@ -99,6 +99,6 @@ def _root(event: CaseEvent) -> str:
 
 
 def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> Group:
-    first = min(events, key=lambda event: (not event.secures, "~" in event.id))
+    first = min(events, key=lambda event: (not event.is_security, "~" in event.id))
     others = tuple(event for event in events if event is not first)
     return Group(signature, first, others, sum(blocks.get(event.id, 0) for event in events))

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @frozen
@@ -47,9 +47,9 @@ class History:
     turns: tuple[Turn, ...]
 
 
-def histories(streams: Sequence[Stream]) -> Iterator[History]:
+def histories(streams: Sequence[EventStream]) -> Iterator[History]:
     """One of each implementation, by name."""
-    adapters: dict[str, dict[str, Stream]] = {}
+    adapters: dict[str, dict[str, EventStream]] = {}
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
     for name, runs in sorted(adapters.items()):
@@ -63,7 +63,7 @@ def _age(version: str) -> tuple[tuple[int, int, str], ...]:
     return (*keys, (0, 0, ""))
 
 
-def _history(name: str, runs: Mapping[str, Stream]) -> History:
+def _history(name: str, runs: Mapping[str, EventStream]) -> History:
     by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
     for version, stream in runs.items():
         for event in stream.cases:
@@ -72,7 +72,7 @@ def _history(name: str, runs: Mapping[str, Stream]) -> History:
     return History(name, tuple(runs), {version: _passed(one) for version, one in runs.items()}, tuple(turns))
 
 
-def _passed(stream: Stream) -> tuple[int, int]:
+def _passed(stream: EventStream) -> tuple[int, int]:
     judged = [event for event in stream.cases if _judged(event)]
     return sum(event.verdict in PASSING for event in judged), len(judged)
 

@@ -16,7 +16,7 @@ from wireproof.report.matrix import matrix
 from wireproof.report.payload import packed, script
 from wireproof.report.uncompared import uncompared
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.streams import Stream
+from wireproof.runner.event_files import EventStream
 
 __all__ = ["Board", "Column", "Page", "drawn", "html"]
 
@@ -28,7 +28,7 @@ def _text(text: str) -> str:
     return escape(escape_unsafe(text))
 
 
-def html(streams: Sequence[Stream], page: Page | None = None) -> str:
+def html(streams: Sequence[EventStream], page: Page | None = None) -> str:
     """Render the HTML file of runs."""
     columns = [Column(stream.run, counts(stream), stream.complete) for stream in streams]
     hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared(stream.run)]
@@ -55,7 +55,7 @@ def _file(name: str) -> str:
     return _TEMPLATES.joinpath(name).read_text(encoding="utf-8")
 
 
-def _about(streams: Sequence[Stream]) -> str:
+def _about(streams: Sequence[EventStream]) -> str:
     return "; ".join(
         sorted(
             {f"suite {one.run.suite}, fixtures {one.run.fixtures}, seed {one.run.seed}" for one in streams}

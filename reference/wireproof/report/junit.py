@@ -8,9 +8,9 @@ from wireproof.report.failure import replay
 from wireproof.report.groups import speaks
 from wireproof.report.uncompared import of_format
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -29,7 +29,7 @@ _TAGS: Final[Mapping[str, str]] = {
 }
 
 
-def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
+def junit(streams: Sequence[EventStream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
     """Render runs as XML in UTF-8; `overlays` is the baseline of the one run that has one."""
     root = ET.Element("testsuites", name="wireproof")
     for stream in streams:
@@ -40,7 +40,7 @@ def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = No
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
-def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
+def _suites(stream: EventStream) -> dict[str, list[CaseEvent]]:
     suites: dict[str, list[CaseEvent]] = {}
     for event in stream.cases:
         suites.setdefault(event.suite, []).append(event)
@@ -48,7 +48,7 @@ def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
 
 
 def _suite(
-    root: ET.Element, stream: Stream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
+    root: ET.Element, stream: EventStream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
 ) -> None:
     suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: {name}"))
     tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
@@ -66,7 +66,7 @@ def _seconds(ns: int) -> str:
     return f"{ns / 1e9:.6f}"
 
 
-def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay) -> str:
+def _case(suite: ET.Element, stream: EventStream, event: CaseEvent, overlay: Overlay) -> str:
     """Add a testcase; the tag inside it, or empty for one that passes."""
     case = ET.SubElement(suite, "testcase", name=escape_unsafe(event.id), time=_seconds(event.ns))
     case.set("classname", escape_unsafe(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
@@ -79,7 +79,7 @@ def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay)
     return tag
 
 
-def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
+def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     """Add the result of a case; a failure that does not set the exit code is reported as skipped."""
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
@@ -94,7 +94,7 @@ def _message(event: CaseEvent, overlay: Overlay) -> str:
     return f"expected by the baseline: {said}" if overlay == "expected" else said
 
 
-def _body(event: CaseEvent, stream: Stream) -> list[str]:
+def _body(event: CaseEvent, stream: EventStream) -> list[str]:
     rows = (
         ("level", event.level),
         ("profile", event.profile),

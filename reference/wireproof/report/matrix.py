@@ -9,9 +9,9 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING, ROWS
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING, ROWS
 
 _NUMBER: Final = re.compile(r":\d+$")
 
@@ -59,10 +59,10 @@ class Row:
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
     @property
-    def secures(self) -> bool:
+    def is_security(self) -> bool:
         """Whether one of its cases is about security."""
         every = (self.cells, *self.others)
-        return any(cell is not None and cell.event.secures for cells in every for cell in cells)
+        return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 
 
 @frozen
@@ -73,7 +73,7 @@ class Topic:
     rows: tuple[Row, ...]
 
 
-def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
+def matrix(streams: Sequence[EventStream]) -> tuple[Topic, ...]:
     """Return the topics of runs by name; the cases of security that anybody fails come first."""
     columns = [_column(stream) for stream in streams]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
@@ -87,10 +87,10 @@ def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
 
 
 def _alarms(cell: Cell) -> bool:
-    return cell.event.secures and cell.event.verdict not in QUIET
+    return cell.event.is_security and cell.event.verdict not in QUIET
 
 
-def _column(stream: Stream) -> dict[str, Cell]:
+def _column(stream: EventStream) -> dict[str, Cell]:
     """Return the cells of one run; the worst event of a family represents it."""
     cells: dict[str, Cell] = {}
     for event in stream.cases:
@@ -110,7 +110,7 @@ def _folded(names: list[str], columns: list[dict[str, Cell]]) -> tuple[Row, ...]
         vector = tuple(_result(column.get(name)) for column in columns)
         rows.setdefault(vector, []).append(name)
     made = (_row(tuple(ids), columns) for ids in rows.values())
-    return tuple(sorted(made, key=lambda row: (row.quiet, not row.secures)))
+    return tuple(sorted(made, key=lambda row: (row.quiet, not row.is_security)))
 
 
 def _row(ids: tuple[str, ...], columns: list[dict[str, Cell]]) -> Row:

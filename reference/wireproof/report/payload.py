@@ -28,8 +28,8 @@ from wireproof.report.detail import MOST_BYTES, NOWHERE, Detail, Mark, detail
 from wireproof.report.failure import replay
 from wireproof.report.matrix import QUIET, Cell, Row
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.show import LINE, cut
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.summaries import MAX_OUTPUT, shorten
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -94,7 +94,7 @@ class Packer:
     def _row(self, row: Row) -> list[Any]:
         members = [(row.ids[0], row.cells), *zip(row.ids[1:], row.others, strict=False)]
         return [
-            int(row.quiet) + 2 * int(row.secures),
+            int(row.quiet) + 2 * int(row.is_security),
             [self._member(name, cells, row.count) for name, cells in members],
         ]
 
@@ -200,7 +200,7 @@ def _shown(cells: Sequence[Cell | None]) -> CaseEvent:
 
 
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
-    said = cut(event.text, LINE)
+    said = shorten(event.text, MAX_OUTPUT)
     return (event.label, colour(event.verdict), event.cls, event.path, event.got, said, line)
 
 

@@ -18,10 +18,10 @@ from wireproof.report.groups import Group, Lookup, counts, groups, known_securit
 from wireproof.report.uncompared import uncompared
 from wireproof.report.verdict_table import WIDEST, VerdictTable
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Applied
-from wireproof.trial.conclusion import sentence
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.baseline import AppliedBaseline
+from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.verdicts import PASSING
 
 MOST: Final = 20
 """Findings that an output without a screen shows of a run; `--all` shows every one."""
@@ -59,7 +59,7 @@ class View:
 
     lookup: Lookup = nowhere
     twins: Lookup = nowhere
-    applied: Applied | None = field(default=None)
+    applied: AppliedBaseline | None = field(default=None)
     every: bool = False
     share: int = 1
     first: int = 1
@@ -82,7 +82,7 @@ def console() -> Console:
     return found
 
 
-def show(stream: Stream, console: Console, view: View | None = None) -> Shown:
+def show(stream: EventStream, console: Console, view: View | None = None) -> Shown:
     """Print one run; returns its findings."""
     view = view or View()
     found = groups(stream, view.applied.overlays if view.applied else None)
@@ -130,7 +130,7 @@ def folded(text: str, width: int, indent: str = "  ") -> list[str]:
     )
 
 
-def _block(number: int, group: Group, stream: Stream, console: Console, view: View) -> list[str]:
+def _block(number: int, group: Group, stream: EventStream, console: Console, view: View) -> list[str]:
     head, *body = block(group, stream.run, view.lookup, view.twins, console.width)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
@@ -154,12 +154,12 @@ _TABLE: Final = 8
 """Lines of the table of verdicts beside its rows."""
 
 
-def summary(streams: Sequence[Stream]) -> Renderables:
+def summary(streams: Sequence[EventStream]) -> Renderables:
     """Return a section for each run: one row for each format, and its verdicts as columns."""
     return Renderables(*map(VerdictTable, streams))
 
 
-def all_fail(stream: Stream) -> str:
+def all_fail(stream: EventStream) -> str:
     """Return one paragraph for a run in which nothing passes, remarks aside; empty for any other run."""
     seen = counts(stream)
     total = len(stream.cases)
@@ -178,10 +178,10 @@ def all_fail(stream: Stream) -> str:
     return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
 
 
-def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = False) -> list[str]:
+def closing(stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False) -> list[str]:
     """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
     lines = [*uncompared(stream.run)]
-    lines.append(f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}")
+    lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines
     lines += [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wireproof.formats import FORMATS
-from wireproof.trial.events import Run
+from wireproof.runner.events import Run
 
 MOST: Final = 12
 """Fields that a line names; the others are counted."""

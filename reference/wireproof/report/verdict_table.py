@@ -15,7 +15,7 @@ from rich.text import Text
 
 from wireproof.report.groups import counts
 from wireproof.report.visible import escape_unsafe
-from wireproof.trial.streams import Stream
+from wireproof.runner.event_files import EventStream
 
 STYLES: Final = {
     "pass": "green",
@@ -38,7 +38,7 @@ WIDEST: Final = 10_000
 class VerdictTable:
     """The verdicts of one run by format, as wide as the console allows; rich renders it."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: EventStream) -> None:
         """Count the verdicts of `stream`."""
         self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
         self.total = counts(stream)
@@ -86,12 +86,12 @@ def _least(names: Sequence[str]) -> str:
     return next((name for name in order if name in names), names[-1])
 
 
-def by_format(stream: Stream) -> dict[str, Stream]:
+def by_format(stream: EventStream) -> dict[str, EventStream]:
     """Split a run by format and revision."""
     parts: dict[str, list[int]] = {}
     for number, event in enumerate(stream.cases):
         parts.setdefault(event.joined, []).append(number)
     return {
-        name: Stream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
+        name: EventStream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
         for name, numbers in sorted(parts.items())
     }

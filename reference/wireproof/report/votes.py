@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from wireproof.report.board import colour
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 ABSTAINS = frozenset({"unsupported", "not-run"})
 """Verdicts that are no vote."""
@@ -52,7 +52,7 @@ Votes = Mapping[str, Sequence[Vote]]
 """By the id of a golden case."""
 
 
-def votes(streams: Sequence[Stream]) -> Votes:
+def votes(streams: Sequence[EventStream]) -> Votes:
     """Return the votes of all runs in order; the last run of an adapter and version counts."""
     latest = {_name(stream): stream for stream in streams}
     found: dict[str, list[Vote]] = {}
@@ -63,7 +63,7 @@ def votes(streams: Sequence[Stream]) -> Votes:
     return found
 
 
-def _name(stream: Stream) -> str:
+def _name(stream: EventStream) -> str:
     return f"{stream.run.adapter} {stream.run.version}".strip()
 
 

@@ -18,15 +18,15 @@ from wireproof.cases.case import Case
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Unsupported
 from wireproof.columnar.canonical_digest import CanonicalForm, EntryView
 from wireproof.formats import FORMATS
+from wireproof.runner.claims import observed_fields
+from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.judge import judge, needs_value
+from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.reference_answers import reference_answer
+from wireproof.runner.requests import prepare_case
+from wireproof.runner.signature import signature
+from wireproof.runner.verdicts import Verdict
 from wireproof.spark.item_cases import ItemCase, ItemVerdict, common_case
-from wireproof.trial.bench import Bench as JudgeContext
-from wireproof.trial.claims import observed
-from wireproof.trial.engine import Engine, Ran
-from wireproof.trial.judge import judge, wants_value
-from wireproof.trial.plan import planned
-from wireproof.trial.reference import answer
-from wireproof.trial.signature import signature
-from wireproof.trial.verdicts import Verdict
 from wireproof.wire.json_values import json_digest
 
 CLUSTER_CHARACTERS: Final = 16
@@ -85,7 +85,7 @@ class AdapterSession:
             return case
         kind = case.joined, case.needs
         if kind not in self._kinds:
-            self._kinds[kind] = planned(case, self._engine.hello)
+            self._kinds[kind] = prepare_case(case, self._engine.hello)
         known = self._kinds[kind]
         if isinstance(known, Unsupported):
             return case
@@ -102,7 +102,7 @@ class AdapterSession:
         """Return the verdict on each case."""
         return self._by_judge(list(self._engine.run(cases)))
 
-    def _verdicts(self, items: Sequence[ItemCase], ran: Sequence[Ran]) -> list[ItemVerdict]:
+    def _verdicts(self, items: Sequence[ItemCase], ran: Sequence[CaseResult]) -> list[ItemVerdict]:
         """Return the verdicts on answers; the judge decides on those that are not right by digest."""
         pairs = list(zip(items, ran, strict=True))
         others = [
@@ -115,7 +115,7 @@ class AdapterSession:
         )
         return [judged[at] if at in judged else self._known_verdict(*pair) for at, pair in enumerate(pairs)]
 
-    def _known_verdict(self, item: ItemCase, answered: Ran) -> ItemVerdict:
+    def _known_verdict(self, item: ItemCase, answered: CaseResult) -> ItemVerdict:
         """Return the verdict on a right answer.
 
         For a case of the archive it depends only on the adapter and the fields that it observes. So the judge
@@ -128,21 +128,21 @@ class AdapterSession:
             assert cluster == "accepted", "the digest is that of the expected value"
         return self._verdict_by_format[name]
 
-    def _with_full_case(self, item: ItemCase, answered: Ran) -> Ran:
+    def _with_full_case(self, item: ItemCase, answered: CaseResult) -> CaseResult:
         """Return the answer with the whole expected value in its case."""
         if not (item.digests and isinstance(answered.outcome, Accepted | Refused)):
             return answered
-        case = planned(item.full_case, self._engine.hello)
+        case = prepare_case(item.full_case, self._engine.hello)
         assert isinstance(case, Case), "unsupported cases have no answer"
         return evolve(answered, case=case)
 
-    def _by_judge(self, ran: Sequence[Ran]) -> list[ItemVerdict]:
+    def _by_judge(self, ran: Sequence[CaseResult]) -> list[ItemVerdict]:
         hello = self._engine.hello
-        contexts = [(answered, JudgeContext(answered.case, hello, answer)) for answered in ran]
+        contexts = [(answered, JudgeContext(answered.case, hello, reference_answer)) for answered in ran]
         undecided = [
             at
             for at, (answered, context) in enumerate(contexts)
-            if wants_value(answered.case, answered.outcome, bench=context)
+            if needs_value(answered.case, answered.outcome, bench=context)
         ]
         full = dict(zip(undecided, self._in_full([ran[at].case for at in undecided]), strict=True))
         return [
@@ -159,7 +159,7 @@ class AdapterSession:
         return [ran.outcome for ran in self._values.run(cases)]
 
 
-def _matches_digest(item: ItemCase, answered: Ran, number: int) -> bool:
+def _matches_digest(item: ItemCase, answered: CaseResult, number: int) -> bool:
     """Return whether an answer is right in everything that the judge compares, by digest `number`."""
     match answered.outcome:
         case Accepted(value=None, consumed=consumed, data=None, digest=str(found)) if item.digests:
@@ -173,11 +173,11 @@ def canonical_form(hello: Hello) -> CanonicalForm:
     views: dict[int, EntryView] = {}
     for magic in range(3):
         case = common_case(magic)
-        planned_case, fmt = planned(case, hello), FORMATS[case.joined]
+        planned_case, fmt = prepare_case(case, hello), FORMATS[case.joined]
         if isinstance(planned_case, Case):
             wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
             entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
-            views[magic] = EntryView(observed(hello, planned_case), entries)
+            views[magic] = EntryView(observed_fields(hello, planned_case), entries)
     return CanonicalForm.of(views)
 
 

@@ -28,13 +28,13 @@ from wireproof.cases.case import Case, Chunks, Data, Op, Value
 from wireproof.cases.fixtures import load
 from wireproof.formats import FORMATS
 from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.runner.requests import blocks
 from wireproof.spark import checkpointed_job, job_files, verdict_matrix
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
 from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
 from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
-from wireproof.trial.plan import blocks
 from wireproof.wire.json_values import canonical_json
 
 CASES_PER_SPAN: Final = 10_000

@@ -9,8 +9,8 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from wireproof.adapters.contract import Hello
+from wireproof.runner.engine import Engine
 from wireproof.spark.errors import JavaEndedError, SourceError
-from wireproof.trial.engine import Engine
 
 
 def source_options(paths: Sequence[str], assignments: Sequence[str]) -> dict[str, str]:

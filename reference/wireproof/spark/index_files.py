@@ -1,4 +1,4 @@
-"""Check the index files of the scanned logs, for the table `companions`.
+"""Check the index files of the scanned logs, for the table `check_index_files`.
 
 Only logs on the local file system are checked, because an index file has megabytes and is read whole.
 """
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from wireproof.runner.index_files import CheckedIndex, check_index_files, is_kafka_log
 from wireproof.spark import job_files
 from wireproof.spark.object_places import ObjectPlace
-from wireproof.trial.companions import Checked, companions, of_kafka
 
 FILE_NAME: Final = "companions.parquet"
 
@@ -26,19 +26,19 @@ INDEX_FILES: Final = pa.schema(
 )
 
 
-def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[Checked, ...]:
+def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedIndex, ...]:
     """Check the index files of the local logs of Kafka; write their findings to `out`.
 
     Raises:
         CompanionError: a file is too large to be an index file.
     """
     local = (Path(place.path) for place in places if not place.store)
-    results = tuple(checked for path in local if of_kafka(path) for checked in companions(path))
+    results = tuple(checked for path in local if is_kafka_log(path) for checked in check_index_files(path))
     job_files.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
     return results
 
 
-def _rows(results: Sequence[Checked]) -> Iterator[dict[str, Any]]:
+def _rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
     for checked in results:
         for finding in checked.findings:
             yield {

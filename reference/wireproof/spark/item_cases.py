@@ -17,9 +17,9 @@ from wireproof.cases.case_capabilities import ATTRIBUTE_CAPABILITIES, capabiliti
 from wireproof.columnar.canonical_digest import EntryDigests, entry_json
 from wireproof.columnar.header_columns import CODECS
 from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature
 from wireproof.spark.split_points import HEKA, KAFKA, StreamFraming
-from wireproof.trial.reference import expectation
-from wireproof.trial.signature import Signature
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
@@ -166,7 +166,7 @@ def _case(name: str, revision: str, data: bytes, expect: Accept | Reject | None,
     return (
         bare
         if expect is not None
-        else evolve(bare, expect=expectation(bare), needs=capabilities_of_case(bare))
+        else evolve(bare, expect=reference_expectation(bare), needs=capabilities_of_case(bare))
     )
 
 

@@ -17,12 +17,12 @@ from wireproof.cases import token
 from wireproof.cases.case import Case, Op
 from wireproof.report.html import Board, Column, Page, drawn
 from wireproof.report.matrix import QUIET, Cell, Row, Topic
+from wireproof.runner.events import CaseEvent, Run
+from wireproof.runner.verdicts import ROWS, VerdictName
 from wireproof.spark import charts
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
 from wireproof.spark.sample_case import case_of_row
-from wireproof.trial.events import CaseEvent, Run
-from wireproof.trial.verdicts import ROWS, Name
 
 TableRows = list[dict[str, Any]]
 

@@ -13,11 +13,11 @@ from attrs import evolve, frozen
 from wireproof.cases.case import Accept, Case, Chunks, Source
 from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.token import from_token
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature
 from wireproof.spark import job_files, source_settings, verdict_matrix
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE, make_item_case
-from wireproof.trial.reference import expectation
-from wireproof.trial.signature import Signature
 from wireproof.wire.scan_items import Item
 
 MAX_LISTED: Final = 4
@@ -88,5 +88,5 @@ def _of_scan(row: dict[str, Any], folder: Path) -> Case:
             f"{fmt.joined}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
             op="scan", options=source.options, source=Source("corpus"),
         )  # fmt: skip
-    case = evolve(case, expect=expectation(case))
+    case = evolve(case, expect=reference_expectation(case))
     return evolve(case, needs=capabilities_of_case(case))

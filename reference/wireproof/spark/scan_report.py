@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from wireproof.cases.file_signatures import looks_like
+from wireproof.runner.iggy_index_files import HEAD_BYTES, begins_like_kafka, log_format
 from wireproof.spark.errors import SourceError
 from wireproof.spark.object_places import ObjectPlace, SkippedObject
 from wireproof.spark.object_reader import ObjectReader
 from wireproof.spark.source_settings import SourceSettings
-from wireproof.trial.iggy_companions import HEAD, kafkas, row_of
 
 MAX_LINES: Final = 100
 """Lines of one kind; the others are counted, and are in the tables."""
@@ -124,9 +124,9 @@ def _suggestion(place: ObjectPlace) -> str:
     if place.compression:
         return "decompress it and run wireproof explain on the file"
     head = first_bytes(place)
-    if (fmt := row_of(head)) is not None:
+    if (fmt := log_format(head)) is not None:
         return f"scan it with --source iggy_log --set revision={fmt.revision}"
-    if kafkas(head):
+    if begins_like_kafka(head):
         return "scan it with --source kafka_log"
     guess = looks_like(head)
     return f"it looks like {guess}" if guess else "no known format matches"
@@ -136,7 +136,7 @@ def first_bytes(place: ObjectPlace) -> bytes:
     """Return the first bytes of an object."""
     stored = ObjectReader.of(place)
     try:
-        return stored.read(0, min(HEAD, place.size))
+        return stored.read(0, min(HEAD_BYTES, place.size))
     finally:
         stored.close()
 
@@ -146,7 +146,7 @@ def find_revision(places: Sequence[ObjectPlace]) -> str | None:
     for place in places:
         if place.size and not place.compression:
             try:
-                fmt = row_of(first_bytes(place))
+                fmt = log_format(first_bytes(place))
             except SourceError:  # the object is gone; the scan reports that
                 continue
             if fmt is not None:

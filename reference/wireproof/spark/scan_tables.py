@@ -18,10 +18,10 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import asdict, astuple, define, field, frozen
 
+from wireproof.runner.signature import Signature
 from wireproof.spark.damage_places import SpanDamage
 from wireproof.spark.item_cases import ItemCase, ItemVerdict
 from wireproof.spark.verdict_matrix import SIGNATURE, VerdictVectors, signature_columns
-from wireproof.trial.signature import Signature
 from wireproof.wire.scan_items import Item
 
 VERDICTS: Final = pa.list_(

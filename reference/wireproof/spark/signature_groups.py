@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from wireproof.trial.signature import Signature
+from wireproof.runner.signature import Signature
 
 
 @frozen(order=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from attrs import astuple, define, field, frozen
 
 from wireproof.fuzz.findings import finding_name
-from wireproof.trial.signature import Signature
+from wireproof.runner.signature import Signature
 
 SIGNATURE_PARTS: Final = ("implementation", "format", "op", "kind", "class", "path")
 """The parts of a signature, in its order."""

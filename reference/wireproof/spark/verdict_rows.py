@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.kafka.scan import MAGIC_AT
+from wireproof.runner.signature import Signature
 from wireproof.spark import damage_places, scan_tables
 from wireproof.spark.adapter_session import AdapterSession
 from wireproof.spark.columns import HEADER_BYTES
@@ -23,7 +24,6 @@ from wireproof.spark.scan_tables import FRAMES, SpanResult
 from wireproof.spark.source_settings import SourceSettings
 from wireproof.spark.split_points import KAFKA
 from wireproof.spark.verdict_matrix import VectorTotal
-from wireproof.trial.signature import Signature
 from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024

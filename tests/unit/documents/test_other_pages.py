@@ -12,8 +12,8 @@ from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged import peers_folder
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
-from wireproof.trial import events
-from wireproof.trial.baseline import parse
+from wireproof.runner import events
+from wireproof.runner.baseline import parse
 
 # --- commands.md ---
 
