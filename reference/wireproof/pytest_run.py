@@ -13,8 +13,8 @@ from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.fuzz import property_run
-from wireproof.report.failure import block
-from wireproof.report.groups import Group, groups
+from wireproof.report.failure_block import failure_lines
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner import baseline
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import why_nothing_judged
@@ -202,7 +202,9 @@ class PytestRun:
         head = self._head(self.hello)
         if failing[0].id.partition("~")[0] in self.targets:
             stream = EventStream(head, tuple(failing))
-            lines = [block(group, head, lookups.case, lookups.twin) for group in groups(stream)]
+            lines = [
+                failure_lines(group, head, lookups.case, lookups.twin) for group in failure_groups_of(stream)
+            ]
             return "\n\n".join("\n".join(one) for one in lines)
-        group = Group(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
-        return "\n".join(block(group, head, lookups.case, lookups.twin))
+        group = FailureGroup(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
+        return "\n".join(failure_lines(group, head, lookups.case, lookups.twin))

@@ -20,8 +20,8 @@ from runs import PASS, RUN, event, stream
 from wireproof.adapters.registry import entries
 from wireproof.cli import building
 from wireproof.cli.progress import bars
-from wireproof.report.groups import groups
-from wireproof.report.terminal import View, folded, show
+from wireproof.report.failure_groups import failure_groups_of
+from wireproof.report.terminal import RunView, print_run, wrap_words
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.interop import InteropSettings, run_interop
 
@@ -35,10 +35,10 @@ def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
 
 
-def printed(run: EventStream, width: int, height: int | None = None, view: View | None = None) -> str:
+def printed(run: EventStream, width: int, height: int | None = None, view: RunView | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, height=height, color_system=None, force_terminal=bool(height))
-    show(run, console, view)
+    print_run(run, console, view)
     return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
 
 
@@ -57,7 +57,7 @@ def test_crashes_are_first_then_security_then_must_then_should_and_larger_groups
     faulty = event(8, "a/faulty", "adapter-error")
     crash = event(9, "a/crash", "crash")
     run = stream(PASS, should, must, *often, security, faulty, crash, run=evolve(RUN, level="should"))
-    order = [group.first.id.rpartition("/")[2] for group in groups(run)]
+    order = [group.first.id.rpartition("/")[2] for group in failure_groups_of(run)]
     assert order == ["crash", "faulty", "security", "often5", "must", "should"]
 
 
@@ -69,7 +69,7 @@ def test_a_screen_shows_as_many_findings_as_fit_and_cuts_none(height: int, expec
 
 
 def test_all_findings_are_shown_if_they_are_asked_for() -> None:
-    assert printed(stream(PASS, *failing(30)), 100, 24, View(every=True)).count("\n  replay") == 30
+    assert printed(stream(PASS, *failing(30)), 100, 24, RunView(every=True)).count("\n  replay") == 30
     assert printed(stream(PASS, *failing(30)), 100).count("\n  replay") == 20
 
 
@@ -118,9 +118,9 @@ def test_a_table_never_breaks_a_word_and_says_what_it_leaves_out(width: int) -> 
 
 def test_lines_are_broken_between_words_only() -> None:
     text = "kafka.batch/v2: not compared: batches[].records[].timestampDelta, batches[].magic"
-    lines = folded(text, 40)
+    lines = wrap_words(text, 40)
     assert " ".join(line.strip() for line in lines) == text
-    assert folded(text, 200) == [text]
+    assert wrap_words(text, 200) == [text]
 
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:

@@ -24,7 +24,7 @@ from wireproof.cli.options import selection, suite_of
 from wireproof.cli.progress import bars
 from wireproof.cli.run_end import Judgement, findings, print_end
 from wireproof.cli.views import views_of, write_views
-from wireproof.report.terminal import View, console, say, show
+from wireproof.report.terminal import RunView, output_console, print_line, print_run
 from wireproof.runner import baseline, conclusion
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
@@ -57,10 +57,10 @@ def check(
     views = views_of(more)
     asked = _asked(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
-    output = console()
+    output = output_console()
     announce_builds(adapters)
     collect_rarely()
-    view = View(every=every_finding, share=len(adapters), strict_class=strict_class)
+    view = RunView(every=every_finding, share=len(adapters), strict_class=strict_class)
     results = _Results(asked, output, view, named, min_cases)
     receiving = Receiving(adapters)
     broken_off: KeyboardInterrupt | None = None
@@ -95,7 +95,7 @@ class _Results:
 
     asked: Asked
     output: Console
-    view: View
+    view: RunView
     named: tuple[str, ...]
     min_cases: int
     judgements: list[Judgement] = field(factory=list)
@@ -124,14 +124,14 @@ class _Results:
 
     def _print(self, judged: Judged, stream: EventStream) -> None:
         for note in judged.notes:
-            say(self.output, f"note: {note}")
+            print_line(self.output, f"note: {note}")
         applied = None
         if self.asked.known_failures is not None:
             applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
         lookups = CaseLookup(self.asked.suite)
         first = 1 + sum(len(one.shown.found) for one in self.judgements)
         view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
-        shown = show(stream, self.output, view)
+        shown = print_run(stream, self.output, view)
         wanted = judged.spec in self.named
         code = exit_code(stream, applied, strict_class=view.strict_class, named=wanted)
         self.judgements.append(Judgement(judged.spec, stream, shown, code))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from wireproof.report.diff import diff
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.events import EventError
 from wireproof.runner.exit_codes import Exit

@@ -7,8 +7,8 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
+from wireproof.report.implementation_answers import votes
 from wireproof.report.kills import read_kills
-from wireproof.report.votes import votes
 from wireproof.runner.event_files import read_events
 
 STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -28,7 +28,7 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     each chose where the formats leave the answer open.
     """
     try:
-        from wireproof.report.site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
     except ImportError as error:
         raise click.ClickException(
             f"the pages want a further package: pip install 'wireproof[report]' ({error})"

@@ -14,8 +14,8 @@ from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.cases.similar_cases import most_similar
 from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
-from wireproof.report import companion, remarked, surveyed
-from wireproof.report.fieldtree import lines
+from wireproof.report import damage_lines, index_file_view, remark_lines
+from wireproof.report.field_listing import field_lines
 from wireproof.runner import index_files
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.wire.rejection import Remark
@@ -66,7 +66,7 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if name is None and path.is_file() and index_files.kind_of(path):
         one = index_files.check_index_file(path)
-        for line in companion.lines(one):
+        for line in index_file_view.entry_lines(one):
             click.echo(line)
         return Exit.FAILS if one.wrong else Exit.CONFORMS
     code = _explain(source, name, folders)
@@ -76,7 +76,7 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
 def _beside(log: Path) -> Exit:
     """Print a line for each index file of a log and for each error in it."""
     found = index_files.check_index_files(log)
-    for line in companion.verdicts(found):
+    for line in index_file_view.verdict_lines(found):
         click.echo(line)
     return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
 
@@ -93,13 +93,19 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
         raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
     misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
-    wrong = list(surveyed.wrong(best.survey) if best.survey is not None else remarked.wrong(misfits))
+    wrong = list(
+        damage_lines.damaged_place_lines(best.survey)
+        if best.survey is not None
+        else remark_lines.misfit_lines(misfits)
+    )
     for line in wrong:
         click.echo(line)
     refused = best.layout.rejected
-    for shown in lines(best.layout, refused.at if refused else None):
+    for shown in field_lines(best.layout, refused.at if refused else None):
         click.echo(str(shown))
-    for line in remarked.lines([one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]):
+    for line in remark_lines.remark_text_lines(
+        [one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]
+    ):
         click.echo(line)
     _others(best, others, len(data))
     cases = cases_of_format(best.row.joined, folders)
@@ -162,7 +168,7 @@ def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
 def _said(fit: FormatFit, size: int) -> str:
     """Return the verdict on the bytes as one line."""
     if fit.survey is not None and fit.proven and not fit.survey.whole:
-        return surveyed.verdict(fit.survey)
+        return damage_lines.survey_verdict(fit.survey)
     if fit.layout.rejected is not None:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"

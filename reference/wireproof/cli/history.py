@@ -6,8 +6,8 @@ from typing import Final
 
 import click
 
-from wireproof.report.history import History, histories
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.history import AdapterHistory, histories
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import EventError
 
@@ -27,7 +27,7 @@ def command(runs: tuple[Path, ...], every: bool) -> None:
             click.echo(escape_unsafe(line))
 
 
-def _lines(one: History, *, every: bool) -> Iterator[str]:
+def _lines(one: AdapterHistory, *, every: bool) -> Iterator[str]:
     for version in one.versions:
         passed, judged = one.passed[version]
         yield f"{one.adapter} {version}: {passed} of {judged} pass"

@@ -20,8 +20,8 @@ from wireproof.cli.errors import exit_of
 from wireproof.cli.progress import stepping
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
-from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
+from wireproof.report.interop_view import InteropView, interop_page, print_interop
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.cross_version import field_losses
 from wireproof.runner.disagreements import find_disagreements, group_disagreements
@@ -76,12 +76,12 @@ def command(
     if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another one reads")
     shown = _shown(found, tokens)
-    show(shown, Console())
+    print_interop(shown, Console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
         _write(shown, out)
     if file:
-        replace_text(file, page(shown, Page("wireproof: interop", _case)))
+        replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
     codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
     return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
@@ -110,14 +110,14 @@ def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> In
         return run_interop(specs, ask, timeout_scale=scale, tell=tell)
 
 
-def _shown(found: InteropRun, tokens: Path) -> Shown:
+def _shown(found: InteropRun, tokens: Path) -> InteropView:
     apart = tuple(find_disagreements(found))
     token = partial(save_token, folder=tokens)
     made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
-    return Shown(found, made, group_disagreements(apart), field_losses(found), token)
+    return InteropView(found, made, group_disagreements(apart), field_losses(found), token)
 
 
-def _write(shown: Shown, out: Path) -> None:
+def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
     for stream in shown.ledger.streams:
         writer = EventWriter(file, stream.run)

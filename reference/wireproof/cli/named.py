@@ -25,7 +25,7 @@ from wireproof.cases.token import from_token
 from wireproof.cli.show import wanted
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
-from wireproof.report.groups import Group, groups
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of
 from wireproof.runner.event_files import read_events
 from wireproof.runner.signature import Signature
 from wireproof.safe_parsing import parse_json
@@ -57,7 +57,7 @@ def named(suite: Suite, text: str) -> Named:
     if not place:
         return _counted(suite, _remembered(), word, "#")
     if path.is_file():
-        runs = [(stream.run, group) for stream in read_events(path) for group in groups(stream)]
+        runs = [(stream.run, group) for stream in read_events(path) for group in failure_groups_of(stream)]
         return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
     if any(_folders(path)):
         return _of_fuzzing(path, word)
@@ -68,11 +68,11 @@ Found: TypeAlias = tuple[str, str]
 """The adapter of a finding as users write it, and the id or the token of its case."""
 
 
-def _found(spec: str, group: Group) -> Found:
+def _found(spec: str, group: FailureGroup) -> Found:
     return spec, group.first.token or group.first.id
 
 
-def remember(found: Iterable[tuple[str, Group]]) -> None:
+def remember(found: Iterable[tuple[str, FailureGroup]]) -> None:
     """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
     rows = [_found(spec, group) for spec, group in found]
     with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too

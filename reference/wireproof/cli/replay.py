@@ -7,7 +7,7 @@ import click
 from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
-from wireproof.report.terminal import View, console, show
+from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import exit_code
 from wireproof.runner.engine import Engine
@@ -40,7 +40,7 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
         events = tuple(run(engine, Selection((case,), by_id, families=False)))
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
-    show(stream, console(), View(lambda _: case, lookups.twin, every=True))
+    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, every=True))
     for event in events:
         click.echo(_answer(event))
     return exit_code(stream)

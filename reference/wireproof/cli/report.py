@@ -12,7 +12,7 @@ from wireproof.cli.options import showing_all, suite_of, with_fixtures
 from wireproof.cli.run_end import Judgement, print_report_end
 from wireproof.cli.views import Views, viewing, views_of, write_views
 from wireproof.files import replace_text
-from wireproof.report.terminal import View, console, show, summary
+from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
 from wireproof.runner.conclusion import trust_codes
 from wireproof.runner.event_files import EventStream, merge_shards, read_events
@@ -49,7 +49,7 @@ def command(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
         )
     suite = suite_of(folders)
-    output = console()
+    output = output_console()
     if quiet:
         output.print(summary(streams))
     else:
@@ -64,8 +64,8 @@ def _shown(
     """Print each run."""
     first = 1
     for stream in streams:
-        view = View(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
-        shown = show(stream, output, view)
+        view = RunView(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
+        shown = print_run(stream, output, view)
         first += len(shown.found)
         yield Judgement(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))
 

@@ -14,8 +14,8 @@ from rich.console import Console
 from wireproof.cache import cache_folder
 from wireproof.cli import ARGUMENTS
 from wireproof.files import read_limited_bytes, replace_text
-from wireproof.report.groups import Group
-from wireproof.report.terminal import Shown, plain, say
+from wireproof.report.failure_groups import FailureGroup
+from wireproof.report.terminal import ShownFindings, plain_text, print_line
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.safe_parsing import parse_json
@@ -30,27 +30,27 @@ class Judgement:
 
     spec: str
     stream: EventStream
-    shown: Shown
+    shown: ShownFindings
     code: Exit
 
 
 def print_end(console: Console, judgements: Sequence[Judgement], code: Exit, out: Path | None = None) -> None:
     """Print the last lines of `check`; `out` is the file of its events."""
     for line in _counted(judgements):
-        say(console, line)
-    say(console, f"exit code {int(code)}: {_reason(judgements, code)}")
+        print_line(console, line)
+    print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
     _print_commands(console, [*_commands(judgements, out), *_diffs(judgements, out)])
 
 
 def print_report_end(console: Console, judgements: Sequence[Judgement], files: Sequence[Path]) -> None:
     """Print the last lines of `report`."""
     for line in _counted(judgements):
-        say(console, line)
+        print_line(console, line)
     named = files[0] if len(files) == 1 else None
     _print_commands(console, _report_commands(judgements, named))
 
 
-def findings(judgements: Sequence[Judgement]) -> Iterator[tuple[str, Group]]:
+def findings(judgements: Sequence[Judgement]) -> Iterator[tuple[str, FailureGroup]]:
     """Yield every finding with its adapter, in the order of their numbers."""
     for one in judgements:
         yield from ((one.spec, group) for group in one.shown.found)
@@ -76,13 +76,13 @@ def _print_commands(console: Console, commands: Sequence[tuple[str, str]]) -> No
     """Print commands that can be pasted, each with its purpose: behind it, or above it if it is long."""
     if not commands:
         return
-    console.print(plain("next:"))
+    console.print(plain_text("next:"))
     widest = max(len(command) for command, _ in commands)
     longest = max(len(purpose) for _, purpose in commands)
     beside = 2 + widest + 4 + longest <= min(console.width, 160)
     for command, purpose in commands:
         line = f"  {command:<{widest}}  # {purpose}" if beside else f"  # {purpose}\n  {command}"
-        console.print(plain(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
+        console.print(plain_text(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _commands(judgements: Sequence[Judgement], out: Path | None) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,8 @@ from rich.table import Table
 from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.files import replace_text
-from wireproof.report import companion
-from wireproof.report.visible import escape_unsafe
+from wireproof.report import index_file_view
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
 from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.runner.verdicts import ROWS, gates
@@ -109,7 +109,7 @@ def _companions(plan: "ScanPlan", out: Path) -> Exit:
     from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
     found = index_files.check_local_logs(list(dict.fromkeys(span.place for span in plan.spans)), out)
-    for line in companion.findings([one for one in found if one.findings]):
+    for line in index_file_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     wrong = sum(one.wrong for one in found)
     if found:

@@ -11,8 +11,8 @@ from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
-from wireproof.report.excerpt import data_of, layout_of
-from wireproof.report.fieldtree import lines
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import data_of, layout_of
 from wireproof.runner.case_lookup import find_case
 from wireproof.runner.summaries import short_expect
 
@@ -66,5 +66,5 @@ def _input(case: Case) -> None:
         return
     click.echo(f"bytes    {folded(data_of(case) or b'', terminal=sys.stdout.isatty())}")
     layout = layout_of(case)
-    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))

@@ -11,8 +11,8 @@ from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
-from wireproof.report.excerpt import layout_of
-from wireproof.report.fieldtree import lines
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import layout_of
 from wireproof.runner.engine import Engine
 
 
@@ -67,5 +67,5 @@ def _shown(shrunk: Shrunk) -> None:
         case _:
             pass
     layout = layout_of(shrunk.case)
-    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))

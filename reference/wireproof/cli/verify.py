@@ -7,7 +7,7 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner import verify_run
 from wireproof.runner.conclusion import why_nothing_judged
 from wireproof.runner.engine import Engine

@@ -10,7 +10,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli.views import Views
 from wireproof.files import replace_bytes, replace_text
 from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge, badges, file_of
+from wireproof.report.badge import badge, badge_folder, badges
 from wireproof.report.html import Page, html
 from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
@@ -39,7 +39,7 @@ def write(streams: Sequence[EventStream], views: Views, suite: Suite) -> None:
 
 def _write_badges(streams: Sequence[EventStream], folder: Path, suite: Suite) -> None:
     for number, stream in enumerate(streams):
-        room = folder / file_of(streams, number)
+        room = folder / badge_folder(streams, number)
         for name, text in badges(stream, partial(_profile, suite)):
             replace_text(room / name, text, durable=False)
 

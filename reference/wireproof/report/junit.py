@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from wireproof.report.failure import replay
-from wireproof.report.groups import speaks
-from wireproof.report.uncompared import of_format
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.failure_block import replay_command
+from wireproof.report.failure_groups import sets_exit_code
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.uncompared_fields import uncompared_in_format
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
@@ -55,7 +55,7 @@ def _suite(
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
-    if hidden := of_format(stream.run, events[0].joined):
+    if hidden := uncompared_in_format(stream.run, events[0].joined):
         properties = ET.Element("properties")
         ET.SubElement(properties, "property", name="not compared", value=escape_unsafe(", ".join(hidden)))
         suite.insert(0, properties)
@@ -84,9 +84,11 @@ def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"
-    if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not speaks(event, stream):
+    if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not sets_exit_code(
+        event, stream
+    ):
         return ""
-    return "skipped" if tag in ("failure", "error") and not speaks(event, stream) else tag
+    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream) else tag
 
 
 def _message(event: CaseEvent, overlay: Overlay) -> str:
@@ -105,6 +107,6 @@ def _body(event: CaseEvent, stream: EventStream) -> list[str]:
         ("want", event.want),
         ("got", event.got),
         ("path", event.path),
-        ("replay", replay(event, stream.run)),
+        ("replay", replay_command(event, stream.run)),
     )
     return [f"{name}: {text}" for name, text in (*rows, *ends) if text]

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from wireproof.report.failure import replay
-from wireproof.report.groups import Group, counts, groups
-from wireproof.report.terminal import all_fail
-from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.failure_block import replay_command
+from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.terminal import total_failure
+from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.conclusion import conclusion_sentence
 from wireproof.runner.event_files import EventStream
@@ -45,7 +45,7 @@ def _cut(lines: list[str]) -> list[str]:
 
 
 def _table(streams: Sequence[EventStream]) -> list[str]:
-    columns = list(dict.fromkeys(name for stream in streams for name in counts(stream)))
+    columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
     head = ["adapter", "cases", *columns, ""]
     rows = [_row(stream, columns) for stream in streams]
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
@@ -54,12 +54,12 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
 def _endings(streams: Sequence[EventStream]) -> list[str]:
     """How each run ended, and what it did not compare; before the findings, which may not all fit."""
     lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
-    lines += [f"- {escape(line)}" for stream in streams for line in uncompared(stream.run)]
+    lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
     return ["", *lines]
 
 
 def _row(stream: EventStream, columns: list[str]) -> list[str]:
-    seen = counts(stream)
+    seen = count_verdicts(stream)
     cells = [str(seen.get(name, "")) for name in columns]
     name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
     return [name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"]
@@ -67,10 +67,10 @@ def _row(stream: EventStream, columns: list[str]) -> list[str]:
 
 def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
     """Return a heading and a table of findings in at most `room` lines."""
-    paragraph = all_fail(stream)
+    paragraph = total_failure(stream)
     if paragraph:
         return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]
-    found = groups(stream, overlays)
+    found = failure_groups_of(stream, overlays)
     if not found or room < 6:
         return []
     most = room - 5
@@ -78,10 +78,10 @@ def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -
     lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_finding(group) for group in found[:most]]
     left = f" {len(found) - most} more findings." if len(found) > most else ""
-    return [*lines, f"Replay: {code(replay(found[0].first, stream.run))}.{left}"]
+    return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]
 
 
-def _finding(group: Group) -> str:
+def _finding(group: FailureGroup) -> str:
     event = group.first
     told = (event.label, event.profile, event.want, event.got or event.text)
     cells = (code(event.id), *map(escape, told))

@@ -13,8 +13,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.report.groups import counts
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.failure_groups import count_verdicts
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.event_files import EventStream
 
 STYLES: Final = {
@@ -41,8 +41,8 @@ class VerdictTable:
     def __init__(self, stream: EventStream) -> None:
         """Count the verdicts of `stream`."""
         self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
-        self.total = counts(stream)
-        self.rows = {name: counts(part) for name, part in by_format(stream).items()}
+        self.total = count_verdicts(stream)
+        self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the title, the table and the line about the column `other`."""

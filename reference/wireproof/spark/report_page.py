@@ -15,8 +15,8 @@ from attrs import frozen
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Op
-from wireproof.report.html import Board, Column, Page, drawn
-from wireproof.report.matrix import QUIET, Cell, Row, Topic
+from wireproof.report.html import Board, Column, Page, render_board
+from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow, MatrixTopic
 from wireproof.runner.events import CaseEvent, Run
 from wireproof.runner.verdicts import ROWS, VerdictName
 from wireproof.spark import charts
@@ -102,7 +102,7 @@ def render_page(folder: Path) -> str:
     topics = tuple(_topics(lines))
     drawings = charts.draw_charts(job.folder, job.unit, job.tables["positions"])
     board = Board(columns, topics, job.description, drawings, job.unit)
-    return drawn(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
+    return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
 
 
 # --- rows of the matrix ---
@@ -183,19 +183,19 @@ def _event(
     )
 
 
-def _topics(lines: Sequence[_Line]) -> Iterator[Topic]:
+def _topics(lines: Sequence[_Line]) -> Iterator[MatrixTopic]:
     """Yield the rows by format: rows that need attention first, then by count."""
     width = max((len(line.events) for line in lines), default=0)
     for name in sorted({line.topic for line in lines}):
         lines_of_topic = [line for line in lines if line.topic == name]
         lines_of_topic.sort(key=lambda line: (line.quiet, -line.count, line.seq))
-        yield Topic(name, tuple(_row(line, width) for line in lines_of_topic))
+        yield MatrixTopic(name, tuple(_row(line, width) for line in lines_of_topic))
 
 
-def _row(line: _Line, width: int) -> Row:
-    cells: list[Cell | None] = [Cell(event, line.count) for event in line.events]
+def _row(line: _Line, width: int) -> MatrixRow:
+    cells: list[MatrixCell | None] = [MatrixCell(event, line.count) for event in line.events]
     cells += [None] * (width - len(cells))
-    return Row((line.events[0].id,), tuple(cells), line.count)
+    return MatrixRow((line.events[0].id,), tuple(cells), line.count)
 
 
 def _column(job: JobTables, number: int, lines: Sequence[_Line]) -> Column:

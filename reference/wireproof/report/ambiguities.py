@@ -10,12 +10,12 @@ from attrs import frozen
 
 from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.fixtures import Suite
-from wireproof.report.votes import Vote, Votes, choices
+from wireproof.report.implementation_answers import Vote, Votes, adapters_by_choice
 from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
 
 
 @frozen
-class Open:
+class OpenCase:
     """A case whose answer is open: its behaviours, and who chose which."""
 
     case: Case
@@ -24,7 +24,7 @@ class Open:
 
 
 @frozen
-class Remarked:
+class RemarkChoices:
     """A remark class.
 
     Attributes:
@@ -39,15 +39,15 @@ class Remarked:
     votes: Mapping[str, Mapping[str, int]]
 
 
-def opens(suite: Suite, votes: Votes) -> Iterator[Open]:
+def open_cases(suite: Suite, votes: Votes) -> Iterator[OpenCase]:
     """Every `either`, by id."""
     for case in suite.cases:
         if isinstance(case.expect, Either):
             names = tuple(one.id for one in case.expect.behaviours)
-            yield Open(case, names, choices(votes.get(case.id, ())))
+            yield OpenCase(case, names, adapters_by_choice(votes.get(case.id, ())))
 
 
-def remarked(suite: Suite, votes: Votes) -> Iterator[Remarked]:
+def remark_choices(suite: Suite, votes: Votes) -> Iterator[RemarkChoices]:
     """Every remark class, in the order of the table."""
     cases: dict[str, list[Case]] = {}
     for case in suite.cases:
@@ -56,14 +56,14 @@ def remarked(suite: Suite, votes: Votes) -> Iterator[Remarked]:
     for name, about in REMARK_CLASSES.items():
         some = cases.get(name, [])
         every = [vote for case in some for vote in votes.get(case.id, ())]
-        yield Remarked(name, about, tuple(some), _counted(every))
+        yield RemarkChoices(name, about, tuple(some), _counted(every))
 
 
 def _counted(some: Sequence[Vote]) -> dict[str, dict[str, int]]:
     """Return the choices and the number of times that implementations made each."""
     return {
         choice: {name: who.count(name) for name in dict.fromkeys(who)}
-        for choice, who in choices(some).items()
+        for choice, who in adapters_by_choice(some).items()
     }
 
 

@@ -7,8 +7,8 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.rules import Rule
-from wireproof.report.groups import Lookup, nowhere
-from wireproof.report.matrix import Topic
+from wireproof.report.failure_groups import Lookup, no_lookup
+from wireproof.report.matrix import MatrixTopic
 from wireproof.runner.events import Run
 
 _COLOURS: Final = {
@@ -36,7 +36,7 @@ class Page:
     """
 
     title: str = "wireproof"
-    lookup: Lookup = nowhere
+    lookup: Lookup = no_lookup
     cases: Mapping[str, Case] = field(factory=dict)
     rules: Mapping[str, Rule] = field(factory=dict)
 
@@ -77,13 +77,13 @@ class Board:
     """
 
     columns: Sequence[Column]
-    topics: Sequence[Topic]
+    topics: Sequence[MatrixTopic]
     about: str = ""
     charts: Sequence[str] = field(factory=tuple)
     unit: str = "cases"
     notes: Sequence[str] = field(factory=tuple)
 
 
-def colour(verdict: str) -> str:
+def verdict_class(verdict: str) -> str:
     """Return the CSS class of a verdict: `pass`, `info`, `mild`, `dim` or `bad`."""
     return _COLOURS.get(verdict, "bad")

@@ -101,7 +101,7 @@ MEANINGS: Final[dict[str, str]] = {
 }
 
 
-def lines(remarks: Sequence[Remark]) -> Iterator[str]:
+def remark_text_lines(remarks: Sequence[Remark]) -> Iterator[str]:
     """Return one line of each class that was remarked: what it means, how often, where first."""
     by_class: dict[str, list[Remark]] = {}
     for remark in remarks:
@@ -112,7 +112,7 @@ def lines(remarks: Sequence[Remark]) -> Iterator[str]:
         yield f"remark {cls}, {often} {first.at} ({first.path}): {MEANINGS[cls]}; {_allowed(first)}"
 
 
-def wrong(remarks: Sequence[Remark]) -> Iterator[str]:
+def misfit_lines(remarks: Sequence[Remark]) -> Iterator[str]:
     """Return a line of each remark on bytes that are damaged, whatever a reader may make of them."""
     for one in remarks:
         yield f"wrong: {one.cls} at {one.at} ({one.path}): {MEANINGS[one.cls]}"

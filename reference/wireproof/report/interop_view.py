@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from wireproof.report.groups import counts
-from wireproof.report.html import Board, Column, Page, drawn
+from wireproof.report.failure_groups import count_verdicts
+from wireproof.report.html import Board, Column, Page, render_board
 from wireproof.report.matrix import matrix
-from wireproof.report.terminal import plain
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.terminal import plain_text
 from wireproof.runner.cross_version import CrossVersionCheck, FieldLoss
 from wireproof.runner.disagreements import DisagreementGroup
 from wireproof.runner.interop import EncodeResult, InteropRun
@@ -27,10 +27,10 @@ from wireproof.runner.signature import without_indices
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 from wireproof.runner.verdicts import gates
 
-MOST: Final = 12
+MAX_FINDINGS: Final = 12
 """Findings of one kind that are shown; the rest is counted."""
 
-NAMED: Final = 12
+MAX_NAMES: Final = 12
 """Names in one line."""
 
 REFERENCE: Final = "reference"
@@ -45,7 +45,7 @@ LEGEND: Final = (
 
 
 @frozen
-class Shown:
+class InteropView:
     """The results that both views show."""
 
     exchanged: InteropRun
@@ -79,7 +79,7 @@ def _fails(group: DisagreementGroup) -> bool:
 
 
 @frozen
-class Sheet:
+class FormatMatrix:
     """The matrix of producers and readers of one format; a cell is None if nothing was asked.
 
     Attributes:
@@ -93,7 +93,7 @@ class Sheet:
     cells: tuple[tuple[ReadCounts | None, ...], ...]
 
 
-def sheets(shown: Shown) -> Iterator[Sheet]:
+def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
     """Yield a sheet for each format."""
     tallies = shown.ledger.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
@@ -103,7 +103,7 @@ def sheets(shown: Shown) -> Iterator[Sheet]:
         readers = tuple(two for two in specs if any((joined, one, two) in tallies for one in specs))
         cells = tuple(tuple(tallies.get((joined, one, two)) for two in readers) for one in producers)
         wrote = tuple(_wrote_of(written[one][joined]) for one in producers)
-        yield Sheet(joined, producers, wrote, readers, cells)
+        yield FormatMatrix(joined, producers, wrote, readers, cells)
 
 
 def _wrote_of(some: list[EncodeResult]) -> tuple[int, int]:
@@ -129,21 +129,23 @@ def _word(tally: ReadCounts | None, wrote: int) -> tuple[str, str]:
 _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 
-def show(shown: Shown, console: Console) -> None:
+def print_interop(shown: InteropView, console: Console) -> None:
     """Print the results."""
     for number, participant in enumerate(shown.exchanged.participants, 1):
-        console.print(plain(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True)
-    for sheet in sheets(shown):
+        console.print(
+            plain_text(f"{number:>3}  {participant.spec} {participant.hello.version}"), soft_wrap=True
+        )
+    for sheet in format_matrices(shown):
         table = _table(sheet, [participant.spec for participant in shown.exchanged.participants])
         whole = console.options.update(max_width=WIDEST)
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
-    console.print(plain(LEGEND, "dim"), soft_wrap=True)
+    console.print(plain_text(LEGEND, "dim"), soft_wrap=True)
     for line in lines_below(shown):
-        console.print(plain(line), soft_wrap=True)
+        console.print(plain_text(line), soft_wrap=True)
 
 
-def _table(sheet: Sheet, specs: list[str]) -> Table:
+def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
     table.add_column(f"{sheet.joined}, read by", no_wrap=True)
     table.add_column("wrote", justify="right", no_wrap=True, style="dim")
@@ -152,9 +154,9 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
     for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
         words = [_word(cell, wrote[0]) for cell in cells]
         table.add_row(
-            plain(f"{specs.index(producer) + 1:>3}  {producer}"),
+            plain_text(f"{specs.index(producer) + 1:>3}  {producer}"),
             _of(*wrote),
-            *(plain(text, _STYLES[style]) for text, style in words),
+            *(plain_text(text, _STYLES[style]) for text, style in words),
         )
     return table
 
@@ -162,16 +164,16 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
 # --- the lines below ---
 
 
-def lines_below(shown: Shown) -> Iterator[str]:
+def lines_below(shown: InteropView) -> Iterator[str]:
     """Yield the lines below the matrix."""
     for head, wrong in (("APART", True), ("OPEN", False)):
         for joined in shown.exchanged.encoded_messages:
             some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
-            for group in some[:MOST]:
+            for group in some[:MAX_FINDINGS]:
                 yield from _group(head, group, shown.token)
             yield from _more(len(some), f"{head} {joined}")
     wrote = sorted(shown.written_wrong, key=lambda row: -len(row[1]))
-    for spec, values in wrote[:MOST]:
+    for spec, values in wrote[:MAX_FINDINGS]:
         yield from _wrote(spec, values, shown.token)
     yield from _more(len(wrote), "WRONG")
     yield from _laws(shown)
@@ -180,8 +182,8 @@ def lines_below(shown: Shown) -> Iterator[str]:
 
 
 def _more(count: int, what: str) -> Iterator[str]:
-    if count > MOST:
-        yield f"… and {count - MOST} more of {what}: --out has them all"
+    if count > MAX_FINDINGS:
+        yield f"… and {count - MAX_FINDINGS} more of {what}: --out has them all"
 
 
 def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
@@ -216,11 +218,11 @@ def _number(count: int, noun: str) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
 
 
-def _laws(shown: Shown) -> Iterator[str]:
+def _laws(shown: InteropView) -> Iterator[str]:
     """Yield the properties that the same messages keep or lose in several revisions."""
     for loss in shown.losses:
         written = ", ".join(f"{number} as {revision}" for revision, number in loss.written.items())
@@ -232,7 +234,7 @@ def _laws(shown: Shown) -> Iterator[str]:
     for held in shown.ledger.broken:
         who = held.reader or f"{held.producer} writes"
         found.setdefault((who, held.older, without_indices(held.verdict.path)), []).append(held)
-    for some in list(found.values())[:MOST]:
+    for some in list(found.values())[:MAX_FINDINGS]:
         yield from _differ(some, shown.token)
     yield from _more(len(found), "DIFFER")
 
@@ -251,7 +253,7 @@ def _differ(some: list[CrossVersionCheck], token: Token) -> Iterator[str]:
     yield f"  replay  {_replay(token(case), first.reader or REFERENCE)}"
 
 
-def _held(shown: Shown, loss: FieldLoss) -> str:
+def _held(shown: InteropView, loss: FieldLoss) -> str:
     broken = [one for one in shown.ledger.broken if one.producer == loss.producer]
     asked = sum(number for (producer, _), number in shown.ledger.asked.items() if producer == loss.producer)
     return f"what both carry is equal in {asked - len(broken)} of {asked} readings"
@@ -260,16 +262,16 @@ def _held(shown: Shown, loss: FieldLoss) -> str:
 # --- the page ---
 
 
-def page(shown: Shown, page: Page) -> str:
+def interop_page(shown: InteropView, page: Page) -> str:
     """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
     streams = shown.ledger.streams
-    columns = [Column(stream.run, counts(stream), stream.complete, by_id=False) for stream in streams]
+    columns = [Column(stream.run, count_verdicts(stream), stream.complete, by_id=False) for stream in streams]
     about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
-    charts = [*map(_drawn, sheets(shown)), _text_of(shown)]
-    return drawn(Board(columns, matrix(streams), about, charts), page)
+    charts = [*map(_drawn, format_matrices(shown)), _text_of(shown)]
+    return render_board(Board(columns, matrix(streams), about, charts), page)
 
 
-def _drawn(sheet: Sheet) -> str:
+def _drawn(sheet: FormatMatrix) -> str:
     heads = "".join(f"<th>{_safe(reader)}</th>" for reader in sheet.readers)
     rows = []
     for producer, wrote, cells in zip(sheet.producers, sheet.wrote, sheet.cells, strict=True):
@@ -280,7 +282,7 @@ def _drawn(sheet: Sheet) -> str:
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _text_of(shown: Shown) -> str:
+def _text_of(shown: InteropView) -> str:
     return f'<pre class="wrap">{_safe(chr(10).join(lines_below(shown)))}</pre>'
 
 

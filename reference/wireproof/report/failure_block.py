@@ -5,8 +5,8 @@ import sys
 from typing import Final
 
 from wireproof.cases.case import Case
-from wireproof.report.excerpt import excerpt
-from wireproof.report.groups import Group, Lookup
+from wireproof.report.failure_groups import FailureGroup, Lookup
+from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.events import CaseEvent, Run
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 
@@ -20,7 +20,9 @@ _EXACT: Final = frozenset({"bytes", "", "replay"})
 """Rows that must stay as they are: the caret stands below its byte, and a token is used whole."""
 
 
-def block(group: Group, run: Run, lookup: Lookup, twins: Lookup, width: int = sys.maxsize) -> list[str]:
+def failure_lines(
+    group: FailureGroup, run: Run, lookup: Lookup, twins: Lookup, width: int = sys.maxsize
+) -> list[str]:
     """Return the lines of a failure: title, rule, want and got, the bytes, how often, and the replay command.
 
     Lines of text are cut at `width`; bytes and commands stay whole.
@@ -35,7 +37,7 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup, width: int = sy
         ("note", "" if event.text in event.got else event.text),
         *_bytes(event, case, twins, width),
         ("like", _like(group)),
-        ("replay", replay(event, run)),
+        ("replay", replay_command(event, run)),
     ]
     most = max(MARGIN, min(MAX_OUTPUT, width - MARGIN))
     body = [f"  {name:<7} {text if name in _EXACT else shorten(text, most)}" for name, text in rows if text]
@@ -49,7 +51,7 @@ def heading(event: CaseEvent) -> str:
     return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
 
 
-def replay(event: CaseEvent, run: Run) -> str:
+def replay_command(event: CaseEvent, run: Run) -> str:
     """Return the command that judges the case again."""
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
 
@@ -60,7 +62,7 @@ def _rule(event: CaseEvent, case: Case | None) -> str:
     return "   ".join(part for part in (", ".join(event.rules), source) if part)
 
 
-def _like(group: Group) -> str:
+def _like(group: FailureGroup) -> str:
     """Return how many failures are like this one, and how many cases it blocks."""
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
     blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
@@ -69,7 +71,7 @@ def _like(group: Group) -> str:
 
 def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:
     """Return two rows, the bytes and the caret below them; what is too wide beside the caret has a third."""
-    found = excerpt(case, event.at, event.path, twins(event)) if case is not None else None
+    found = excerpt_of(case, event.at, event.path, twins(event)) if case is not None else None
     if found is None:
         return []
     if MARGIN + len(found.caret) <= width or "; " not in found.caret:

@@ -23,17 +23,17 @@ from typing import Any, Final, Generic, TypeVar
 from attrs import define, evolve, field
 
 from wireproof.cases.rules import Rule
-from wireproof.report.board import Board, Page, colour
-from wireproof.report.detail import MOST_BYTES, NOWHERE, Detail, Mark, detail
-from wireproof.report.failure import replay
-from wireproof.report.matrix import QUIET, Cell, Row
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.case_view import MAX_BYTES, NO_MARK, CaseView, Mark, case_view_of
+from wireproof.report.failure_block import replay_command
+from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow
+from wireproof.report.page_model import Board, Page, verdict_class
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
 
 Key = TypeVar("Key", bound=Hashable)
 
-PLAIN: Final = 200_000
+MAX_PLAIN_JSON: Final = 200_000
 """Characters up to which the data stands in the page as it is, so that it can be read without a browser."""
 
 SHOWN: Final = 3
@@ -43,7 +43,7 @@ ABSENT: Final = -1
 
 
 @define
-class Table(Generic[Key]):
+class InternedTable(Generic[Key]):
     """Different things in the order in which they came, and the number of each."""
 
     rows: list[Any] = field(factory=list)
@@ -63,12 +63,12 @@ class Packer:
     def __init__(self, board: Board, page: Page) -> None:
         """Of `board`, with the cases and rules that `page` can find."""
         self._board, self._page = board, page
-        self._words: Table[str] = Table()
-        self._answers: Table[tuple[int, ...]] = Table()
-        self._rules: Table[str] = Table()
-        self._bytes: Table[bytes] = Table()
-        self._cases: Table[str] = Table()
-        self._details: dict[str, Detail | None] = {}
+        self._words: InternedTable[str] = InternedTable()
+        self._answers: InternedTable[tuple[int, ...]] = InternedTable()
+        self._rules: InternedTable[str] = InternedTable()
+        self._bytes: InternedTable[bytes] = InternedTable()
+        self._cases: InternedTable[str] = InternedTable()
+        self._details: dict[str, CaseView | None] = {}
 
     def packed(self) -> dict[str, Any]:
         """Return the complete data."""
@@ -91,14 +91,14 @@ class Packer:
 
     # --- rows ---
 
-    def _row(self, row: Row) -> list[Any]:
+    def _row(self, row: MatrixRow) -> list[Any]:
         members = [(row.ids[0], row.cells), *zip(row.ids[1:], row.others, strict=False)]
         return [
             int(row.quiet) + 2 * int(row.is_security),
             [self._member(name, cells, row.count) for name, cells in members],
         ]
 
-    def _member(self, name: str, cells: Sequence[Cell | None], count: int) -> list[Any]:
+    def _member(self, name: str, cells: Sequence[MatrixCell | None], count: int) -> list[Any]:
         event = _shown(cells)
         found = self._detail(event)
         case = self._case(found) if found else self._bare(event)
@@ -109,14 +109,14 @@ class Packer:
         weight = count or max((cell.count for cell in cells if cell is not None), default=1)
         return [self._word(name), case, weight, answers]
 
-    def _answer(self, cell: Cell, column: int, known: dict[str, Detail | None]) -> int:
+    def _answer(self, cell: MatrixCell, column: int, known: dict[str, CaseView | None]) -> int:
         """Return the number of an answer; its bytes are those of its own case, if these are shown."""
         event, of = cell.event, self._board.columns[column]
         if event.verdict not in QUIET and event.id not in known and len(known) < SHOWN:
             known[event.id] = self._detail(event)
         found = known.get(event.id)
-        mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NOWHERE
-        line = replay(self._short(event), of.run) if event.token or of.by_id else ""
+        mark = found.mark(event.at, event.path) if found and event.verdict not in QUIET else NO_MARK
+        line = replay_command(self._short(event), of.run) if event.token or of.by_id else ""
         key = (*(self._word(text) for text in _texts(event, line)), *_place(mark), self._other(event, found))
         return self._answers.number(key)
 
@@ -125,19 +125,19 @@ class Packer:
         derived = "~" in event.id and event.id.partition("~")[0] in self._page.cases
         return evolve(event, token="") if derived else event
 
-    def _other(self, event: CaseEvent, found: Detail | None) -> int:
+    def _other(self, event: CaseEvent, found: CaseView | None) -> int:
         """Return the case of an answer whose bytes differ from those of the first answer of its row."""
         return ABSENT if found is None or "~" not in event.id else self._case(found)
 
     # --- cases ---
 
-    def _detail(self, event: CaseEvent) -> Detail | None:
+    def _detail(self, event: CaseEvent) -> CaseView | None:
         if event.id not in self._details:
             case = self._page.lookup(event)
-            self._details[event.id] = detail(case) if case else None
+            self._details[event.id] = case_view_of(case) if case else None
         return self._details[event.id]
 
-    def _case(self, found: Detail) -> int:
+    def _case(self, found: CaseView) -> int:
         case = found.case
         if case.id in self._cases.numbers:
             return self._cases.numbers[case.id]
@@ -163,9 +163,9 @@ class Packer:
 
     def _twin(self, own: str, name: str) -> int:
         twin = self._page.cases.get(name)
-        return self._case(detail(twin)) if twin is not None and twin.id != own else ABSENT
+        return self._case(case_view_of(twin)) if twin is not None and twin.id != own else ABSENT
 
-    def _said(self, found: Detail) -> list[Any]:
+    def _said(self, found: CaseView) -> list[Any]:
         case = found.case
         ran = ", ".join(f"{one.name} {one.version}".strip() for one in case.source.witnesses)
         first = (case.id, case.title, case.why, f"{case.level}, {case.profile}", ", ".join(case.flags))
@@ -178,8 +178,8 @@ class Packer:
         texts = (rule.id, rule.text, f"{rule.document} {rule.section}".strip(), rule.practice)
         return self._rules.number(name, [self._word(text) for text in texts])
 
-    def _data(self, found: Detail) -> list[Any]:
-        data = found.data[:MOST_BYTES]
+    def _data(self, found: CaseView) -> list[Any]:
+        data = found.data[:MAX_BYTES]
         number = self._bytes.number(data, base64.b64encode(data).decode())
         tree = [
             [
@@ -193,7 +193,7 @@ class Packer:
         return [number, len(found.data), self._word(found.text), tree, int(found.more)]
 
 
-def _shown(cells: Sequence[Cell | None]) -> CaseEvent:
+def _shown(cells: Sequence[MatrixCell | None]) -> CaseEvent:
     """Return the event that a row is about: the first that is not quiet, or else the first."""
     events = [cell.event for cell in cells if cell is not None]
     return next((event for event in events if event.verdict not in QUIET), events[0])
@@ -201,22 +201,22 @@ def _shown(cells: Sequence[Cell | None]) -> CaseEvent:
 
 def _texts(event: CaseEvent, line: str) -> tuple[str, ...]:
     said = shorten(event.text, MAX_OUTPUT)
-    return (event.label, colour(event.verdict), event.cls, event.path, event.got, said, line)
+    return (event.label, verdict_class(event.verdict), event.cls, event.path, event.got, said, line)
 
 
 def _place(mark: Mark) -> tuple[int, int, int]:
     return mark.line, mark.start, mark.end
 
 
-def packed(board: Board, page: Page) -> dict[str, Any]:
+def page_data_of(board: Board, page: Page) -> dict[str, Any]:
     """Return the data of the page of a board."""
     return Packer(board, page).packed()
 
 
-def script(data: Mapping[str, Any]) -> str:
+def data_element(data: Mapping[str, Any]) -> str:
     """Return the element with the data: JSON, or gzip in base64 if that is long."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    if len(text) <= PLAIN:
+    if len(text) <= MAX_PLAIN_JSON:
         return f'<script id="data" type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
     word = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
     return f'<script id="data" type="application/gzip">{word}</script>'

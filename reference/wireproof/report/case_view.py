@@ -11,22 +11,22 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Value
-from wireproof.report.excerpt import data_of, layout_of, wire_range
-from wireproof.report.fieldtree import Line, by_path, innermost, placed
+from wireproof.report.field_listing import FieldLine, by_path, innermost, lines_with_spans
+from wireproof.report.hexdump import data_of, layout_of, wire_range
 from wireproof.runner.summaries import short_expect
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
 
-MOST_BYTES: Final = 1024
+MAX_BYTES: Final = 1024
 """Bytes of a case that are shown; more are counted."""
 
-MOST_FIELDS: Final = 200
+MAX_FIELDS: Final = 200
 """Fields of a case that are shown."""
 
-MOST_TEXT: Final = 4000
+MAX_TEXT: Final = 4000
 """Characters of a value to encode that are shown."""
 
-Placed: TypeAlias = tuple[Line, FieldSpan | None]
+Placed: TypeAlias = tuple[FieldLine, FieldSpan | None]
 """A line of a tree and the field that it shows; a heading shows none."""
 
 
@@ -39,17 +39,17 @@ class Mark:
     end: int = -1
 
 
-NOWHERE: Final = Mark()
+NO_MARK: Final = Mark()
 
 
 @frozen
-class Detail:
+class CaseView:
     """A case with its bytes and their fields.
 
     Attributes:
         data: its bytes; of an encode, the first of those that are acceptable.
         text: of an encode, the value in JSON.
-        tree: the fields of `data`, at most `MOST_FIELDS`, and whether there are more.
+        tree: the fields of `data`, at most `MAX_FIELDS`, and whether there are more.
         refused: where the reference refuses them; None where it does not.
     """
 
@@ -66,7 +66,7 @@ class Detail:
         return short_expect(self.case.expect)
 
     @property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[FieldLine]:
         """The tree without its fields."""
         return [line for line, _ in self.tree]
 
@@ -80,17 +80,17 @@ class Detail:
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
 
-def _here(line: Line, own: FieldSpan | None, span: FieldSpan | None) -> bool:
+def _here(line: FieldLine, own: FieldSpan | None, span: FieldSpan | None) -> bool:
     """Whether a line is that of the field, or where there is no field that of the refusal."""
     return line.marked if span is None else own is span
 
 
-def detail(case: Case) -> Detail:
+def case_view_of(case: Case) -> CaseView:
     """All that is shown of a case."""
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)
-    made = _made(case, shown_bytes(case), "", [] if layout is None else list(placed(layout)))
+    made = _made(case, shown_bytes(case), "", [] if layout is None else list(lines_with_spans(layout)))
     refused = layout.rejected if layout is not None else None
     return made if refused is None else evolve(made, refused=refused.at)
 
@@ -102,15 +102,15 @@ def shown_bytes(case: Case) -> bytes:
     return data_of(case) or b""
 
 
-def _written(case: Case, text: str) -> Detail:
+def _written(case: Case, text: str) -> CaseView:
     """Show an encode: the value to be written and the acceptable bytes."""
     data = shown_bytes(case)
     tree: list[Placed] = []
     if data and case.joined in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)
-        tree = list(placed(formats.decode_with_trace(formats.FORMATS[case.joined], data, options)))
-    return _made(case, data, text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…", tree)
+        tree = list(lines_with_spans(formats.decode_with_trace(formats.FORMATS[case.joined], data, options)))
+    return _made(case, data, text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…", tree)
 
 
-def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> Detail:
-    return Detail(case, data, text, tuple(tree[:MOST_FIELDS]), len(tree) > MOST_FIELDS)
+def _made(case: Case, data: bytes, text: str, tree: list[Placed]) -> CaseView:
+    return CaseView(case, data, text, tuple(tree[:MAX_FIELDS]), len(tree) > MAX_FIELDS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from wireproof.report.board import colour
+from wireproof.report.page_model import verdict_class
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.verdicts import PASSING
@@ -26,7 +26,7 @@ class Vote:
     @property
     def colour(self) -> str:
         """Return the CSS class of its verdict."""
-        return colour(self.event.verdict)
+        return verdict_class(self.event.verdict)
 
     @property
     def fails(self) -> bool:
@@ -67,7 +67,7 @@ def _name(stream: EventStream) -> str:
     return f"{stream.run.adapter} {stream.run.version}".strip()
 
 
-def choices(some: Sequence[Vote]) -> dict[str, list[str]]:
+def adapters_by_choice(some: Sequence[Vote]) -> dict[str, list[str]]:
     """Return the adapters by their choice, the most frequent choice first; abstentions are left out."""
     found: dict[str, list[str]] = {}
     for vote in some:

@@ -11,9 +11,9 @@ from attrs import Factory, define
 
 from wireproof.cases.case import Case, Reject
 from wireproof.formats import FORMATS
-from wireproof.report.excerpt import layout_of
-from wireproof.report.fieldtree import shown
-from wireproof.report.votes import Votes
+from wireproof.report.field_listing import short_field_value
+from wireproof.report.hexdump import layout_of
+from wireproof.report.implementation_answers import Votes
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.signature import without_indices
 from wireproof.runner.summaries import shorten
@@ -30,7 +30,7 @@ EDGES: Final[Mapping[str, frozenset[int]]] = {
 }
 """The values at the ends of a type, and about its sign."""
 
-MOST: Final = 12
+MAX_VALUES: Final = 12
 """Different values of a field that are kept."""
 
 
@@ -62,7 +62,7 @@ class Field:
         return [shorten(text, 24) for text in sorted(self.values)][:4]
 
 
-def fieldmap(cases: Iterable[Case]) -> Sequence[Field]:
+def field_coverage_of(cases: Iterable[Case]) -> Sequence[Field]:
     """Return the fields of cases of one format, in the order in which they were first read."""
     fields: dict[str, Field] = {}
     for case in cases:
@@ -106,8 +106,8 @@ def _counted(field: Field, case: Case, spans: Sequence[FieldSpan]) -> None:
     if not isinstance(case.expect, Reject):
         field.valid += 1
         for span in spans:
-            if len(field.values) < MOST:
-                field.values.add(shown(span.value))
+            if len(field.values) < MAX_VALUES:
+                field.values.add(short_field_value(span.value))
     if any(_edge(span) for span in spans):
         field.edges.append(case.id)
 

@@ -4,27 +4,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from wireproof.cases.log_survey import DamagedRange, LogSurvey
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
 
-MOST: Final = 50
+MAX_PLACES: Final = 50
 """Places that are listed; the others are counted."""
 
 
-def verdict(found: LogSurvey) -> str:
+def survey_verdict(found: LogSurvey) -> str:
     """Return how much of a log is sound, in one line."""
     places = len(found.damages) + bool(found.tail)
     sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
     return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
 
 
-def wrong(found: LogSurvey) -> Iterator[str]:
+def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
     """Return a line of each place that is not sound."""
-    shown = found.damages[:MOST]
+    shown = found.damages[:MAX_PLACES]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
         yield escape_unsafe(f"wrong: {_place(one)}; {_behind(one, until, found)}")
-    if len(found.damages) > MOST:
-        yield f"… {len(found.damages) - MOST} more places"
+    if len(found.damages) > MAX_PLACES:
+        yield f"… {len(found.damages) - MAX_PLACES} more places"
     if found.tail:
         at = found.size - found.tail
         whole = f" of {found.wanted}" if found.wanted else ""

@@ -21,7 +21,7 @@ SCALARS: Final = {
 }  # fmt: skip
 """The types of a trace, and Kaitai's; what is not here is bytes."""
 
-BEHIND: Final = frozenset({"ignored", "garbage"})
+AFTER_FRAME: Final = frozenset({"ignored", "garbage"})
 """What a reader skips behind a frame stands in no layout."""
 
 PACKED: Final = "_packed"
@@ -35,7 +35,7 @@ STEP: Final = re.compile(r"([^.\[]+)(?:\[(\d+)\])?")
 
 
 @define
-class Struct:
+class GroupNode:
     """One occurrence of a group of fields: its parts in their order."""
 
     parts: "dict[str, Part]" = field(factory=dict)
@@ -52,10 +52,10 @@ class Struct:
 
 
 @define
-class Many:
+class ListNode:
     """One occurrence of a list of groups."""
 
-    items: list[Struct] = field(factory=list)
+    items: list[GroupNode] = field(factory=list)
 
     @property
     def start(self) -> int:
@@ -69,7 +69,7 @@ class Many:
 
 
 @define
-class Leaf:
+class FieldNode:
     """One occurrence of a field."""
 
     type: str
@@ -79,12 +79,12 @@ class Leaf:
     cover: Cover | None
 
 
-Part = Struct | Many | Leaf
+Part = GroupNode | ListNode | FieldNode
 
 
-def kept(layout: TracedDecode) -> list[FieldSpan]:
+def wire_spans(layout: TracedDecode) -> list[FieldSpan]:
     """Return the spans of wire bytes in a layout: none after the frame, none in compressed data."""
-    wire = [span for span in layout.spans if not span.space and span.type not in BEHIND]
+    wire = [span for span in layout.spans if not span.space and span.type not in AFTER_FRAME]
     closed = [span for span in wire if span.type not in SCALARS]
     within = tuple(f"{span.path}{sign}" for span in closed for sign in ".[")
     found: dict[str, FieldSpan] = {}
@@ -119,41 +119,41 @@ class Shapes:
         leaves = {path for path, kind in spans if kind not in SCALARS and path not in lists}
         return cls(frozenset(lists), frozenset(leaves))
 
-    def tree(self, spans: Iterable[FieldSpan]) -> Struct:
+    def tree(self, spans: Iterable[FieldSpan]) -> GroupNode:
         """Arrange the fields of one trace in the groups and lists that their paths name."""
-        root = Struct()
+        root = GroupNode()
         for span in spans:
             here = root
             steps = STEP.findall(span.path)
             for name, index in steps[:-1]:
                 here = _inner(here, name, index)
             name = steps[-1][0] + (PACKED if pattern(span.path) in self.lists else "")
-            here.parts[name] = Leaf(span.type, span.start, span.end, span.value, span.cover)
+            here.parts[name] = FieldNode(span.type, span.start, span.end, span.value, span.cover)
         self._closed(root, "")
         return root
 
-    def _closed(self, struct: Struct, path: str) -> None:
+    def _closed(self, struct: GroupNode, path: str) -> None:
         for name, part in struct.parts.items():
             where = f"{path}{name}"
             match part:
-                case Struct() if where in self.leaves:
-                    struct.parts[name] = Leaf("bytes", part.start, part.end, None, None)
-                case Struct():
+                case GroupNode() if where in self.leaves:
+                    struct.parts[name] = FieldNode("bytes", part.start, part.end, None, None)
+                case GroupNode():
                     self._closed(part, f"{where}.")
-                case Many():
+                case ListNode():
                     for item in part.items:
                         self._closed(item, f"{where}[].")
 
 
-def _inner(here: Struct, name: str, index: str) -> Struct:
+def _inner(here: GroupNode, name: str, index: str) -> GroupNode:
     if not index:
-        inner = here.parts.setdefault(name, Struct())
-        assert isinstance(inner, Struct), name
+        inner = here.parts.setdefault(name, GroupNode())
+        assert isinstance(inner, GroupNode), name
         return inner
-    many = here.parts.setdefault(name, Many())
-    assert isinstance(many, Many), name
+    many = here.parts.setdefault(name, ListNode())
+    assert isinstance(many, ListNode), name
     if int(index) == len(many.items):
-        many.items.append(Struct())
+        many.items.append(GroupNode())
     return many.items[int(index)]
 
 
@@ -165,7 +165,7 @@ def lengths_first(spans: Iterable[FieldSpan]) -> bool:
     return set(first.values()) <= {"message_length.key"}
 
 
-def framed(spans: Iterable[FieldSpan]) -> list[FieldSpan]:
+def framing_spans(spans: Iterable[FieldSpan]) -> list[FieldSpan]:
     """Return the framing without its protobuf: the header length, then header and message as bytes."""
     found: list[FieldSpan] = []
     ends: dict[str, int] = {}
@@ -197,7 +197,7 @@ def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
 def trace_of(case: Case) -> list[FieldSpan]:
     """Return the fields of a case that belong to its layout; those of a torn tail do not."""
     layout, size = layout_of(case), len(frame_of(case))
-    spans = framed(layout.spans) if case.joined == FRAMED else kept(layout)
+    spans = framing_spans(layout.spans) if case.joined == FRAMED else wire_spans(layout)
     return [span for span in spans if span.end <= size]
 
 
@@ -208,9 +208,9 @@ def frame_of(case: Case) -> bytes:
     return case.input.data[: case.expect.consumed]
 
 
-def leaves_some(case: Case) -> bool:
+def has_trailing_bytes(case: Case) -> bool:
     """Whether its reader skips bytes of it, from which nothing is learned of a layout."""
-    return any(span.type in BEHIND for span in layout_of(case).spans if not span.space)
+    return any(span.type in AFTER_FRAME for span in layout_of(case).spans if not span.space)
 
 
 def layout_of(case: Case) -> TracedDecode:
@@ -219,14 +219,14 @@ def layout_of(case: Case) -> TracedDecode:
     return formats.decode_with_trace(FORMATS[case.joined], case.input.data, case.options)
 
 
-def leaves(struct: Struct, path: str = "") -> Iterator[tuple[str, Leaf]]:
+def leaves(struct: GroupNode, path: str = "") -> Iterator[tuple[str, FieldNode]]:
     """Every field of a tree, with its path."""
     for name, part in struct.parts.items():
         match part:
-            case Leaf():
+            case FieldNode():
                 yield f"{path}{name}", part
-            case Struct():
+            case GroupNode():
                 yield from leaves(part, f"{path}{name}.")
-            case Many():
+            case ListNode():
                 for number, item in enumerate(part.items):
                     yield from leaves(item, f"{path}{name}[{number}].")

@@ -8,7 +8,7 @@ from wireproof import formats
 from wireproof.cases.best_effort_layout import layout_of_damaged
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import TracedDecode
-from wireproof.report.fieldtree import by_path, innermost
+from wireproof.report.field_listing import by_path, innermost
 from wireproof.wire.rejection import Position
 from wireproof.wire.trace import FieldSpan
 
@@ -44,7 +44,7 @@ def layout_of(case: Case) -> TracedDecode | None:
     return layout_of_damaged(row, data, case.effective_options)
 
 
-def excerpt(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
+def excerpt_of(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
     """Return the bytes around a position or the field `path`; None if neither is known."""
     data, layout = data_of(case), layout_of(case)
     if not data or layout is None:

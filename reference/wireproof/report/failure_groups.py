@@ -25,13 +25,13 @@ Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """From an event to its case, by id or by token; None where it cannot be had."""
 
 
-def nowhere(_: CaseEvent) -> Case | None:
+def no_lookup(_: CaseEvent) -> Case | None:
     """Return None: the lookup for callers that have only the stream."""
     return None
 
 
 @frozen
-class Group:
+class FailureGroup:
     """Failures with the same signature.
 
     Attributes:
@@ -46,7 +46,7 @@ class Group:
     blocks: int = 0
 
 
-def counts(stream: EventStream) -> dict[str, int]:
+def count_verdicts(stream: EventStream) -> dict[str, int]:
     """Count the cases by verdict, in the order of the verdict table."""
     seen = dict.fromkeys(ROWS, 0)
     for event in stream.cases:
@@ -54,21 +54,25 @@ def counts(stream: EventStream) -> dict[str, int]:
     return {name: number for name, number in seen.items() if number}
 
 
-def speaks(event: CaseEvent, stream: EventStream) -> bool:
+def sets_exit_code(event: CaseEvent, stream: EventStream) -> bool:
     """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
         event.verdict, event.level, hold=stream.run.level
     )
 
 
-def groups(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
+def failure_groups_of(
+    stream: EventStream, overlays: Mapping[str, Overlay] | None = None
+) -> tuple[FailureGroup, ...]:
     """Return the failures of a run that no baseline expects, the most severe first.
 
     A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
     the twin did not fail in this run.
     """
     known = overlays or {}
-    loud = [event for event in stream.cases if speaks(event, stream) and known.get(event.id) != "expected"]
+    loud = [
+        event for event in stream.cases if sets_exit_code(event, stream) and known.get(event.id) != "expected"
+    ]
     roots = {event.id for event in loud if event.verdict != "blocked"}
     found: dict[tuple[Signature, str], list[CaseEvent]] = {}
     blocks: dict[str, int] = {}
@@ -81,7 +85,7 @@ def groups(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -
     return tuple(sorted(made, key=_severity))
 
 
-def _severity(group: Group) -> tuple[int, int, int]:
+def _severity(group: FailureGroup) -> tuple[int, int, int]:
     """Return the key that sorts the most severe group first, and of the equally severe ones the largest."""
     event = group.first
     rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
@@ -98,7 +102,7 @@ def _root(event: CaseEvent) -> str:
     return event.kind if event.verdict == "blocked" else ""
 
 
-def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> Group:
+def _group(signature: Signature, events: list[CaseEvent], blocks: Mapping[str, int]) -> FailureGroup:
     first = min(events, key=lambda event: (not event.is_security, "~" in event.id))
     others = tuple(event for event in events if event is not first)
-    return Group(signature, first, others, sum(blocks.get(event.id, 0) for event in events))
+    return FailureGroup(signature, first, others, sum(blocks.get(event.id, 0) for event in events))

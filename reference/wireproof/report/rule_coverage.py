@@ -7,12 +7,12 @@ from attrs import frozen
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.rules import Rule, lacks_cases
+from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
-from wireproof.report.votes import Votes
 
 
 @frozen
-class Covered:
+class RuleCoverage:
     """A rule with all that speaks of it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Covered:
         return self.cases[0].format if self.cases else self.rule.id.partition(".")[0]
 
 
-def coverage(suite: Suite, kills: Kills, votes: Votes) -> Iterator[Covered]:
+def rule_coverages(suite: Suite, kills: Kills, votes: Votes) -> Iterator[RuleCoverage]:
     """Every rule, by id."""
     cases: dict[str, list[Case]] = {}
     for case in suite.cases:
@@ -53,11 +53,11 @@ def coverage(suite: Suite, kills: Kills, votes: Votes) -> Iterator[Covered]:
         yield _covered(rule, cases.get(name, []), kills, votes)
 
 
-def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> Covered:
+def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> RuleCoverage:
     fails: dict[str, int] = {}
     for vote in (vote for case in cases for vote in votes.get(case.id, ()) if vote.fails):
         fails[vote.adapter] = fails.get(vote.adapter, 0) + 1
-    return Covered(
+    return RuleCoverage(
         rule,
         tuple(case for case in cases if not isinstance(case.expect, Reject)),
         tuple(case for case in cases if isinstance(case.expect, Reject)),

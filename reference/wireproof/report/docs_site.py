@@ -15,14 +15,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.formats import FORMATS
-from wireproof.report.coverage import Covered, coverage
-from wireproof.report.detail import MOST_BYTES, Detail, Mark, detail, shown_bytes
+from wireproof.report.ambiguities import open_cases, remark_choices
+from wireproof.report.case_view import MAX_BYTES, CaseView, Mark, case_view_of, shown_bytes
 from wireproof.report.documents import Document, Library, documents
-from wireproof.report.fieldmap import Field, failing, fieldmap
+from wireproof.report.field_coverage import Field, failing, field_coverage_of
+from wireproof.report.implementation_answers import Votes
 from wireproof.report.kills import Kills
-from wireproof.report.register import opens, remarked
-from wireproof.report.visible import escape_unsafe
-from wireproof.report.votes import Votes
+from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
+from wireproof.report.sanitize import escape_unsafe
 from wireproof.wire.rejection import Position
 
 ROW: Final = 16
@@ -60,9 +60,9 @@ class Site:
         return fields_page(word) if word in FORMATS else ""
 
     @cached_property
-    def rules(self) -> Mapping[str, Covered]:
+    def rules(self) -> Mapping[str, RuleCoverage]:
         """Every rule with its cases."""
-        return {one.rule.id: one for one in coverage(self.suite, self.kills, self.votes)}
+        return {one.rule.id: one for one in rule_coverages(self.suite, self.kills, self.votes)}
 
     @cached_property
     def by_format(self) -> Mapping[str, Sequence[Case]]:
@@ -101,12 +101,12 @@ def pages(site: Site) -> Pages:
     """Every file of the site, as it is made."""
     made = _environment(site.library)
     yield "style.css", made.get_template("style.css").render()
-    maps = {joined: fieldmap(cases) for joined, cases in site.by_format.items()}
+    maps = {joined: field_coverage_of(cases) for joined, cases in site.by_format.items()}
     shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
     for name in ("index", "rules", "decisions"):
         more = {
-            "opens": list(opens(site.suite, site.votes)),
-            "remarked": list(remarked(site.suite, site.votes)),
+            "opens": list(open_cases(site.suite, site.votes)),
+            "remarked": list(remark_choices(site.suite, site.votes)),
         }
         yield _page(made, name, f"{name}.html", **shared, **more)
     for joined, fields in maps.items():
@@ -129,26 +129,26 @@ def _page(made: Environment, template: str, path: str, **more: Any) -> tuple[str
 
 
 def _case(site: Site, case: Case) -> dict[str, Any]:
-    found = detail(case)
+    found = case_view_of(case)
     twin = site.suite.get(case.twin or "")
     mark = found.mark(_at(found), "")
     return {
         "found": found,
         "mark": mark,
-        "rows": hexed(found.data, mark),
+        "rows": hex_rows(found.data, mark),
         "twin": twin,
-        "twin_rows": hexed(shown_bytes(twin), Mark()) if twin else [],
+        "twin_rows": hex_rows(shown_bytes(twin), Mark()) if twin else [],
     }
 
 
-def _at(found: Detail) -> Position | None:
+def _at(found: CaseView) -> Position | None:
     """Where a case is refused: as it expects, or else as the reference does."""
     return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
 
 
-def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
+def hex_rows(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
     """Yield the rows of hex: the offset of each, and its bytes with their marks."""
-    data = data[:MOST_BYTES]
+    data = data[:MAX_BYTES]
     return [
         (
             f"{at:04x}",

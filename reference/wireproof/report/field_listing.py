@@ -17,7 +17,7 @@ WIDEST: Final = 48
 
 
 @frozen
-class Line:
+class FieldLine:
     """One line of a tree: a field, or the heading of those below it (`size` -1).
 
     Attributes:
@@ -45,14 +45,14 @@ class Line:
         return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
 
 
-def lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[Line]:
+def field_lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[FieldLine]:
     """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
     marked = innermost(layout.spans, mark)
-    for line, span in placed(layout):
+    for line, span in lines_with_spans(layout):
         yield evolve(line, marked=True) if span is not None and span is marked else line
 
 
-def placed(layout: TracedDecode) -> Iterator[tuple[Line, FieldSpan | None]]:
+def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:
     """Yield the lines of a tree, each with its field; headings and the refusal have none."""
     ends = _region_ends(layout.spans)
     above: tuple[str, ...] = ()
@@ -60,12 +60,14 @@ def placed(layout: TracedDecode) -> Iterator[tuple[Line, FieldSpan | None]]:
         path = tuple(span.path.split("."))
         for depth, name in enumerate(path[:-1]):
             if path[: depth + 1] != above[: depth + 1]:
-                yield Line(depth, "", -1, name), None
+                yield FieldLine(depth, "", -1, name), None
         above = path
         yield _line(span, len(path) - 1, path[-1]), span
     if layout.rejected is not None:
         refused = layout.rejected
-        text = Line(0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True)
+        text = FieldLine(
+            0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True
+        )
         yield text, None
 
 
@@ -88,19 +90,19 @@ def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, .
     return (*key, span.start, int(span.end > span.start), -span.end)
 
 
-def _line(span: FieldSpan, depth: int, name: str) -> Line:
-    return Line(
+def _line(span: FieldSpan, depth: int, name: str) -> FieldLine:
+    return FieldLine(
         depth,
         str(span.at),
         span.end - span.start,
         name,
         span.type,
-        shown(span.value),
-        covered(span.cover),
+        short_field_value(span.value),
+        cover_text(span.cover),
     )
 
 
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
+def short_field_value(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
     """Return the value of a field in a few characters."""
     match value:
         case None:
@@ -113,7 +115,7 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
     return text if len(text) <= WIDEST else f"{text[:WIDEST]}…{length}"
 
 
-def covered(cover: Cover | None) -> str:
+def cover_text(cover: Cover | None) -> str:
     """Describe the bytes or items that a length, count or checksum is about."""
     if cover is None:
         return ""
