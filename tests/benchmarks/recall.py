@@ -55,7 +55,7 @@ def met(adapter: str, seconds: float, seed: int, *, bare: bool, held: Iterable[s
     """The signatures that a campaign meets, that began without the fixtures `held`."""
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(
-            adapter, Path(folder), minutes=seconds / 60, seed=seed, bare=bare, held=tuple(held)
+            adapter, Path(folder), minutes=seconds / 60, seed=seed, minimal_seeds=bare, held_out=tuple(held)
         )
         return {finding.signature for finding in run_campaign(campaign).findings if finding.gates}
 

@@ -174,8 +174,8 @@ def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -
             minutes=seconds / 60,
             seed=seed,
             workers=workers,
-            first=True,
-            bare=True,
+            stop_at_first=True,
+            minimal_seeds=True,
         )
         gating = [finding for finding in fuzz(campaign).findings if finding.gates]
     if not gating:

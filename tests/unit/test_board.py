@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.progress import said, worked
+from wireproof.cli.progress import job_bar, tasks_text
 from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.report.chart import Chart, Lane, svg
 from wireproof.runner.signature import Signature
@@ -256,19 +256,19 @@ class Tracker:
 def test_tasks_are_those_of_the_group_that_the_tracker_still_knows() -> None:
     assert checkpointed_job.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
     assert checkpointed_job.count_tasks(Tracker(), "yours") == TaskCounts()
-    assert said(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
-    assert said(TaskCounts()) == "waiting for Spark"
+    assert tasks_text(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
+    assert tasks_text(TaskCounts()) == "waiting for Spark"
 
 
 def test_a_bar_begins_where_a_job_that_goes_on_was() -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=120)
-    with worked(console, "scan", MofNCompleteColumn()) as tell:
+    with job_bar(console, "scan", MofNCompleteColumn()) as tell:
         tell(40, 100, TaskCounts())
         tell(70, 100, TaskCounts(4, 2, 1, 0))
     assert "70/100" in out.getvalue()
     assert "1 of 4 tasks, 2 running" in out.getvalue()
     quiet = io.StringIO()
-    with worked(Console(file=quiet), "scan") as tell:
+    with job_bar(Console(file=quiet), "scan") as tell:
         tell(1, 2, TaskCounts())
     assert quiet.getvalue() == "", "nothing where there is no terminal"

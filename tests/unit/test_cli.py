@@ -18,7 +18,7 @@ from tests.mutants.registry import spec_of
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.token import to_token
 from wireproof.cli import VERBS
-from wireproof.cli.show import folded
+from wireproof.cli.show import hex_text
 from wireproof.formats import FORMATS
 from wireproof.runner.event_files import read_events
 
@@ -357,9 +357,9 @@ def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Comm
 
 def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     data = bytes(range(256)) * 4
-    assert folded(data, terminal=False) == data.hex()
-    assert folded(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
-    assert folded(data[:512], terminal=True) == data[:512].hex()
+    assert hex_text(data, terminal=False) == data.hex()
+    assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
+    assert hex_text(data[:512], terminal=True) == data[:512].hex()
 
 
 @pytest.mark.parametrize(

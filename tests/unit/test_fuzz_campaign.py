@@ -155,7 +155,9 @@ def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
 def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
     served = shlex.quote(spec_of("mutant:iggy-identifier-unchecked"))
     adapter = f"exec:{sys.executable} -m wireproof serve {served}"
-    campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
+    campaign = Campaign(
+        adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, minimal_seeds=True
+    )
     ended = run_campaign(campaign)
     assert not ended.worker_errors
     assert {one.signature.kind for one in ended.findings if one.gates} == {"fail:wrong-accept"}

@@ -18,8 +18,8 @@ from rich.console import Console
 from runs import PASS, RUN, event, stream
 
 from wireproof.adapters.registry import entries
-from wireproof.cli import building
-from wireproof.cli.progress import bars
+from wireproof.cli import build_notice
+from wireproof.cli.progress import progress_bars
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import RunView, print_run, wrap_words
 from wireproof.runner.event_files import EventStream
@@ -229,8 +229,8 @@ def test_a_driver_that_has_to_be_built_is_announced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = next(one for one in entries(mutants=False).values() if one.prepare is not None)
-    monkeypatch.setattr(building, "ready", lambda _: type("Ready", (), {"state": "not built"}))
-    building.announce_builds([entry.name, "reference", "exec:something"])
+    monkeypatch.setattr(build_notice, "ready", lambda _: type("Ready", (), {"state": "not built"}))
+    build_notice.announce_builds([entry.name, "reference", "exec:something"])
     assert capsys.readouterr().err == (
         f"{entry.name}: building its driver, which is done once and may take minutes\n"
     )
@@ -241,7 +241,7 @@ def test_a_driver_that_has_to_be_built_is_announced(
 
 def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=160)
-    with bars(console, ["one", "two"]) as shown:
+    with progress_bars(console, ["one", "two"]) as shown:
         shown.expect(0, 2, families=True)
         first, second = event(0, "a/one"), event(1, "a/two")
         reached = []

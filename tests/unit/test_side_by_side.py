@@ -13,7 +13,7 @@ from commands import Command
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.fixtures import load
-from wireproof.cli.judging import OrderedFile
+from wireproof.cli.check_worker import OrderedFile
 from wireproof.runner import families as module
 from wireproof.runner.families import Families, FamilyStore
 from wireproof.runner.workers import TaskEnded, WorkerDiedError, run_parallel, run_serial

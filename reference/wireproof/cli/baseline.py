@@ -11,7 +11,7 @@ from wireproof.runner import baseline
 from wireproof.runner.event_files import EventStream, read_events
 from wireproof.runner.exit_codes import Exit
 
-LIFE = timedelta(days=180)
+LIFETIME = timedelta(days=180)
 """How long a new entry applies."""
 
 
@@ -20,7 +20,7 @@ def today() -> date:
     return datetime.now(tz=UTC).date()
 
 
-def only(path: Path) -> EventStream:
+def only_run(path: Path) -> EventStream:
     """Read the one run of a file; raises `BaselineError` unless there is exactly one."""
     streams = read_events(path)
     if len(streams) != 1:
@@ -42,7 +42,7 @@ def command() -> None:
 )
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote."""
-    click.echo(baseline.write(only(run_file), owner, reason, today() + LIFE, issue), nl=False)
+    click.echo(baseline.write(only_run(run_file), owner, reason, today() + LIFETIME, issue), nl=False)
 
 
 @command.command("fix")
@@ -50,7 +50,7 @@ def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
 @click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def fix(file: Path, run_file: Path) -> None:
     """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
-    replace_text(file, baseline.fix(baseline.baseline_text(file), only(run_file), today()))
+    replace_text(file, baseline.fix(baseline.baseline_text(file), only_run(run_file), today()))
 
 
 @command.command("check")

@@ -9,9 +9,9 @@ from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.cli.cluster import on_cluster
-from wireproof.cli.progress import worked
-from wireproof.cli.scan import exit_of
+from wireproof.cli.progress import job_bar
+from wireproof.cli.scan import job_exit_code
+from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
 from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXTRA = "campaign needs further packages: pip install 'wireproof[spark]'"
 
-APART = ("pass", "info", "unsupported")
+ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` has them all."""
 
 
@@ -72,7 +72,7 @@ def command(
     )
     plan = campaign_job.plan_campaign(numbered, specs, more["cases"], out.absolute(), more["samples"])
     summary = _watched(plan, where, tasks)
-    shown(summary.signatures)
+    print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
         f"{summary.cases:,} cases in {summary.seconds:.1f} s{rate}; "
@@ -81,7 +81,7 @@ def command(
     )
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
-    return exit_of(summary.signatures)
+    return job_exit_code(summary.signatures)
 
 
 def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "CampaignSummary":
@@ -89,20 +89,20 @@ def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "Cam
     from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
     with (
-        worked(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell,
+        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell,
         command_support.one_line_errors(),
     ):
         return campaign_job.run_campaign(plan, where, tell, tasks)
 
 
-def shown(signatures: list[dict[str, Any]]) -> None:
+def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
     """Print the table `signatures`: a line for each finding, and the number of the other verdicts."""
     console = Console()
     table = Table(box=None)
     for name in ("implementation", "format", "op", "verdict", "class", "path", "finding"):
         table.add_column(name, overflow="fold")
     table.add_column("cases", justify="right", no_wrap=True)
-    told = [row for row in signatures if row["kind"].partition(":")[0] not in APART]
+    told = [row for row in signatures if row["kind"].partition(":")[0] not in ONLY_COUNTED]
     for row in told:
         names = ("implementation", "format", "op", "kind", "class", "path", "finding")
         table.add_row(*(row[name] for name in names), f"{row['count']:,}")

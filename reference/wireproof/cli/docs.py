@@ -11,11 +11,11 @@ from wireproof.report.implementation_answers import votes
 from wireproof.report.kills import read_kills
 from wireproof.runner.event_files import read_events
 
-STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+RUN_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("docs")
-@click.argument("runs", nargs=-1, metavar="[RUN]…", type=STREAM)
+@click.argument("runs", nargs=-1, metavar="[RUN]…", type=RUN_FILE)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="the folder for the pages; begin with index.html")  # fmt: skip
 @click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",

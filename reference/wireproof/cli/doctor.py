@@ -5,12 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.adapters.doctor import Finding, examined
-from wireproof.cli.options import said, saying
+from wireproof.cli.options import format_option, print_json
 from wireproof.report.terminal import output_console, print_line
 
 
 @click.command("doctor")
-@saying
+@format_option
 def command(form: str) -> None:
     """Look at Python, the extras of this package, the tools of other languages, and the adapters.
 
@@ -19,7 +19,7 @@ def command(form: str) -> None:
     """
     rows = examined()
     if form == "json":
-        said([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
+        print_json([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
                "for": row.purpose, "mend": row.mend} for row in rows])  # fmt: skip
         return
     output = output_console()

@@ -23,7 +23,7 @@ from wireproof.wire.rejection import Remark
 LONGEST_PATH = 255
 """Characters of the longest path; a longer word is hex, and a file system would reject it as a name."""
 
-MOST_FITS = 4
+MAX_FITS = 4
 """Formats that are named in addition to the best one."""
 
 
@@ -41,7 +41,7 @@ def bytes_of(source: str) -> bytes:
     )
 
 
-def rows_of(name: str | None) -> list[Format]:
+def formats_named(name: str | None) -> list[Format]:
     """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
     if name is None:
         return []
@@ -88,7 +88,7 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     file = Path(source).name if len(source) <= LONGEST_PATH else ""
     if name is None and is_foreign(data, file):
         raise click.UsageError(_unknown(source, data))
-    best, *others = rank_formats(data, rows_of(name), name=file)
+    best, *others = rank_formats(data, formats_named(name), name=file)
     if name is None and not is_identified(best, data):
         raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
@@ -128,7 +128,7 @@ def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
     """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
     if also := [fit.row.joined for fit in same]:
-        click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
+        click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
     if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
         click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
     for fit in _damaged(best, others):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from wireproof.cli.building import announce_builds
+from wireproof.cli.build_notice import announce_builds
 from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding

@@ -11,11 +11,11 @@ from wireproof.report.sanitize import escape_unsafe
 from wireproof.runner.event_files import read_events
 from wireproof.runner.events import EventError
 
-STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+RUN_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("history")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN…", type=STREAM)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…", type=RUN_FILE)
 @click.option("--all", "every", is_flag=True, help="derived cases too, one line each")
 def command(runs: tuple[Path, ...], every: bool) -> None:
     """Print each version's score and each case's first failing version, of the streams of `check … --out`."""

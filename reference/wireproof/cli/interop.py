@@ -15,9 +15,9 @@ from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, from_token, save_token
-from wireproof.cli.building import announce_builds
+from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.errors import exit_of
-from wireproof.cli.progress import stepping
+from wireproof.cli.progress import step_bar
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
 from wireproof.report.html import Page
@@ -106,7 +106,7 @@ def _peers() -> list[Entry]:
 def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> InteropRun:
     """Run it, with a bar on a terminal."""
     announce_builds(specs)
-    with stepping(Console(stderr=True), "starting") as tell:
+    with step_bar(Console(stderr=True), "starting") as tell:
         return run_interop(specs, ask, timeout_scale=scale, tell=tell)
 
 

@@ -13,7 +13,7 @@ from wireproof.cases.id_completion import completions
 from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.files import read_limited_text
 
-MOST_PATTERNS: Final = 4 * 1024 * 1024
+MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 """Bytes of a file of patterns."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +31,7 @@ def with_fixtures(command: F) -> F:
     )(command)
 
 
-def selecting(command: F) -> F:
+def selection_options(command: F) -> F:
     """Add `--run`, `--skip` and `--fixtures`."""
     command = click.option(
         "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
@@ -45,7 +45,7 @@ def selecting(command: F) -> F:
     )(command)
 
 
-def showing_all(command: F) -> F:
+def all_findings_option(command: F) -> F:
     """Add `--all` to a verb that prints findings; the command takes it as `every_finding`."""
     return click.option(
         "--all",
@@ -55,7 +55,7 @@ def showing_all(command: F) -> F:
     )(command)
 
 
-def saying(command: F) -> F:
+def format_option(command: F) -> F:
     """Add `--format auto|json` to a verb that prints a table; the command takes it as `form`."""
     return click.option(
         "--format",
@@ -66,7 +66,7 @@ def saying(command: F) -> F:
     )(command)
 
 
-def said(rows: object) -> None:
+def print_json(rows: object) -> None:
     """Print rows as JSON."""
     click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
 
@@ -114,6 +114,6 @@ def _words(patterns: Sequence[str]) -> list[str]:
 def _lines(path: Path) -> list[str]:
     """Read the lines of a file of patterns; raises `PatternError`."""
     try:
-        return read_limited_text(path, MOST_PATTERNS).splitlines()
+        return read_limited_text(path, MAX_PATTERN_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise PatternError(f"{path}: {error}") from None

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import fixtures_folder, load
-from wireproof.cli.named import named
+from wireproof.cli.case_names import find_named
 from wireproof.fuzz.promote import promote
 from wireproof.fuzz.redaction_check import redact_case
 from wireproof.runner.summaries import short_expect
@@ -34,7 +34,7 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     """
     target = to or fixtures_folder()
     suite = load((target,) if target.is_dir() and target.resolve() != fixtures_folder().resolve() else ())
-    found = named(suite, given)
+    found = find_named(suite, given)
     case = found.case
     if redact:
         case = redact_case(case, adapter or found.adapter, None if adapter else found.signature)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.building import announce_builds
-from wireproof.cli.named import named
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.case_names import find_named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
 from wireproof.report.terminal import RunView, output_console, print_run
 from wireproof.runner.case_lookup import CaseLookup
@@ -30,7 +30,7 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     suite = suite_of(folders)
-    case = named(suite, name).case
+    case = find_named(suite, name).case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(

@@ -8,9 +8,9 @@ import click
 from rich.console import Console
 
 from wireproof.cli import campaign, scan
-from wireproof.cli.options import showing_all, suite_of, with_fixtures
-from wireproof.cli.run_end import Judgement, print_report_end
-from wireproof.cli.views import Views, viewing, views_of, write_views
+from wireproof.cli.options import all_findings_option, suite_of, with_fixtures
+from wireproof.cli.output_files import OutputFiles, output_files_of, output_options, write_outputs
+from wireproof.cli.run_end import PrintedRun, print_report_end
 from wireproof.files import replace_text
 from wireproof.report.terminal import RunView, output_console, print_run, summary
 from wireproof.runner.case_lookup import CaseLookup
@@ -24,8 +24,8 @@ from wireproof.runner.exit_codes import Exit, deciding_code
 @click.argument(
     "files", nargs=-1, required=True, metavar="RUN…", type=click.Path(exists=True, path_type=Path)
 )
-@showing_all
-@viewing
+@all_findings_option
+@output_options
 @with_fixtures
 @click.option("--quiet", is_flag=True, help="print the matrix only")
 def command(
@@ -41,7 +41,7 @@ def command(
     2, it judged nothing; 1 or 4, it left cases out, because the codec died of them or for another reason.
     """
     if any(file.is_dir() for file in files):
-        _tables(files, views_of(more))
+        _tables(files, output_files_of(more))
         return Exit.CONFORMS
     streams = _joined([stream for file in files for stream in read_events(file)])
     if not streams:
@@ -54,27 +54,27 @@ def command(
         output.print(summary(streams))
     else:
         print_report_end(output, list(_shown(streams, output, CaseLookup(suite), every=every_finding)), files)
-    write_views(streams, views_of(more), suite)
+    write_outputs(streams, output_files_of(more), suite)
     return deciding_code([code for stream in streams for code in trust_codes(stream)])
 
 
 def _shown(
     streams: Sequence[EventStream], output: Console, lookups: CaseLookup, *, every: bool
-) -> Iterator[Judgement]:
+) -> Iterator[PrintedRun]:
     """Print each run."""
     first = 1
     for stream in streams:
         view = RunView(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
         shown = print_run(stream, output, view)
         first += len(shown.found)
-        yield Judgement(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))
+        yield PrintedRun(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))
 
 
-def _tables(files: tuple[Path, ...], views: Views) -> None:
+def _tables(files: tuple[Path, ...], views: OutputFiles) -> None:
     """Print the tables of one folder, and write their HTML page if it is wanted."""
     if len(files) > 1:
         raise click.UsageError("a folder of tables is rendered alone")
-    if views != Views(html=views.html):
+    if views != OutputFiles(html=views.html):
         raise click.UsageError("of a folder of tables there is --html, and what is printed here")
     try:
         from wireproof.spark import report_page  # noqa: PLC0415 - Spark is an extra
@@ -84,9 +84,9 @@ def _tables(files: tuple[Path, ...], views: Views) -> None:
         ) from None
     found = report_page.load_job(files[0])
     if found.is_scan:
-        scan.shown(found.tables["signatures"], found.tables["files"])
+        scan.print_scan_tables(found.tables["signatures"], found.tables["files"])
     else:
-        campaign.shown(found.tables["signatures"])
+        campaign.print_campaign_tables(found.tables["signatures"])
     Console().print(f"tables in {files[0]}", soft_wrap=True)
     if views.html:
         replace_text(views.html, report_page.render_page(files[0]))

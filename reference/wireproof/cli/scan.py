@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
-from wireproof.cli.cluster import on_cluster
-from wireproof.cli.progress import worked
+from wireproof.cli.progress import job_bar
+from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
 from wireproof.report import index_file_view
 from wireproof.report.sanitize import escape_unsafe
@@ -69,14 +69,14 @@ def command(
     plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute(), samples)
     summary = _watched(plan, where)
     rate = _rate(plan, summary)
-    shown(summary.signatures, summary.files)
+    print_scan_tables(summary.signatures, summary.files)
     Console().print(
         f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
     )
     if more["page"]:
         replace_text(more["page"], report_page.render_page(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
-    return deciding_code([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
+    return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
     from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
-    with worked(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
+    with job_bar(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
         return scan_job.run_scan(plan, where, tell)
 
 
@@ -136,7 +136,7 @@ def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
     return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
 
 
-def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
+def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
     """Print the tables `signatures` and `files`."""
     table = Table(box=None)
     for name in ("implementation", "format", "verdict", "class", "path"):
@@ -159,7 +159,7 @@ def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None
     )
 
 
-def exit_of(signatures: list[dict[str, Any]]) -> int:
+def job_exit_code(signatures: list[dict[str, Any]]) -> int:
     """Return the exit code of a job, as of a run of cases; what the reference alone refuses is no finding."""
     rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
     silent = list(_silent(rows))

@@ -6,8 +6,8 @@ import click
 
 from wireproof.cases.case import Data, Value
 from wireproof.cases.token import save_token
-from wireproof.cli.building import announce_builds
-from wireproof.cli.named import named
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.case_names import find_named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
 from wireproof.fuzz.shrink_candidates import weight
@@ -41,7 +41,7 @@ def command(
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    case = named(suite_of(folders), name).case
+    case = find_named(suite_of(folders), name).case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)

@@ -18,7 +18,7 @@ from wireproof.runner.run import Selection, run
 
 
 @frozen
-class Asked:
+class VerifyOptions:
     """The options of one `verify_run`."""
 
     sample: int
@@ -48,11 +48,11 @@ def command(
     if not streams:
         raise EventError(f"{file}: holds no run: write one with `wireproof check … --out {file.name}`")
     suite = suite_of(folders)
-    asked = Asked(sample, seed, in_process, scale)
+    asked = VerifyOptions(sample, seed, in_process, scale)
     return deciding_code([_verified(stream, suite, asked) for stream in streams])
 
 
-def _verified(stream: EventStream, suite: Suite, asked: Asked) -> Exit:
+def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
     name = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
     found = verify_run.chain_break(stream)
     if found is not None:
@@ -76,7 +76,7 @@ def _verified(stream: EventStream, suite: Suite, asked: Asked) -> Exit:
     return deciding_code(codes)
 
 
-def _again(stream: EventStream, suite: Suite, asked: Asked) -> Exit:
+def _again(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
     events = verify_run.sample_events(stream, asked.sample, asked.seed)
     cases = [case for case in verify_run.cases_of(suite, events) if case is not None]
     spec, seed = stream.run.spec, stream.run.seed

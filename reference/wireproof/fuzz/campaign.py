@@ -47,9 +47,9 @@ class Campaign:
         seed: random seed.
         max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
-        first: stop at the first finding.
-        bare: begin with the minimal encodings only, without the fixtures.
-        held: ids of fixtures that do not serve as seeds.
+        stop_at_first: stop at the first finding.
+        minimal_seeds: begin with the minimal encodings only, without the fixtures.
+        held_out: ids of fixtures that do not serve as seeds.
     """
 
     adapter: str
@@ -60,9 +60,9 @@ class Campaign:
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
-    first: bool = False
-    bare: bool = False
-    held: tuple[str, ...] = ()
+    stop_at_first: bool = False
+    minimal_seeds: bool = False
+    held_out: tuple[str, ...] = ()
 
     @property
     def work_directory(self) -> WorkDirectory:
@@ -144,9 +144,9 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[Worke
             campaign.seed + 100_000 * number,
             campaign.max_size,
             campaign.fixtures,
-            stop_at_first=campaign.first,
-            minimal_seeds=campaign.bare,
-            held_out=campaign.held,
+            stop_at_first=campaign.stop_at_first,
+            minimal_seeds=campaign.minimal_seeds,
+            held_out=campaign.held_out,
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]

@@ -22,7 +22,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError
 from wireproof.cases.token import from_token
-from wireproof.cli.show import wanted
+from wireproof.cli.show import case_named
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
 from wireproof.report.failure_groups import FailureGroup, failure_groups_of
@@ -35,12 +35,12 @@ EXTRA: Final = "a sample of a table needs further packages: pip install 'wirepro
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes of the list of the last findings."""
 
-TOLD: Final = 4
+MAX_NAMED_FINDINGS: Final = 4
 """Findings that a message names."""
 
 
 @frozen
-class Named:
+class NamedCase:
     """A case; of a finding also the adapter that it is about and its signature."""
 
     case: Case
@@ -48,11 +48,11 @@ class Named:
     signature: Signature | None = None
 
 
-def named(suite: Suite, text: str) -> Named:
+def find_named(suite: Suite, text: str) -> NamedCase:
     """Return the case that `text` names; raises `PatternError`, or the error of the file that it names."""
     place, sign, word = text.rpartition("#")
     if not sign or text.startswith(("wp1:", "@")):
-        return Named(wanted(suite, text))
+        return NamedCase(case_named(suite, text))
     path = Path(place)
     if not place:
         return _counted(suite, _remembered(), word, "#")
@@ -72,7 +72,7 @@ def _found(spec: str, group: FailureGroup) -> Found:
     return spec, group.first.token or group.first.id
 
 
-def remember(found: Iterable[tuple[str, FailureGroup]]) -> None:
+def store_findings(found: Iterable[tuple[str, FailureGroup]]) -> None:
     """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
     rows = [_found(spec, group) for spec, group in found]
     with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too
@@ -93,13 +93,13 @@ def _remembered() -> list[Found]:
     return rows
 
 
-def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> Named:
+def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
     """Return the finding of a number, which begins at 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
     spec, name = found[int(word) - 1]
-    return Named(wanted(suite, name), spec)
+    return NamedCase(case_named(suite, name), spec)
 
 
 def _folders(path: Path) -> list[Path]:
@@ -109,23 +109,25 @@ def _folders(path: Path) -> list[Path]:
     )
 
 
-def _of_fuzzing(path: Path, word: str) -> Named:
+def _of_fuzzing(path: Path, word: str) -> NamedCase:
     rows = [(one, folder) for folder in _folders(path) for one in findings.read_findings(folder)]
     fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0].signature)]
     if not word or len(fitting) != 1:
         many = f"{len(fitting)} findings" if word and fitting else "no finding"
-        shown = "; ".join(f"{one.name} ({one.signature})" for one, _ in (fitting or rows)[:TOLD])
+        shown = "; ".join(
+            f"{one.name} ({one.signature})" for one, _ in (fitting or rows)[:MAX_NAMED_FINDINGS]
+        )
         raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
     (finding, folder) = fitting[0]
     token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
-    return Named(from_token(token), finding.signature.implementation, finding.signature)
+    return NamedCase(from_token(token), finding.signature.implementation, finding.signature)
 
 
-def _of_tables(text: str) -> Named:
+def _of_tables(text: str) -> NamedCase:
     """Return a sample of a table; one of the reference has neither adapter nor signature."""
     try:
         from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
     sample = load_sample(text)
-    return Named(sample.case, sample.adapter, sample.signature if sample.adapter else None)
+    return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)

@@ -1,6 +1,6 @@
-"""What stands behind `check`: one adapter judged (`Judging`), and the messages of several put in order.
+"""What stands behind `check`: one adapter judged (`CheckTask`), and the messages of several put in order.
 
-A message is a `Run`, which begins a stream, `Expected`, a tuple of rows of `CaseEvent`, or `Notes`.
+A message is a `Run`, which begins a stream, `CaseCount`, a tuple of rows of `CaseEvent`, or `EngineNotes`.
 """
 
 import time
@@ -17,7 +17,7 @@ from attrs import define, field, fields, frozen
 from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.progress import Bars
+from wireproof.cli.progress import ProgressBars
 from wireproof.files import open_locked
 from wireproof.fuzz import property_run
 from wireproof.runner import baseline
@@ -41,7 +41,7 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 
 @frozen
-class Asked:
+class CheckOptions:
     """The options of one `check`, for all its adapters."""
 
     suite: Suite
@@ -71,14 +71,14 @@ class Asked:
 
 
 @frozen
-class Notes:
+class EngineNotes:
     """The last message of an adapter that was judged: what a user should know and no event shows."""
 
     lines: tuple[str, ...]
 
 
 @frozen
-class Expected:
+class CaseCount:
     """The message after the `Run` of an adapter: how many golden cases it is asked, and if families too."""
 
     golden: int
@@ -86,10 +86,10 @@ class Expected:
 
 
 @frozen
-class Judging:
+class CheckTask:
     """Judges the adapter of a number and sends what comes of it; a task of `trial.workers`."""
 
-    asked: Asked
+    asked: CheckOptions
     specs: tuple[str, ...]
     families: Families
 
@@ -109,9 +109,9 @@ class Judging:
             )  # fmt: skip
             yield head
             plan = Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
-            yield Expected(len(plan.golden), plan.families)
+            yield CaseCount(len(plan.golden), plan.families)
             yield from _batches(self._events(engine, head, plan))
-            yield Notes(tuple(engine.notes))
+            yield EngineNotes(tuple(engine.notes))
 
     def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
@@ -153,7 +153,7 @@ def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
 
 
 @define
-class Judged:
+class AdapterResult:
     """What has come of one adapter so far.
 
     Attributes:
@@ -177,17 +177,17 @@ class Judged:
 
 
 @define
-class Receiving:
+class ResultCollector:
     """Collects the messages of adapters that are judged side by side, and writes their streams in order."""
 
     specs: Sequence[str]
-    bars: Bars | None = None
+    bars: ProgressBars | None = None
     file: "OrderedFile | None" = None
-    judged: list[Judged] = field(init=False)
+    judged: list[AdapterResult] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Expect every adapter."""
-        self.judged = [Judged(spec) for spec in self.specs]
+        self.judged = [AdapterResult(spec) for spec in self.specs]
 
     def receive(self, number: int, message: Any) -> None:  # noqa: ANN401 - a message, see the module
         """Take one message of the adapter of a number."""
@@ -196,12 +196,12 @@ class Receiving:
             case Run():
                 one.head = message
                 one.writer = EventWriter(self.file.part(number), message) if self.file else None
-            case Expected(golden, families):
+            case CaseCount(golden, families):
                 if self.bars:
                     self.bars.expect(number, golden, families=families)
             case tuple():
                 self._events(number, one, [CaseEvent(*row) for row in message])
-            case Notes(lines):
+            case EngineNotes(lines):
                 complete = not any(event.verdict == "not-run" for event in one.events)
                 footer = one.writer.footer(complete=complete) if one.writer else None
                 one.notes, one.footer = lines, footer or Footer({}, complete)
@@ -215,7 +215,7 @@ class Receiving:
         if self.file:
             self.file.end(number)
 
-    def _events(self, number: int, one: Judged, events: list[CaseEvent]) -> None:
+    def _events(self, number: int, one: AdapterResult, events: list[CaseEvent]) -> None:
         if not events:
             return
         one.events.extend(events)

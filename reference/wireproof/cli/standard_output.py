@@ -11,7 +11,7 @@ import click
 
 from wireproof.runner.exit_codes import Exit
 
-CLOSED: Final = 141
+CLOSED_PIPE: Final = 141
 """The exit code of a run whose reader went away: what a shell reports of SIGPIPE. It is no verdict."""
 
 
@@ -20,7 +20,7 @@ class ReaderGoneError(Exception):
 
 
 @contextmanager
-def printing() -> Iterator[None]:
+def pipe_errors() -> Iterator[None]:
     """Raise `ReaderGoneError` for a closed pipe, of which click would make exit code 1 and rich too."""
     try:
         yield
@@ -33,8 +33,8 @@ def printing() -> Iterator[None]:
 
 
 @contextmanager
-def printed() -> Iterator[None]:
-    """Escape signs that the encoding has not; end quietly with `CLOSED` when the reader goes away."""
+def guarded_output() -> Iterator[None]:
+    """Escape signs that the encoding has not; end quietly with `CLOSED_PIPE` when the reader goes away."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -46,7 +46,7 @@ def printed() -> Iterator[None]:
                 sys.stdout.flush()
     except (BrokenPipeError, ReaderGoneError):
         _silence()
-        sys.exit(CLOSED)
+        sys.exit(CLOSED_PIPE)
     except OSError as error:
         _silence()
         click.echo(f"wireproof: {error}", err=True)

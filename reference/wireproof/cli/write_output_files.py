@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.views import Views
+from wireproof.cli.output_files import OutputFiles
 from wireproof.files import replace_bytes, replace_text
 from wireproof.report.annotations import annotations
 from wireproof.report.badge import badge, badge_folder, badges
@@ -20,7 +20,7 @@ from wireproof.runner.events import CaseEvent
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 
-def write(streams: Sequence[EventStream], views: Views, suite: Suite) -> None:
+def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
     """Write the views that were asked for, of one run or more."""
     if views.junit:
         replace_bytes(views.junit, junit(streams))

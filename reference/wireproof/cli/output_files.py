@@ -22,7 +22,7 @@ HELP: Final = {
 
 
 @frozen
-class Views:
+class OutputFiles:
     """Where each view goes; None leaves it out. `annotations` go to standard output."""
 
     junit: Path | None = None
@@ -33,8 +33,8 @@ class Views:
     annotations: bool = False
 
 
-def viewing(command: F) -> F:
-    """Add the options of the views, which `views_of` takes out of the arguments."""
+def output_options(command: F) -> F:
+    """Add the options of the views, which `output_files_of` takes out of the arguments."""
     command = click.option(
         "--badges",
         type=click.Path(file_okay=False, path_type=Path),
@@ -49,15 +49,15 @@ def viewing(command: F) -> F:
     )
 
 
-def views_of(more: dict[str, Any]) -> Views:
+def output_files_of(more: dict[str, Any]) -> OutputFiles:
     """Take the options of the views out of those of a command."""
-    return Views(**{name: more.pop(name) for name in (*HELP, "badges", "annotations")})
+    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "badges", "annotations")})
 
 
-def write_views(streams: Sequence[EventStream], views: Views, suite: Suite) -> None:
+def write_outputs(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
     """Write the views that the options name; without any run nothing is written."""
-    if not streams or views == Views():
+    if not streams or views == OutputFiles():
         return
-    from wireproof.cli.written import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
+    from wireproof.cli.write_output_files import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
 
     write(streams, views, suite)
