@@ -1,8 +1,8 @@
 """Derived families: relations that hold for every accepted fixture once its bytes are changed.
 
 Each family states a relation between a fixture and its changed bytes. Only where the relation leaves the
-answer open, the reference gives the expectation. `broken_relations` checks the reference itself against every relation.
-In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
+answer open, the reference gives the expectation. `broken_relations` checks the reference itself against every
+relation. In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator

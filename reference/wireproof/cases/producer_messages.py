@@ -1,8 +1,8 @@
 """Logical messages of a Kafka producer, and their encodings in each revision of the format. Pure.
 
 The same messages as v0, v1 and v2: the fields of all formats must decode alike, and fields that an older
-format lacks are lost (kafka.md §1.3, §2.1; `CARRIED_FIELDS`). Compressed messages share a wrapper in v0 and v1
-(§2.2), which a log and a client write differently; uncompressed messages are separate entries.
+format lacks are lost (kafka.md §1.3, §2.1; `CARRIED_FIELDS`). Compressed messages share a wrapper in v0 and
+v1 (§2.2), which a log and a client write differently; uncompressed messages are separate entries.
 """
 
 from collections import Counter

@@ -33,7 +33,7 @@ def command(folders: tuple[Path, ...], freezing: bool) -> int:
         click.echo(counts(table))
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     click.echo(
-        f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen, {len(suite.rules)} rules, "
-        f"{excluded} with an exclusion, {len(problems)} problems"
+        f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen, "
+        f"{len(suite.rules)} rules, {excluded} with an exclusion, {len(problems)} problems"
     )
     return Exit.SUITE if problems else Exit.CONFORMS

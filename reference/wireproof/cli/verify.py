@@ -60,7 +60,8 @@ def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
         return Exit.FAILS
     said = "complete" if stream.complete else "incomplete"
     click.echo(
-        f"{name}: {len(stream.cases)} events, {said}, the chain holds, its head is {verify_run.chain_digest(stream)}"
+        f"{name}: {len(stream.cases)} events, {said}, the chain holds, "
+        f"its head is {verify_run.chain_digest(stream)}"
     )
     codes = [Exit.CONFORMS if stream.complete else Exit.FAILS]
     if why := why_nothing_judged(stream):

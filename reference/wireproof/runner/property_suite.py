@@ -119,7 +119,7 @@ def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def case_pool(joined: str, seed: int) -> CasePool:
-    """Return the pool of a format, shared by all users of its seed; `case_pool.cache_clear()` forgets them all."""
+    """Return the pool of a format, shared by all users of its seed; `cache_clear()` forgets all pools."""
     return CasePool(FORMATS[joined], seed)
 
 

@@ -100,8 +100,8 @@ def _claims_op(claim: Claim, op: str) -> bool:
 def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
     """Return the revisions unknown to an adapter that gets `case` as a stream; None if it is not wrapped.
 
-    Raises nothing. A decode of an entry is wrapped (`wrap_case.lift`) for an adapter that claims the stream of
-    such entries and not the entry itself.
+    A decode of an entry is wrapped (`wrap_as_stream`) for an adapter that claims the stream of such entries
+    and not the entry itself.
     """
     row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)
     if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":

@@ -18,7 +18,7 @@ from wireproof.cases.case import Case, Op
 from wireproof.report.html import Board, Column, Page, render_board
 from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow, MatrixTopic
 from wireproof.runner.events import CaseEvent, Run
-from wireproof.runner.verdicts import ROWS
+from wireproof.runner.verdicts import ROWS, VerdictName
 from wireproof.spark import charts
 from wireproof.spark.errors import SourceError
 from wireproof.spark.item_cases import REFERENCE
@@ -174,7 +174,7 @@ def _event(
         revision,
         cast("Op", answer["op"]),
         "must",
-        cast("Name", verdict),  # or the reference's kind of an item: frame, garbage, tail
+        cast("VerdictName", verdict),  # or the reference's kind of an item: frame, garbage, tail
         kind,
         answer["class"],
         answer["path"],

@@ -139,7 +139,8 @@ def test_the_other_numbers_are_those_of_the_code() -> None:
     assert "After three deaths" in PAGE
     text = " ".join(PAGE.split())
     assert (
-        f"After {failure_budget.MAX_SIGNATURES} kinds of death, {failure_budget.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {failure_budget.MAX_TIMEOUTS}"
+        f"After {failure_budget.MAX_SIGNATURES} kinds of death, "
+        f"{failure_budget.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {failure_budget.MAX_TIMEOUTS}"
         in text
     )
     assert f"after {failure_budget.MAX_FAULTS} breaches of the contract" in text
