@@ -76,14 +76,14 @@ def missing_tools(entry: Entry, *, built: bool) -> list[str]:
     programs = [*entry.command[:1], *filter(None, [entry.interpreter])]
     if entry.prepare is not None and not built:
         programs += _steps(entry.prepare)
-    return [one for one in dict.fromkeys(programs) if not _is_part_of_build(one) and shutil.which(one) is None]
+    return [one for one in dict.fromkeys(programs) if not _in_build(one) and shutil.which(one) is None]
 
 
 def _steps(build: Build) -> Iterator[str]:
     return (step[0] for step in build.steps if step)
 
 
-def _is_part_of_build(program: str) -> bool:
+def _in_build(program: str) -> bool:
     """Return True if a program is a part of the build itself."""
     return program.startswith("{build}") or ("/" in program and not program.startswith("/"))
 
