@@ -23,6 +23,7 @@ from wireproof.cli.progress import progress_bars
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import RunView, print_run, wrap_words
 from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
 from wireproof.runner.interop import InteropSettings, run_interop
 
 MUTANT = "mutant:iggy-identifier-unchecked"
@@ -42,7 +43,7 @@ def printed(run: EventStream, width: int, height: int | None = None, view: RunVi
     return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
 
 
-def failing(count: int) -> list[object]:
+def failing(count: int) -> list[CaseEvent]:
     return [event(n, f"topic/c{n}", "fail", "wrong-value", path=f"p{n}") for n in range(10, 10 + count)]
 
 
