@@ -247,7 +247,7 @@ def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
 
 def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a sending
     """Return value `number` of a seed, which is the same in every run."""
-    found = _value_source(name)(f"{TOPIC} {name} {seed} {number}")
+    found = _value_source(name)(f"{DRAWS} {name} {seed} {number}")
     return found[0]
 
 
