@@ -1,6 +1,5 @@
 """Parse and check the options of the sources: one place for their names, types and defaults."""
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -142,9 +141,8 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:
-            similar = difflib.get_close_matches(lower, _OPTIONS, n=1, cutoff=0.5)
-            hint = f"did you mean {similar[0]}?" if similar else f"the options are {', '.join(_OPTIONS)}"
-            raise SourceError(f"unknown option {option}; {hint}")
+            known = f"the options are {', '.join(_OPTIONS)}"
+            raise SourceError(f"unknown option {option}; {suggestion(lower, _OPTIONS, known)}")
         parsed[lower] = _OPTIONS[lower](option, text)
     records = parsed.get("rows") == "records"
     if records and parsed.get("raw"):
