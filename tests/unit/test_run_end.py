@@ -17,6 +17,7 @@ from commands import Command
 from rich.console import Console
 from runs import PASS, RUN, event, stream
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries
 from wireproof.cli import build_notice
 from wireproof.cli.progress import progress_bars
@@ -26,7 +27,7 @@ from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.interop import InteropSettings, run_interop
 
-MUTANT = "mutant:iggy-identifier-unchecked"
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
@@ -126,7 +127,7 @@ def test_lines_are_broken_between_words_only() -> None:
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     done = _run(*CHECK)
-    assert "7 kinds of failure\nexit code 1: does not conform: mutant:iggy-identifier-unchecked\n" in done
+    assert "7 kinds of failure\nexit code 1: does not conform: " + MUTANT + "\n" in done
     assert (
         "iggy-identifier-unchecked · iggy.identifier/0.0.30 · decode · fail:wrong-accept · bad-length" in done
     )
@@ -161,7 +162,7 @@ def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_paste
     commands = [
         line.partition("  #")[0].strip() for line in text.splitlines() if line.startswith("  wireproof")
     ]
-    assert commands[0] == f"wireproof replay '#1' {MUTANT}"
+    assert commands[0] == shlex.join(("wireproof", "replay", "#1", MUTANT))
     assert commands[1] == shlex.join(("wireproof", *CHECK, "--out", "run.jsonl", "--html", "matrix.html"))
     assert wireproof(*shlex.split(commands[1])[1:]).code == 1
     assert (tmp_path / "matrix.html").exists()
@@ -204,7 +205,7 @@ def test_a_report_names_the_command_that_replays_a_finding_of_its_file(
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stored", [True, False])
 def test_an_interrupt_prints_the_findings_so_far_and_where_they_are(tmp_path: Path, *, stored: bool) -> None:
-    words = ["check", "mutant:crc-skip", "--run", "kafka.batch/**", "--jobs", "1"]
+    words = ["check", spec_of("mutant:crc-skip"), "--run", "kafka.batch/**", "--jobs", "1"]
     words += ["--out", "run.jsonl"] if stored else []
     with subprocess.Popen(
         [*WIREPROOF, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
