@@ -230,7 +230,7 @@ def test_an_interrupt_prints_the_findings_so_far_and_where_they_are(tmp_path: Pa
 def test_a_driver_that_has_to_be_built_is_announced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    entry = next(one for one in entries(mutants=False).values() if one.prepare is not None)
+    entry = next(one for one in entries().values() if one.prepare is not None)
     monkeypatch.setattr(build_notice, "ready", lambda _: type("Ready", (), {"state": "not built"}))
     build_notice.announce_builds([entry.name, "reference", "exec:something"])
     assert capsys.readouterr().err == (
@@ -263,7 +263,7 @@ def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
 def test_the_steps_of_an_exchange_are_counted() -> None:
     steps: list[tuple[str, int, int]] = []
     run_interop(
-        ("reference", "mutant:iggy-identifier-unchecked"),
+        ("reference", MUTANT),
         InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
         tell=lambda *step: steps.append(step),
     )

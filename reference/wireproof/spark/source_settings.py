@@ -11,6 +11,7 @@ from wireproof.spark import heka_columns, iggy_columns, kafka_columns
 from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.suggestions import suggestion
 from wireproof.wire.options import MAX_OUTPUT, Options
 
 
