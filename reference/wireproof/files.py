@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-MODE: Final = 0o666
+NEW_FILE_MODE: Final = 0o666
 """Mode of a new file, before the umask."""
 
-NAME: Final = 200
+MAX_DRAFT_NAME: Final = 200
 """Characters of a file name that the name of its draft keeps, so that it does not become too long."""
 
 
@@ -26,7 +26,7 @@ class UnreadableError(OSError):
 # --- writing ---
 
 
-def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True) -> None:
+def replace_file(path: Path, write: Callable[[Path], object], *, durable: bool = True) -> None:
     """Replace `path` in one step: `write` fills a draft next to it, which is then renamed to `path`.
 
     If the process is killed at any time, `path` is the old file or the new one. The next write reuses a draft
@@ -46,7 +46,7 @@ def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True
         write(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name[:NAME]}.new")
+    draft = path.with_name(f".{path.name[:MAX_DRAFT_NAME]}.new")
     file = _locked_draft(draft)
     try:
         write(draft)
@@ -65,19 +65,19 @@ def replace(path: Path, write: Callable[[Path], object], *, durable: bool = True
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace `path` by a file with `text` in UTF-8; see `replace`."""
+    """Replace `path` by a file with `text` in UTF-8; see `replace_file`."""
     replace_bytes(path, text.encode(), durable=durable)
 
 
 def replace_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace `path` by a file with `data`; see `replace`."""
-    replace(path, lambda draft: draft.write_bytes(data), durable=durable)
+    """Replace `path` by a file with `data`; see `replace_file`."""
+    replace_file(path, lambda draft: draft.write_bytes(data), durable=durable)
 
 
 def _locked_draft(draft: Path) -> int:
     """Open and lock the draft; wait while another process writes the same file."""
     while True:
-        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, MODE)
+        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
         fcntl.flock(file, fcntl.LOCK_EX)
         if _is_open_file(file, draft):
             return file
@@ -93,13 +93,13 @@ def _is_open_file(file: int, path: Path) -> bool:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[IO[str]]:
+def open_locked(path: Path) -> Iterator[IO[str]]:
     """Open and lock `path` for writing; each line is written at once. Nothing else may write it meanwhile.
 
     Raises:
         FileInUseError: another run is writing the file, which stays unchanged.
     """
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, MODE)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, NEW_FILE_MODE)
     with os.fdopen(file, "w", encoding="utf-8", buffering=1) as out:
         if stat.S_ISREG(os.fstat(file).st_mode):
             _lock(file, path)
@@ -119,8 +119,8 @@ def _lock(file: int, path: Path) -> None:
 # --- reading ---
 
 
-def read_bytes(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file of at most `most` bytes.
+def read_limited_bytes(path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a regular file of at most `max_bytes` bytes.
 
     Raises:
         UnreadableError: the file is not regular, such as a pipe or a device, or it is larger.
@@ -132,18 +132,18 @@ def read_bytes(path: Path, most: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("it is not a regular file")
         with os.fdopen(file, "rb", closefd=False) as stream:
-            if status.st_size > most or len(data := stream.read(most + 1)) > most:
-                raise UnreadableError(f"it is larger than {most:,} bytes")
+            if status.st_size > max_bytes or len(data := stream.read(max_bytes + 1)) > max_bytes:
+                raise UnreadableError(f"it is larger than {max_bytes:,} bytes")
         return data
     finally:
         os.close(file)
 
 
-def read_text(path: Path, most: int) -> str:
-    """Return the text of a regular file in UTF-8 of at most `most` bytes.
+def read_limited_text(path: Path, max_bytes: int) -> str:
+    """Return the text of a regular file in UTF-8 of at most `max_bytes` bytes.
 
     Raises:
         UnicodeDecodeError: the file is not UTF-8.
-        OSError: as `read_bytes`.
+        OSError: as `read_limited_bytes`.
     """
-    return read_bytes(path, most).decode()
+    return read_limited_bytes(path, max_bytes).decode()

@@ -3,7 +3,6 @@
 The layers above use this table and never a codec directly (architecture.md#layers).
 """
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -33,12 +32,13 @@ from wireproof.kafka import entry as kafka_entry
 from wireproof.kafka import log as kafka_log
 from wireproof.kafka import scan as kafka_scan
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.suggestions import suggestion
+from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader, TracingReader
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.trace import Span
-from wireproof.wire.values import Json, from_json, to_json
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
+from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import Writer
 
 
@@ -65,9 +65,9 @@ class Format:
     decode: Callable[[Reader, Options], Any]
     encode: Callable[[Writer, Any, Options], None]
     scan: Callable[[Iterable[bytes], Options], Iterator[Item]] | None = None
-    lifts_to: tuple[str, str, str] | None = None
+    wrapped_by: tuple[str, str, str] | None = None
     delimited: bool = False
-    atoms: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
 
     @property
     def joined(self) -> str:
@@ -85,10 +85,10 @@ class Decoded:
 
 
 @frozen
-class Layout:
+class TracedDecode:
     """The trace of a decode, and its result: `decoded`, or `rejected` if the codec rejected the bytes."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
     decoded: Decoded | None
     rejected: Rejected | None
 
@@ -126,16 +126,16 @@ _LOG: Final = (
 )
 
 
-def _kafka_batch(revision: str, magic: int, value: type, atoms: tuple[str, ...]) -> Format:
+def _kafka_batch(revision: str, magic: int, value: type, capabilities: tuple[str, ...]) -> Format:
     return Format(
         "kafka.batch",
         revision,
         value,
         decode=partial(kafka_entry.decode, magic=magic),
         encode=partial(kafka_entry.encode, magic=magic),
-        lifts_to=("kafka.log", "mixed", "batches"),
+        wrapped_by=("kafka.log", "mixed", "batches"),
         delimited=True,
-        atoms=atoms,
+        capabilities=capabilities,
     )
 
 
@@ -143,7 +143,9 @@ _KAFKA: Final[tuple[Format, ...]] = (
     _kafka_batch("v0", 0, Message, _MESSAGE),
     _kafka_batch("v1", 1, Message, _V1),
     _kafka_batch("v2", 2, RecordBatch, _V2),
-    Format("kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, atoms=_LOG),
+    Format(
+        "kafka.log", "mixed", Log, kafka_log.decode, kafka_log.encode, scan=kafka_scan.scan, capabilities=_LOG
+    ),
 )
 
 _SEND: Final = (
@@ -199,8 +201,8 @@ _IGGY: Final[tuple[Format, ...]] = (
         for revision, row in partitioning.EDITIONS.items()
     ),
     *_revisions("iggy.headers", headers),
-    *_revisions("iggy.send", send, atoms=_SEND),
-    *_revisions("iggy.json.send", jsonsend, atoms=_SEND),
+    *_revisions("iggy.send", send, capabilities=_SEND),
+    *_revisions("iggy.json.send", jsonsend, capabilities=_SEND),
     *_revisions("iggy.poll", poll),
     *_revisions("iggy.json.poll", jsonpoll),
     *(
@@ -220,19 +222,19 @@ _HEKA: Final[tuple[Format, ...]] = (
     Format(
         "heka.message",
         "0.10",
-        heka_message.Message,
+        heka_message.HekaMessage,
         heka_message.decode,
         heka_message.encode,
-        atoms=("codec:snappy",),
+        capabilities=("codec:snappy",),
     ),
     Format(
         "heka.stream",
         "0.10",
-        heka_stream.Stream,
+        heka_stream.FrameStream,
         heka_stream.decode,
         heka_stream.encode,
         heka_scan.scan,
-        atoms=(
+        capabilities=(
             "codec:snappy",
             "feature:hmac",
             "feature:resync-c",
@@ -255,11 +257,11 @@ def get(name: str, revision: str) -> Format:
     format_id = f"{name}/{revision}"
     if format_id in FORMATS:
         return FORMATS[format_id]
-    near = difflib.get_close_matches(format_id, FORMATS, n=3, cutoff=0.3)
-    raise UnknownFormat(f"unknown format {format_id}; nearest: {', '.join(near) or 'none'}")
+    revisions = [fmt.joined for fmt in FORMATS.values() if fmt.name == name]
+    raise UnknownFormat(f"unknown format {format_id}: {suggestion(format_id, revisions or FORMATS)}")
 
 
-def matching(patterns: Iterable[str]) -> tuple[str, ...]:
+def matching_ids(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of all formats that match at least one pattern.
 
     Raises:
@@ -269,12 +271,14 @@ def matching(patterns: Iterable[str]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = fnmatch.filter(FORMATS, pattern if "/" in pattern else f"{pattern}/*")
         if not matches:
-            raise UnknownFormat(f"no format is called {pattern}; the formats are {', '.join(FORMATS)}")
+            names = [*dict.fromkeys(fmt.name for fmt in FORMATS.values()), *FORMATS]
+            otherwise = f"there are {', '.join(FORMATS)}"
+            raise UnknownFormat(f"no format is called {pattern}: {suggestion(pattern, names, otherwise)}")
         chosen |= dict.fromkeys(matches)
     return tuple(chosen)
 
 
-def decode(fmt: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
+def decode(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Decoded:
     """Decode `data`.
 
     Raises:
@@ -285,17 +289,17 @@ def decode(fmt: Format, data: bytes, options: Options = DEFAULT) -> Decoded:
     return Decoded(value, reader.pos, tuple(reader.remarks))
 
 
-def layout(fmt: Format, data: bytes, options: Options = DEFAULT) -> Layout:
+def decode_with_trace(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
     """Decode `data` with a trace; a rejection is part of the result and is not raised."""
     reader = TracingReader(data, budget=Budget(options.max_output))
     try:
         value = fmt.decode(reader, options)
     except Rejected as rejected:
-        return Layout(tuple(reader.spans), None, rejected)
-    return Layout(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
+        return TracedDecode(tuple(reader.spans), None, rejected)
+    return TracedDecode(tuple(reader.spans), Decoded(value, reader.pos, tuple(reader.remarks)), None)
 
 
-def encode(fmt: Format, value: Json, options: Options = DEFAULT) -> bytes:
+def encode(fmt: Format, value: Json, options: Options = DEFAULT_OPTIONS) -> bytes:
     """Encode a value in JSON form.
 
     Raises:
@@ -306,7 +310,7 @@ def encode(fmt: Format, value: Json, options: Options = DEFAULT) -> bytes:
     return bytes(writer.data)
 
 
-def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
     """Return an iterator over the items of a stream.
 
     Raises:

@@ -52,12 +52,12 @@ def pytest_collection_modifyitems(
 
 
 def _items(session: pytest.Session, config: pytest.Config, spec: str) -> Iterator[pytest.Item]:
-    from wireproof.pytest_items import USAGE, CodecRun  # noqa: PLC0415 - only if `--codec` is used
+    from wireproof.pytest_run import USAGE_ERRORS, PytestRun  # noqa: PLC0415 - only if `--codec` is used
 
     try:
-        run = CodecRun.of(spec, config)
+        run = PytestRun.of(spec, config)
         names = [*run.names(), *run.properties()]
-    except USAGE as error:
+    except USAGE_ERRORS as error:
         raise pytest.UsageError(f"wireproof: {error}") from None
     if not names:
         raise pytest.UsageError(f"wireproof: no case for {spec}: check --codec-run and the adapter's claims")

@@ -11,10 +11,10 @@ def needed(value: Any) -> list[str]:
         return []
     messages = value["messages"]
     kind = value["partitioning"]["kind"]
-    atoms = [] if kind == "partition_id" else [f"feature:partitioning-{kind.replace('_', '-')}"]
-    atoms += ["feature:headers"] * any(message["headers"] for message in messages)
-    atoms += ["feature:message-id"] * any(message["id"] != "0" for message in messages)
-    return atoms
+    capabilities = [] if kind == "partition_id" else [f"feature:partitioning-{kind.replace('_', '-')}"]
+    capabilities += ["feature:headers"] * any(message["headers"] for message in messages)
+    capabilities += ["feature:message-id"] * any(message["id"] != "0" for message in messages)
+    return capabilities
 
 
 class Shelf(Decodes):

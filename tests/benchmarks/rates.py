@@ -19,7 +19,7 @@ from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.least import written
 from wireproof.formats import FORMATS, Format
 from wireproof.fuzz.instrument import instrument, modules_of
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 SEEDS = range(5)
 PARENTS = 200

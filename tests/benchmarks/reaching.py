@@ -17,7 +17,7 @@ from tests.coverage_goals import reached, states_of
 from wireproof import formats
 from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.raw import edited
-from wireproof.formats import Format, Layout
+from wireproof.formats import Format, TracedDecode
 
 Mutator = Callable[[Format, bytes, Random], bytes]
 LARGEST = 4096
@@ -41,7 +41,7 @@ def unnumbered(path: str) -> str:
     return re.sub("[0-9]+", "", path)
 
 
-def shown(seen: Layout) -> set[str]:
+def shown(seen: TracedDecode) -> set[str]:
     """What is new about an input if no other showed it."""
     if seen.rejected is not None:
         return {f"{seen.rejected.cls} {unnumbered(seen.rejected.path)}"}
@@ -73,7 +73,7 @@ def run(row: Format, mutator: Mutator, number: int, seconds: float, most: int = 
     start = time.process_time()
     while wanted and tried < most and time.process_time() - start < seconds:
         data = mutator(row, rng.choice(corpus), rng)
-        seen = formats.layout(row, data)
+        seen = formats.decode_with_trace(row, data)
         tried += 1
         new = reached(tuple(wanted.values()), seen)
         for state in new:

@@ -17,7 +17,7 @@ from wireproof import formats
 from wireproof.cases.strategies.damaged import written
 from wireproof.formats import FORMATS
 from wireproof.kafka import batch
-from wireproof.kafka.frame import MOST, Frame, measure
+from wireproof.kafka.size_and_magic import MAX_SIZE, SizeAndMagic, peek_whole_entry
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.reader import Reader
 
@@ -89,10 +89,10 @@ def test_the_reference_beside_itself_without_hooks(benchmark: Any, count: int, s
     data = batch_of(count, size)
     bare = without_hooks()
 
-    def run(read: Callable[[Reader, Frame], RecordBatch]) -> None:
+    def run(read: Callable[[Reader, SizeAndMagic], RecordBatch]) -> None:
         for _ in range(calls):
             reader = Reader(data)
-            frame = measure(reader, MOST)
+            frame = peek_whole_entry(reader, MAX_SIZE)
             assert frame is not None
             read(reader, frame)
 

@@ -15,5 +15,5 @@ def test_the_time_of_hostile_bytes(benchmark: BenchmarkFixture, name: str) -> No
     row, make = HOSTILE[name]
     data = make(max(1, KIB * 1024 * 100 // max(100, len(make(100)))))
     benchmark.extra_info["bytes"] = len(data)
-    layout = benchmark.pedantic(formats.layout, (row, data), rounds=1)
+    layout = benchmark.pedantic(formats.decode_with_trace, (row, data), rounds=1)
     assert layout.rejected or layout.decoded

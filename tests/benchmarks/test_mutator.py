@@ -10,7 +10,7 @@ from wireproof import formats
 from wireproof.cases.mutate import mutated, seed
 from wireproof.cases.mutate.least import written
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 INPUTS = 200
 ROUNDS = 5

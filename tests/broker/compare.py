@@ -26,7 +26,7 @@ from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import decoded, expectation
 from wireproof.trial.signature import signature
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))
 from wireproof_peers.regroup_records import split_log
@@ -64,7 +64,7 @@ def compare(folder: Path, counts: Counts) -> None:
     topics: dict[str, list[Any]] = {}
     for segment in segments:
         data = segment.read_bytes()
-        outcome = decoded(LOG, data, DEFAULT).outcome
+        outcome = decoded(LOG, data, DEFAULT_OPTIONS).outcome
         if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
             counts.differences.append(f"{dump.named(segment)}: the reference: {str(outcome)[:200]}")
             continue

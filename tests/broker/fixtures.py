@@ -25,7 +25,7 @@ from wireproof.cases.needs import atoms_of
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.trial.reference import decoded
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 TARGET = Path(__file__).resolve().parents[2] / "fixtures" / "kafka.log" / "mixed"
 TOPICS = ("brief", "compacted")
@@ -95,7 +95,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     client, topic = segment["client"], segment["topic"]
     data, value = path.read_bytes(), kafka.value(path)
     name = f"{client}-{topic}-{int(path.stem)}"
-    ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT).outcome
+    ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}

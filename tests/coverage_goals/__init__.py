@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.coverage_goals import heka, iggy, kafka
 from tests.coverage_goals.state import State
-from wireproof.formats import Format, Layout
+from wireproof.formats import Format, TracedDecode
 
 STATES: Final[dict[str, tuple[State, ...]]] = {**kafka.STATES, **iggy.STATES, **heka.STATES}
 """The states by the joined name of a row, or by the name of the format for its other revisions."""
@@ -19,7 +19,7 @@ def states_of(row: Format) -> tuple[State, ...]:
     return STATES.get(row.joined, STATES.get(row.name, ()))
 
 
-def reached(states: tuple[State, ...], seen: Layout) -> list[State]:
+def reached(states: tuple[State, ...], seen: TracedDecode) -> list[State]:
     """Return the states that a layout has reached."""
     return [state for state in states if state.holds(seen)]
 

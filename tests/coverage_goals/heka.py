@@ -5,10 +5,10 @@ from operator import attrgetter
 from typing import Any, Final
 
 from tests.coverage_goals.state import State, partly, refused, remarked, valued
-from wireproof.heka.message import Field
+from wireproof.heka.message import DynamicField
 
 
-def _fields(test: Callable[[Field], object]) -> Callable[[Any], bool]:
+def _fields(test: Callable[[DynamicField], object]) -> Callable[[Any], bool]:
     return lambda message: any(test(field) for field in message.fields)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tests.coverage_goals.state import State, partly, refused, remarked, valued
-from wireproof.kafka.arithmetic import (
-    APPEND_TIME,
-    CODEC,
+from wireproof.kafka.attribute_bits import (
+    CODEC_MASK,
     CONTROL,
-    HORIZON,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
@@ -24,7 +24,7 @@ def _records(test: Callable[[Record], object]) -> Callable[[RecordBatch], bool]:
 
 
 def _packed(codec: int, test: Callable[[RecordBatch], object]) -> Callable[[RecordBatch], bool]:
-    return lambda batch: batch.attributes & CODEC == codec and bool(test(batch))
+    return lambda batch: batch.attributes & CODEC_MASK == codec and bool(test(batch))
 
 
 def _repeated(batch: RecordBatch) -> bool:
@@ -71,12 +71,13 @@ BATCH: Final[tuple[State, ...]] = (
     valued("header key empty", _records(lambda r: any(not key for key, _ in r.headers))),
     valued("header key twice", _records(_same_key_twice)),
     valued("control with a typed record", _records(lambda r: r.control is not None)),
-    valued("LogAppendTime", lambda b: b.records and b.attributes & APPEND_TIME),
+    valued("LogAppendTime", lambda b: b.records and b.attributes & LOG_APPEND_TIME),
     valued("transactional", lambda b: b.records and b.attributes & TRANSACTIONAL),
     valued("idempotent", lambda b: b.producer_id >= 0 and b.base_sequence >= 0),
-    valued("delete horizon", lambda b: b.records and b.attributes & HORIZON),
+    valued("delete horizon", lambda b: b.records and b.attributes & DELETE_HORIZON),
     valued(
-        "LogAppendTime with delete horizon", lambda b: b.attributes & APPEND_TIME and b.attributes & HORIZON
+        "LogAppendTime with delete horizon",
+        lambda b: b.attributes & LOG_APPEND_TIME and b.attributes & DELETE_HORIZON,
     ),
     valued("duplicate offsets", _repeated),
     valued("several records", lambda b: len(b.records) > 2),
@@ -103,7 +104,7 @@ BATCH: Final[tuple[State, ...]] = (
 
 
 def _wrapped(codec: int) -> Callable[[Message], bool]:
-    return lambda message: bool(message.messages) and message.attributes & CODEC == codec
+    return lambda message: bool(message.messages) and message.attributes & CODEC_MASK == codec
 
 
 def _messages(magic: int) -> Iterator[State]:
@@ -132,7 +133,7 @@ _KIP57: Final = (valued("KIP-57 frame", _wrapped(3)), remarked("KIP-57 other che
 """LZ4 in v0: §2.3."""
 
 _TIMES: Final = (
-    valued("LogAppendTime wrapper", lambda m: m.messages and m.attributes & APPEND_TIME),
+    valued("LogAppendTime wrapper", lambda m: m.messages and m.attributes & LOG_APPEND_TIME),
     valued("wrapper of offset 0", lambda m: m.messages and m.offset == 0 and len(m.messages) > 1),
     valued("relative offsets", lambda m: m.messages and m.messages[0].offset > 0 and len(m.messages) > 1),
     remarked("time before -1", "negative-timestamp"),
@@ -156,7 +157,9 @@ LOG: Final[tuple[State, ...]] = (
     valued("v1 message", _of(Message, lambda m: m.magic == 1)),
     valued("wrapper", _of(Message, lambda m: m.messages)),
     valued("mixed magics", lambda log: len(_magics(log)) > 1),
-    valued("compressed batch behind another", lambda log: any(b.attributes & CODEC for b in log.batches[1:])),
+    valued(
+        "compressed batch behind another", lambda log: any(b.attributes & CODEC_MASK for b in log.batches[1:])
+    ),
     valued("control batch", _of(RecordBatch, lambda b: b.records and b.attributes & CONTROL)),
     remarked("offsets not monotonic", "offsets-not-monotonic"),
     refused("crc behind a whole entry", "crc-mismatch", "crc"),

@@ -5,8 +5,8 @@ from typing import Any
 
 from attrs import frozen
 
-from wireproof.formats import Layout
-from wireproof.wire.classes import RejectClass
+from wireproof.formats import TracedDecode
+from wireproof.wire.reject_classes import RejectClass
 
 
 @frozen
@@ -14,7 +14,7 @@ class State:
     """A condition that inputs must reach: a name, and a predicate on the layout of an input."""
 
     name: str
-    holds: Callable[[Layout], bool]
+    holds: Callable[[TracedDecode], bool]
 
 
 def valued(name: str, test: Callable[[Any], object]) -> State:
@@ -40,7 +40,7 @@ def refused(name: str, cls: RejectClass, path: str = "", *, packed: bool | None 
         packed: whether the position is inside decompressed bytes; None for both.
     """
 
-    def holds(seen: Layout) -> bool:
+    def holds(seen: TracedDecode) -> bool:
         rejected = seen.rejected
         if rejected is None or rejected.cls != cls or not rejected.path.endswith(path):
             return False

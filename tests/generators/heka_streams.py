@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from tests.generators.kafka_segments import MANIFEST, MIB, TAIL, Manifest, Verdict, differences, rows_of
-from wireproof.wire.writer import uvarint_bytes as varint
+from wireproof.wire.writer import encode_uvarint as varint
 
 STREAM: Final = 128 * MIB
 """Approximate bytes of a file."""

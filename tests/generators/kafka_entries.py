@@ -14,7 +14,7 @@ from typing import Final
 import google_crc32c
 from attrs import evolve, frozen
 
-from wireproof.wire.compress import CODECS, KIP57
+from wireproof.wire.compression import COMPRESSION_CODECS, LZ4_KIP57
 
 NOW: Final = 1_700_000_000_000
 
@@ -110,7 +110,7 @@ def _record(at: int, key: bytes, value: bytes) -> bytes:
 
 def _batch(parts: list[tuple[bytes, bytes]], codec: int, count: int | None = None) -> bytes:
     packed = b"".join(_record(at, key, value) for at, (key, value) in enumerate(parts))
-    packed = CODECS[codec].pack(packed) if codec else packed
+    packed = COMPRESSION_CODECS[codec].pack(packed) if codec else packed
     last = len(parts) - 1
     told = len(parts) if count is None else count
     return _framed(pack(">hiqqqhii", codec, last, NOW, NOW + last, -1, -1, -1, told) + packed)
@@ -138,7 +138,9 @@ def _old(magic: int, codec: int, parts: list[tuple[bytes, bytes]]) -> Entry:
     if not codec:
         return Entry(_message(magic, 0, 0, *parts[0]), magic, 0)
     inner = b"".join(_message(magic, at, 0, key, value) for at, (key, value) in enumerate(parts))
-    packer = KIP57 if (magic, codec) == (0, 3) else CODECS[codec]  # §2.3: the old header checksum
+    packer = (
+        LZ4_KIP57 if (magic, codec) == (0, 3) else COMPRESSION_CODECS[codec]
+    )  # §2.3: the old header checksum
     outer = _message(magic, len(parts) - 1, codec, None, packer.pack(inner))
     return Entry(outer, magic, codec, movable=False)
 

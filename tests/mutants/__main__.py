@@ -58,10 +58,10 @@ def _print_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     metavar="DIR",
     help="where the table lies: kill.json, which a second run goes on with, and kill.html",
 )
-@click.option("--examples", default=1000, type=click.IntRange(1), help="of the properties, for each mutant")
-@click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="of fuzzing, for each mutant")
-@click.option("--workers", default=1, type=click.IntRange(1), help="processes that fill a table")
-@click.option("--again", is_flag=True, help="run what kill.json holds already, too")
+@click.option("--examples", default=1000, type=click.IntRange(1), help="property examples for each mutant")
+@click.option("--fuzz-seconds", default=60, type=click.IntRange(1), help="seconds of fuzzing for each mutant")
+@click.option("--workers", default=1, type=click.IntRange(1), help="number of processes")
+@click.option("--again", is_flag=True, help="also run what kill.json already has")
 @with_fixtures
 def command(  # noqa: PLR0913 - the options of the tool
     *,

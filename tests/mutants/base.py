@@ -15,11 +15,11 @@ from wireproof.adapters.objects import refused
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import FORMATS, Decoded, Format
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 JsonObject = dict[str, Any]
 """A value in JSON form, which a hook may change in place: it is the mutant's own."""
@@ -113,7 +113,7 @@ class ReferenceCodec(Reference):
         """Plant the fault also in the value that was delivered before a rejection."""
         if rejected.before is None:
             return rejected
-        return rejected.delivering(self.patch_value(to_json(rejected.before), request, request.data))
+        return rejected.with_before(self.patch_value(to_json(rejected.before), request, request.data))
 
     def encode(self, request: Request) -> Outcome:
         """Encode through the hooks."""

@@ -9,8 +9,8 @@ from tests.mutants.base import JsonObject, ReferenceCodec, walk
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Rejected
 
 
 class RejectEverything(ReferenceCodec):

@@ -14,13 +14,13 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
-from wireproof.heka.message import FIELD, MESSAGE
-from wireproof.heka.schema import Slot, octets
+from wireproof.heka.message import FIELD_SCHEMA, MESSAGE_SCHEMA
+from wireproof.heka.schema import SchemaField, read_octets
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import FIXED64, LENGTH, VARINT, WireField
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.rejection import Rejected
 
 # --- messages ---
 
@@ -29,33 +29,35 @@ class UuidAnyLength(PatchedTable):
     """Takes a uuid of any length, as Go and protobuf do."""
 
     name = "heka-uuid-any-length"
-    table = MESSAGE
+    table = MESSAGE_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Any bytes are a uuid."""
-        return {1: Slot("uuid", octets)}
+        return {1: SchemaField("uuid", read_octets)}
 
 
 class TimestampDouble(PatchedTable):
     """Keeps a timestamp in a double, as Lua does."""
 
     name = "heka-timestamp-double"
-    table = MESSAGE
+    table = MESSAGE_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """53 bits of it."""
-        return {2: changed_slot(MESSAGE[2], lambda value: int(float(value)))}
+        return {2: changed_slot(MESSAGE_SCHEMA[2], lambda value: int(float(value)))}
 
 
 class Int32FiveBytes(PatchedTable):
     """Reads the five-byte -1 of Go's encoder as 4294967295, as Lua's table decoder does."""
 
     name = "heka-int32-five-bytes"
-    table = MESSAGE
+    table = MESSAGE_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Severity and pid."""
-        return {number: evolve(MESSAGE[number], read=_wide(MESSAGE[number])) for number in (5, 8)}
+        return {
+            number: evolve(MESSAGE_SCHEMA[number], read=_wide(MESSAGE_SCHEMA[number])) for number in (5, 8)
+        }
 
 
 class PackedOnly(PatchedTable):
@@ -63,9 +65,9 @@ class PackedOnly(PatchedTable):
 
     name = "heka-packed-only"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Return the rows of the three arrays of numbers."""
-        return {number: evolve(FIELD[number], wires=(LENGTH,)) for number in (6, 7, 8)}
+        return {number: evolve(FIELD_SCHEMA[number], wires=(LENGTH_DELIMITED,)) for number in (6, 7, 8)}
 
 
 class UnpackedOnly(PatchedTable):
@@ -73,9 +75,9 @@ class UnpackedOnly(PatchedTable):
 
     name = "heka-unpacked-only"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Return the rows of the three arrays of numbers."""
-        return {number: evolve(FIELD[number], wires=(VARINT, FIXED64)) for number in (6, 7, 8)}
+        return {number: evolve(FIELD_SCHEMA[number], wires=(VARINT, FIXED64)) for number in (6, 7, 8)}
 
 
 class BoolAsByte(PatchedTable):
@@ -83,9 +85,9 @@ class BoolAsByte(PatchedTable):
 
     name = "heka-bool-as-byte"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """80 00 is true to it."""
-        return {8: evolve(FIELD[8], read=_first_byte)}
+        return {8: evolve(FIELD_SCHEMA[8], read=_first_byte)}
 
 
 class BoolLow32(PatchedTable):
@@ -93,9 +95,9 @@ class BoolLow32(PatchedTable):
 
     name = "heka-bool-low-32-bits"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """2^32 is false to it."""
-        return {8: evolve(FIELD[8], read=_low_32)}
+        return {8: evolve(FIELD_SCHEMA[8], read=_low_32)}
 
 
 class DoubleBigEndian(PatchedTable):
@@ -103,9 +105,9 @@ class DoubleBigEndian(PatchedTable):
 
     name = "heka-double-big-endian"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Every double reversed."""
-        return {7: changed_slot(FIELD[7], lambda values: [bits[::-1] for bits in values])}
+        return {7: changed_slot(FIELD_SCHEMA[7], lambda values: [bits[::-1] for bits in values])}
 
 
 class FieldNameOptional(ReferenceCodec):
@@ -178,7 +180,7 @@ class ArrayReversed(ReferenceCodec):
 # --- parts ---
 
 
-def _wide(slot: Slot) -> Callable[[Reader, WireField, str], int]:
+def _wide(slot: SchemaField) -> Callable[[Reader, WireField, str], int]:
     def read(reader: Reader, wire: WireField, name: str) -> int:
         value: int = slot.read(reader, wire, name)
         return wire.value if wire.value >> 32 == 0 else value

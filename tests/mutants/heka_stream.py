@@ -11,15 +11,15 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Decoded, Format
-from wireproof.heka.framing import FRAMINGS
-from wireproof.heka.header import HEADER
-from wireproof.heka.schema import Slot
-from wireproof.wire.items import Item
+from wireproof.heka.header import HEADER_SCHEMA
+from wireproof.heka.resync_modes import RESYNC_MODES
+from wireproof.heka.schema import SchemaField
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.protobuf import WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 # --- frames ---
 
@@ -28,20 +28,20 @@ class LastLengthWins(PatchedTable):
     """Takes the last of two message_lengths, as Go does."""
 
     name = "heka-last-length-wins"
-    table = HEADER
+    table = HEADER_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Two are allowed."""
-        return {1: evolve(HEADER[1], once=False)}
+        return {1: evolve(HEADER_SCHEMA[1], once=False)}
 
 
 class FirstLengthWins(PatchedTable):
     """Takes the first of two message_lengths, as C does."""
 
     name = "heka-first-length-wins"
-    table = HEADER
+    table = HEADER_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Report the later ones as the first."""
         seen: list[tuple[Reader, int]] = []
 
@@ -50,18 +50,18 @@ class FirstLengthWins(PatchedTable):
                 seen.append((reader, wire.value))
             return seen[-1][1]
 
-        return {1: Slot("message_length", read, HEADER[1].wires)}
+        return {1: SchemaField("message_length", read, HEADER_SCHEMA[1].wires)}
 
 
 class LengthModulo(PatchedTable):
     """Takes message_length modulo 2^32, as Go and Python do."""
 
     name = "heka-length-modulo"
-    table = HEADER
+    table = HEADER_SCHEMA
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Keep the low 32 bits."""
-        return {1: changed_slot(HEADER[1], lambda value: value & 0xFFFF_FFFF)}
+        return {1: changed_slot(HEADER_SCHEMA[1], lambda value: value & 0xFFFF_FFFF)}
 
 
 class _SignedBytes(Reader):
@@ -202,11 +202,11 @@ class NoEndRescan(PatchedTable):
     """Waits for a false separator at the end of a stream, as Go and C do."""
 
     name = "heka-no-end-rescan"
-    table = FRAMINGS
+    table = RESYNC_MODES
 
     def rows(self) -> Mapping[str, Any]:
         """Report the end as the tail, whatever it contains."""
-        return {"strict": evolve(FRAMINGS["strict"], rescans=False)}
+        return {"strict": evolve(RESYNC_MODES["strict"], rescans=False)}
 
 
 class ChunksAlone(ReferenceCodec):

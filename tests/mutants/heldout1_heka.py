@@ -13,25 +13,25 @@ from tests.mutants.base import ReferenceCodec, walk, with_options
 from tests.mutants.patched import Patched
 from tests.mutants.patched_heka import PatchedTable
 from wireproof.adapters.contract import Request
-from wireproof.heka import auth
-from wireproof.heka.header import Header
-from wireproof.heka.message import FIELD
-from wireproof.heka.schema import Slot
+from wireproof.heka import hmac_signature
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import FIELD_SCHEMA
+from wireproof.heka.schema import SchemaField
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import LENGTH, WireField
+from wireproof.wire.protobuf import LENGTH_DELIMITED, WireField
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
 
 # --- messages: heka.md, sections 1 and 4 ---
 
 
-def _packed_once_packed(slot: Slot) -> Slot:
+def _packed_once_packed(slot: SchemaField) -> SchemaField:
     """Return the row; it drops unpacked values that follow packed ones of the same Field."""
     packed: list[Reader] = []
 
     def read(reader: Reader, wire: WireField, name: str) -> Any:  # noqa: ANN401 - as the row reads it
         found = slot.read(reader, wire, name)
-        if wire.wire == LENGTH:
+        if wire.wire == LENGTH_DELIMITED:
             packed[:] = [reader]
         elif packed and packed[0] is reader:
             return []
@@ -45,9 +45,9 @@ class PackedOncePacked(PatchedTable):
 
     name = "heka-packed-once-packed"
 
-    def rows(self) -> Mapping[int, Slot]:
+    def rows(self) -> Mapping[int, SchemaField]:
         """Integers, doubles and bools."""
-        return {number: _packed_once_packed(FIELD[number]) for number in (6, 7, 8)}
+        return {number: _packed_once_packed(FIELD_SCHEMA[number]) for number in (6, 7, 8)}
 
 
 QUIET: Final = "7ff8000000000000"
@@ -74,10 +74,10 @@ def _is_nan(bits: str) -> bool:
 
 # --- streams: heka.md, sections 2 and 3 ---
 
-_digest = auth.digest
+_digest = hmac_signature.hmac_digest
 
 
-def _as_long_as_stored(header: Header, key: bytes, message: bytes) -> bytes:
+def _as_long_as_stored(header: HekaHeader, key: bytes, message: bytes) -> bytes:
     whole = _digest(header, key, message)
     return whole[: len(header.hmac)] if header.hmac else whole
 
@@ -87,7 +87,7 @@ class HmacPrefix(Patched):
 
     name = "heka-hmac-prefix"
     system = "heka"
-    patches = ((auth, "digest", _as_long_as_stored),)
+    patches = ((hmac_signature, "digest", _as_long_as_stored),)
 
 
 class LimitFixed(ReferenceCodec):

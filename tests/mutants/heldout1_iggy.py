@@ -20,10 +20,10 @@ from wireproof.iggy.headers import Tlv
 from wireproof.iggy.kinds import is_utf8
 from wireproof.iggy.limits import Limits
 from wireproof.iggy.message import Sent
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
+from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
 

@@ -12,11 +12,11 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec
 from tests.mutants.kafka_helpers import KafkaMutant
 from tests.mutants.patched import Patched
-from wireproof.kafka import batch, control, delivery, message
-from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, TRANSACTIONAL
-from wireproof.kafka.message import Head
-from wireproof.kafka.record import Shape
-from wireproof.kafka.values import Entry, Message, RecordBatch
+from wireproof.kafka import batch, consumer_view, control_record, message
+from wireproof.kafka.attribute_bits import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.record import BatchContext
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.reader import Reader
 
 
@@ -31,8 +31,8 @@ class PatchedKafka(Patched):
 _effective, _base = message._effective, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
-def _effective_by_either(one: Message, head: Head, base: int) -> Message:
-    either = head.attributes | one.attributes & APPEND_TIME
+def _effective_by_either(one: Message, head: MessageHeader, base: int) -> Message:
+    either = head.attributes | one.attributes & LOG_APPEND_TIME
     return _effective(one, evolve(head, attributes=either), base)
 
 
@@ -43,7 +43,7 @@ class InnerTimestampTypeBelieved(PatchedKafka):
     patches = ((message, "_effective", _effective_by_either),)
 
 
-def _base_from_count(inner: Reader, head: Head, stored: list[int]) -> int:
+def _base_from_count(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
     base = _base(inner, head, stored)
     return head.offset - len(stored) + 1 if head.magic and head.offset else base
 
@@ -55,7 +55,7 @@ class WrapperBaseFromCount(PatchedKafka):
     patches = ((message, "_base", _base_from_count),)
 
 
-def _base_of_v0_too(inner: Reader, head: Head, stored: list[int]) -> int:
+def _base_of_v0_too(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
     return _base(inner, evolve(head, magic=1), stored)
 
 
@@ -69,8 +69,8 @@ class V0OffsetsRebased(PatchedKafka):
 # --- records: kafka.md, sections 1.8 and 4 ---
 
 
-def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> Shape:  # noqa: ANN401 - handed on
-    shape = Shape(base_offset, base_timestamp, **rest)
+def _shape(base_offset: int, base_timestamp: int, **rest: Any) -> BatchContext:  # noqa: ANN401 - handed on
+    shape = BatchContext(base_offset, base_timestamp, **rest)
     return evolve(shape, append_timestamp=None) if shape.compressed else shape
 
 
@@ -103,8 +103,8 @@ class Varint31Bits(KafkaMutant):
 # --- the consumer: kafka.md, section 1.9 ---
 
 
-class _FromBase(delivery.Aborted):
-    def hides(self, entry: Entry) -> bool:
+class _FromBase(consumer_view.AbortedTransactions):
+    def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that the first offset of a batch counts where its last one does."""
         if not isinstance(entry, RecordBatch):
             return False
@@ -120,13 +120,13 @@ class AbortedFromBaseOffset(PatchedKafka):
     """Has an aborted transaction begin only with the first batch that lies wholly behind its first offset."""
 
     name = "aborted-from-base-offset"
-    patches = ((delivery, "Aborted", _FromBase),)
+    patches = ((consumer_view, "Aborted", _FromBase),)
 
 
-class _ClosesAll(delivery.Aborted):
+class _ClosesAll(consumer_view.AbortedTransactions):
     def _close(self, marker: RecordBatch) -> None:
         typed = marker.records[0].control if marker.records else None
-        if typed is not None and typed.type == control.ABORT:
+        if typed is not None and typed.type == control_record.ABORT:
             self._open.clear()
 
 
@@ -134,13 +134,13 @@ class AbortMarkerClosesAll(PatchedKafka):
     """Ends the aborted transactions of every producer at the marker of one."""
 
     name = "abort-marker-closes-all"
-    patches = ((delivery, "Aborted", _ClosesAll),)
+    patches = ((consumer_view, "Aborted", _ClosesAll),)
 
 
-_drop_earlier = delivery._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
+_drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _whole_wrappers(entry: Entry, offset: int | None) -> Entry | None:
+def _whole_wrappers(entry: LogEntry, offset: int | None) -> LogEntry | None:
     delivered = _drop_earlier(entry, offset)
     return entry if delivered is not None and isinstance(entry, Message) else delivered
 
@@ -149,12 +149,12 @@ class FetchOffsetSkipsWrappers(PatchedKafka):
     """Delivers a whole wrapper of which a part lies below the fetch offset."""
 
     name = "fetch-offset-skips-wrappers"
-    patches = ((delivery, "_drop_earlier", _whole_wrappers),)
+    patches = ((consumer_view, "_drop_earlier", _whole_wrappers),)
 
 
 # --- control records: kafka.md, section 1.9 ---
 
-_type = control._type  # noqa: SLF001 - the part that is wrong in the mutant
+_type = control_record._type  # noqa: SLF001 - the part that is wrong in the mutant
 
 
 def _type_of_version_0(reader: Reader, key: bytes | None, at: int) -> int:
@@ -167,7 +167,7 @@ class ControlKeyVersionExact(PatchedKafka):
     """Refuses a control key of a version above 0, which is to be read as 0."""
 
     name = "control-key-version-exact"
-    patches = ((control, "_type", _type_of_version_0),)
+    patches = ((control_record, "_type", _type_of_version_0),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

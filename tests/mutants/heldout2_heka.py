@@ -11,13 +11,13 @@ from typing import Any, Final
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
-from wireproof.heka import auth, frame, message, scan
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import Header
-from wireproof.heka.schema import Collected, Slot, collect
+from wireproof.heka import frame, hmac_signature, message, scan
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.schema import CollectedFields, SchemaField, collect_fields
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
@@ -49,9 +49,9 @@ FIRST_VALUE: Final = 4
 """The least tag of a Field's values."""
 
 
-def _collect_name_first(reader: Reader, schema: Mapping[int, Slot], **how: Any) -> Collected:  # noqa: ANN401 - handed on
-    got = collect(reader, schema, **how)
-    if schema is message.FIELD and "name" in got.values:
+def _collect_name_first(reader: Reader, schema: Mapping[int, SchemaField], **how: Any) -> CollectedFields:  # noqa: ANN401 - handed on
+    got = collect_fields(reader, schema, **how)
+    if schema is message.FIELD_SCHEMA and "name" in got.values:
         before = got.order[: got.order.index(1)]
         if any(number >= FIRST_VALUE for number in before):
             raise reader.reject("missing-field", "name", "a value before it", at=got.at["name"])
@@ -68,7 +68,7 @@ class NameFirst(PatchedHeka):
 _put = message._put  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _put_unless_default(writer: Writer, number: int, slot: Slot, value: bytes | int | None) -> None:
+def _put_unless_default(writer: Writer, number: int, slot: SchemaField, value: bytes | int | None) -> None:
     if value:
         _put(writer, number, slot, value)
 
@@ -105,7 +105,7 @@ class UnitSeparatorUnchecked(PatchedHeka):
 _read = frame.read
 
 
-def _read_line(reader: Reader, options: Options) -> Frame | None:
+def _read_line(reader: Reader, options: Options) -> HekaFrame | None:
     found = _read(reader, options)
     if found is not None and reader.data[reader.pos : reader.pos + 1] == b"\n":
         reader.skip("newline", 1)
@@ -122,7 +122,7 @@ class NewlineAfterFrame(PatchedHeka):
 # --- signatures: heka.md, section 3 ---
 
 
-def _md5(header: Header, key: bytes, data: bytes) -> bytes:
+def _md5(header: HekaHeader, key: bytes, data: bytes) -> bytes:
     del header
     return hmac.digest(key, data, "md5")
 
@@ -131,7 +131,7 @@ class HashFunctionIgnored(PatchedHeka):
     """Computes HMAC-MD5, whatever function the header names."""
 
     name = "heka-hash-function-ignored"
-    patches = ((auth, "digest", _md5),)
+    patches = ((hmac_signature, "digest", _md5),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

@@ -17,8 +17,8 @@ from wireproof.iggy.headers import Tlv
 from wireproof.iggy.jsontext import Node
 from wireproof.iggy.layout import Checksum, Layout, Length
 from wireproof.iggy.tagged import Tag, read_value
+from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 

@@ -12,16 +12,16 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
-from wireproof.kafka import batch, control, delivery, log, message
-from wireproof.kafka.arithmetic import TRANSACTIONAL
-from wireproof.kafka.message import Head
-from wireproof.kafka.values import Endpoint, Entry, Message, RecordBatch
+from wireproof.kafka import batch, consumer_view, control_record, log, message
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.message import MessageHeader
+from wireproof.kafka.values import Endpoint, LogEntry, Message, RecordBatch
 from wireproof.wire import gzip, lz4
 from wireproof.wire.checksums import crc32
+from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
+from wireproof.wire.output_buffer import decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.unpacking import failed
-from wireproof.wire.values import Json
 from wireproof.wire.writer import Writer
 
 
@@ -36,7 +36,7 @@ class PatchedKafka(Patched):
 _header = batch._header  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _header_of_one_byte(entry: Reader) -> batch.Header:
+def _header_of_one_byte(entry: Reader) -> batch.BatchHeader:
     header = _header(entry)
     low = header.batch.attributes & 0xFF
     return evolve(header, batch=evolve(header.batch, attributes=low))
@@ -82,7 +82,7 @@ class Lz4BlockChecksumUnverified(PatchedKafka):
 def _ten_bytes(reader: Reader) -> None:
     start = reader.pos
     if reader.uint16le("magic") != gzip.MAGIC or reader.uint8("method") != gzip.DEFLATE:
-        raise failed(reader, "magic", "no gzip member", start)
+        raise decompress_failed(reader, "magic", "no gzip member", start)
     reader.skip("rest", 7)
 
 
@@ -97,9 +97,9 @@ class GzipHeaderTenBytes(PatchedKafka):
 
 
 def _endpoint_signed(reader: Reader) -> Endpoint:
-    name, host = control._text(reader, "name"), control._text(reader, "host")  # noqa: SLF001 - a part of the codec
+    name, host = control_record._text(reader, "name"), control_record._text(reader, "host")  # noqa: SLF001 - a part of the codec
     endpoint = Endpoint(name, host, reader.int16("port"))
-    control._tags(reader)  # noqa: SLF001 - a part of the codec
+    control_record._tags(reader)  # noqa: SLF001 - a part of the codec
     return endpoint
 
 
@@ -107,7 +107,7 @@ class VoterPortSigned(PatchedKafka):
     """Reads the port of a KRaft voter with a sign."""
 
     name = "voter-port-signed"
-    patches = ((control, "_endpoint", _endpoint_signed),)
+    patches = ((control_record, "_endpoint", _endpoint_signed),)
 
 
 # --- messages and wrappers: kafka.md, sections 2.1 and 2.2 ---
@@ -115,7 +115,7 @@ class VoterPortSigned(PatchedKafka):
 _plain, _base = message._plain, message._base  # noqa: SLF001 - the parts that are wrong in the mutants
 
 
-def _plain_unsealed_inside(entry: Reader, head: Head) -> Message:
+def _plain_unsealed_inside(entry: Reader, head: MessageHeader) -> Message:
     return _plain(entry, evolve(head, crc_valid=True) if entry.space else head)
 
 
@@ -126,7 +126,7 @@ class InnerCrcUnchecked(PatchedKafka):
     patches = ((message, "_plain", _plain_unsealed_inside),)
 
 
-def _base_below_none(inner: Reader, head: Head, stored: list[int]) -> int:
+def _base_below_none(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
     base = _base(inner, head, stored)
     return -stored[-1] if head.magic and not head.offset else base
 
@@ -141,8 +141,8 @@ class WrapperOffsetZeroRebased(PatchedKafka):
 def _seal_from_attributes(writer: Writer, start: int) -> None:
     end = len(writer.data)
     writer.patch("size", "int32", start + 8, end - start - 12)
-    covered = bytes(writer.data[start + message.ATTRIBUTES :])
-    writer.patch("crc", "uint32", start + message.CRC, crc32(covered))
+    covered = bytes(writer.data[start + message.ATTRIBUTES_AT :])
+    writer.patch("crc", "uint32", start + message.CRC_AT, crc32(covered))
 
 
 class EncodeLegacyCrcFromAttributes(PatchedKafka):
@@ -161,14 +161,14 @@ class _EmptySeen(Exception):  # noqa: N818 - no error, it ends a loop
     """A batch without records was read."""
 
 
-class _UntilEmpty(list[Entry]):
-    def append(self, one: Entry) -> None:
+class _UntilEmpty(list[LogEntry]):
+    def append(self, one: LogEntry) -> None:
         super().append(one)
         if isinstance(one, RecordBatch) and not one.records:
             raise _EmptySeen
 
 
-def _read_until_empty(reader: Reader, options: Options, entries: list[Entry]) -> None:
+def _read_until_empty(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
     seen, scope = _UntilEmpty(), reader.scope
     try:
         _read_all(reader, options, seen)
@@ -185,8 +185,8 @@ class EmptyBatchEndsLog(PatchedKafka):
     patches = ((log, "_read_all", _read_until_empty),)
 
 
-class _HidesPlainToo(delivery.Aborted):
-    def hides(self, entry: Entry) -> bool:
+class _HidesPlainToo(consumer_view.AbortedTransactions):
+    def hides(self, entry: LogEntry) -> bool:
         """As the reference, but that every batch counts as transactional."""
         if isinstance(entry, RecordBatch):
             return super().hides(evolve(entry, attributes=entry.attributes | TRANSACTIONAL))
@@ -197,7 +197,7 @@ class AbortedHidesPlain(PatchedKafka):
     """Drops a producer's batches outside any transaction, too, while one of its transactions is aborted."""
 
     name = "aborted-hides-plain"
-    patches = ((delivery, "Aborted", _HidesPlainToo),)
+    patches = ((consumer_view, "Aborted", _HidesPlainToo),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

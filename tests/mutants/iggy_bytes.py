@@ -23,11 +23,11 @@ from wireproof.cases.damage import right
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.kinds import BY_CODE
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 
 class BigEndianReader(Reader):
@@ -96,7 +96,7 @@ class TailDropped(IggyMutant):
         ):
             return refused(rejected)
         count, at = int(torn[1]), 0 if request.revision in ("0.0.30", "0.0.40") else 12
-        spans = formats.layout(row_of(request), request.data, request.options).spans
+        spans = formats.decode_with_trace(row_of(request), request.data, request.options).spans
         end = next(span.start for span in spans if span.path.startswith(f"messages[{count}]."))
         body = request.data[:at] + count.to_bytes(4, "little") + request.data[at + 4 : end]
         outcome = self.decode(evolve(request, data=body))
@@ -111,7 +111,7 @@ class ChecksumSkipped(IggyMutant):
     def patch_input(self, data: bytes, request: Request) -> bytes:
         """Correct each wrong checksum."""
         while request.format == "iggy.log":
-            found = formats.layout(row_of(request), data, request.options)
+            found = formats.decode_with_trace(row_of(request), data, request.options)
             if found.rejected is None or found.rejected.cls != "crc-mismatch":
                 break
             span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)

@@ -13,7 +13,7 @@ from tests.mutants.iggy_helpers import IggyMutant
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 
 @frozen

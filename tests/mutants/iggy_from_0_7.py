@@ -13,9 +13,9 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.iggy import indexed, log, message, poll
 from wireproof.iggy.layout import CRC32, Checksum, Layout
+from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 UNCHECKED: Final = (

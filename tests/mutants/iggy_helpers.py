@@ -7,7 +7,7 @@ from tests.mutants.base import JsonObject, ReferenceCodec, walk
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.values import Json, canonical
+from wireproof.wire.json_values import Json, canonical_json
 
 
 class IggyMutant(ReferenceCodec):
@@ -38,7 +38,7 @@ def header_values_of(value: Json) -> Iterator[JsonObject]:
 
 def collapsed(headers: list[Any]) -> list[Any]:
     """Return the map with the last entry of each key."""
-    last = {canonical(key): [key, held] for key, held in headers}
+    last = {canonical_json(key): [key, held] for key, held in headers}
     return list(last.values())
 
 

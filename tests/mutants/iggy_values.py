@@ -6,7 +6,7 @@ from tests.mutants.base import walk
 from tests.mutants.iggy_helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.iggy.kinds import BY_NAME
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 
 class KindSwap(IggyMutant):

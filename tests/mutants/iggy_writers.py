@@ -14,7 +14,7 @@ from tests.mutants.iggy_helpers import IggyMutant, header_values_of, maps_of, me
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
 from wireproof.iggy.kinds import BY_NAME
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 
 class WritesBigEndianNumbers(IggyMutant):

@@ -15,7 +15,7 @@ from tests.mutants.kafka_helpers import (
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 
 class Swallows(KafkaMutant):

@@ -20,7 +20,7 @@ from tests.mutants.kafka_helpers import (
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 # --- checksums: kafka.md, section 1.1 ---
 

@@ -10,7 +10,7 @@ from tests.mutants.kafka_helpers import (
     KafkaMutant,
 )
 from wireproof.adapters.contract import Request
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 # --- encoders ---
 

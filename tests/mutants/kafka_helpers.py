@@ -11,7 +11,7 @@ from typing import Final
 from tests.mutants.base import JsonObject, ReferenceCodec
 from wireproof.adapters.contract import Request
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 SIZE: Final = Struct(">i")
 CHECKSUM: Final = Struct(">I")

@@ -14,9 +14,9 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 # --- logs: kafka.md, section 2.4 ---
 
@@ -56,7 +56,7 @@ class PrefixLostOnRefusal(KafkaMutant):
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
         """Refuse with nothing before."""
         delivered: object = {"batches": []} if request.format == "kafka.log" else None
-        return refused(rejected.delivering(delivered))
+        return refused(rejected.with_before(delivered))
 
 
 class FirstMagicForAll(KafkaMutant):

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from tests.mutants.kill_table import Cell, Row, Table
 from tests.mutants.registry import PREFIX
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 
 LONGEST = 110
 """Characters of an id or token that a view shows."""
@@ -88,7 +88,7 @@ def html(table: Table, texts: Mapping[str, str]) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(escape_unsafe(text))
 
 
 def _sums(table: Table) -> Iterator[str]:

@@ -9,8 +9,8 @@ from attrs import evolve
 from tests.mutants.base import ReferenceCodec
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
-from wireproof.heka.message import FIELD
-from wireproof.heka.schema import Slot
+from wireproof.heka.message import FIELD_SCHEMA
+from wireproof.heka.schema import SchemaField
 
 Table = MutableMapping[Any, Any]
 
@@ -30,7 +30,7 @@ class PatchedTable(ReferenceCodec):
     """The reference with other rows in `table` during each request; a base class, no mutant itself."""
 
     system = "heka"
-    table: ClassVar[Table] = FIELD
+    table: ClassVar[Table] = FIELD_SCHEMA
 
     def rows(self) -> Mapping[Any, Any]:
         """Return the wrong rows."""
@@ -47,6 +47,6 @@ class PatchedTable(ReferenceCodec):
             return super().scan(request)
 
 
-def changed_slot(slot: Slot, change: Callable[[Any], Any]) -> Slot:
+def changed_slot(slot: SchemaField, change: Callable[[Any], Any]) -> SchemaField:
     """Return the row `slot`, which passes the values that it reads through `change`."""
     return evolve(slot, read=lambda reader, wire, name: change(slot.read(reader, wire, name)))

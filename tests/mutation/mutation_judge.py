@@ -15,7 +15,7 @@ from wireproof.cases.derived import broken, derived
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.plan import request_for
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 TWIN = Verdict("pass", "canonical")
 """A twin that is not selected does not execute the change: it passes as it did before."""

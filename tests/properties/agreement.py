@@ -5,13 +5,13 @@ from typing import Any
 from wireproof import columnar, formats
 from wireproof.formats import FORMATS
 from wireproof.kafka.values import Message
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 LOG = FORMATS["kafka.log/mixed"]
 
 
-def assert_agrees(data: bytes, options: Options = DEFAULT) -> tuple[int, int]:
+def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int, int]:
     """Hold `scan` and `records` to the reference; how many frames without remarks, how many handed over."""
     wanted = list(formats.scan(LOG, [data], options))
     frames = columnar.scan(data, options)

@@ -10,13 +10,13 @@ from wireproof.cases.strategies.damaged import written
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.fuzz.oracles import told
 from wireproof.strategies import nearly_valid, values
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 __all__ = ["FORMATS", "LIFTED", "STREAMS", "each", "entries", "nearly", "read", "told", "valued", "written"]
 
 STREAMS = [row for row in FORMATS.values() if row.scan is not None]
 
-LIFTED = [row for row in FORMATS.values() if row.lifts_to is not None]
+LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
 
 def each(rows: Any = None) -> pytest.MarkDecorator:

@@ -9,10 +9,10 @@ from subjects import STREAMS, each, nearly, read, valued
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.remarks import REMARKS
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 LEAVES = (
     st.none()
@@ -30,10 +30,10 @@ def test_any_bytes_are_answered_or_refused(row: Format) -> None:
     def holds(data: bytes) -> None:
         seen = read(row, data)
         if isinstance(seen, Rejected):
-            assert seen.cls in CLASSES
+            assert seen.cls in REJECT_CLASSES
         else:
             assert 0 <= seen.consumed <= len(data)
-            assert {remark.cls for remark in seen.remarks} <= REMARKS.keys()
+            assert {remark.cls for remark in seen.remarks} <= REMARK_CLASSES.keys()
 
     holds()
 
@@ -42,7 +42,7 @@ def test_any_bytes_are_answered_or_refused(row: Format) -> None:
 def test_a_trace_changes_no_answer(row: Format) -> None:
     @given(st.one_of(st.binary(max_size=200), nearly(row)))
     def holds(data: bytes) -> None:
-        seen, layout = read(row, data), formats.layout(row, data)
+        seen, layout = read(row, data), formats.decode_with_trace(row, data)
         if isinstance(seen, Rejected):
             assert layout.rejected is not None
             assert (layout.rejected.cls, layout.rejected.at, layout.rejected.path) == (

@@ -16,7 +16,7 @@ from wireproof import columnar
 from wireproof.cases.case import Case, Chunks, Data
 from wireproof.formats import FORMATS, Format
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.compress import compress
+from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
 
 ROWS = [row for row in FORMATS.values() if row.name.startswith("kafka.")]

@@ -8,12 +8,12 @@ from subjects import nearly, valued, written
 from wireproof import columnar, formats
 from wireproof.cases.case import Chunks, Data
 from wireproof.formats import FORMATS
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 STREAM = FORMATS["heka.stream/0.10"]
 
 
-def assert_agrees(data: bytes, options: Options = DEFAULT) -> tuple[int, int]:
+def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int, int]:
     """Hold the scan to the reference; how many frames there are, how many the kernels answered."""
     wanted = list(formats.scan(STREAM, [data], options))
     frames = columnar.scan_heka(data, options)

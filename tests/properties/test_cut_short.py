@@ -6,7 +6,7 @@ from subjects import FORMATS, STREAMS, each, entries, read, valued, written
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 NOTHING = "iggy.reply/0.11"
 """A body of no bytes confirms nothing, as a count of 0 does."""

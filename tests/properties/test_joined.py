@@ -10,8 +10,8 @@ from wireproof.formats import Format
 
 @each(LIFTED)
 def test_joined_entries_are_a_stream_of_their_values(row: Format) -> None:
-    assert row.lifts_to is not None
-    name, revision, _ = row.lifts_to
+    assert row.wrapped_by is not None
+    name, revision, _ = row.wrapped_by
     stream = FORMATS[f"{name}/{revision}"]
 
     @given(st.lists(valued(row), max_size=3))

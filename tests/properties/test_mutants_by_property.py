@@ -11,7 +11,7 @@ from wireproof.adapters.contract import Request
 from wireproof.adapters.reference import Reference
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
 
 FINDING = settings(phases=[Phase.generate], max_examples=300, derandomize=True, database=None, deadline=None)
 

@@ -7,7 +7,7 @@ from subjects import FORMATS, each, read, valued, written
 from wireproof import formats
 from wireproof.cases.damage import CHECKSUMS
 from wireproof.formats import Format
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 SEALING = ("kafka.", "iggy.log/", "iggy.send/0.11")
 
@@ -21,7 +21,7 @@ OPEN = {"wrapper-crc"}
 def sealed_bytes(row: Format, data: bytes) -> list[int]:
     """The places of all checksums on the wire and of all that they are over."""
     found: set[int] = set()
-    for span in formats.layout(row, data).spans:
+    for span in formats.decode_with_trace(row, data).spans:
         if span.cover is not None and span.cover.kind in CHECKSUMS and not span.space:
             found |= {*range(span.start, span.end), *range(span.cover.start, span.cover.end)}
     return sorted(found)

@@ -19,11 +19,11 @@ from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Accepted
 from wireproof.cases.strategies import kafka
 from wireproof.formats import Format
-from wireproof.heka.message import Message
-from wireproof.kafka.arithmetic import CODEC
+from wireproof.heka.message import HekaMessage
+from wireproof.kafka.attribute_bits import CODEC_MASK
 from wireproof.kafka.values import Log, RecordBatch
-from wireproof.wire.observe import project, tree_of
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.observed_fields import field_tree, project
 
 V2 = FORMATS["kafka.batch/v2"]
 LOG = FORMATS["kafka.log/mixed"]
@@ -49,7 +49,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def all_text(message: Message) -> bool:
+def all_text(message: HekaMessage) -> bool:
     """protobuf writes no string that is not UTF-8: heka.message/0.10/text/no-utf8."""
     named = (message.type, message.logger, message.payload, message.env_version, message.hostname)
     inner = [(one.name, one.representation, *one.value_string) for one in message.fields]
@@ -63,7 +63,7 @@ def whole_seconds(batch: RecordBatch) -> bool:
 
 def seen(peer: Any, row: Format, value: Json) -> Json:
     """The part of a value that the peer claims to show of a format."""
-    return project(value, tree_of(peer.revisions[row.joined].observes))
+    return project(value, field_tree(peer.revisions[row.joined].observes))
 
 
 def peer_reads(peer: Any, row: Format, data: bytes) -> Json:
@@ -105,7 +105,7 @@ def test_the_reference_reads_what_a_client_in_python_writes(peer: Any) -> None:
 
 def free_of_codec(tree: Any) -> Any:
     """A writer may leave a batch as it is that compression makes longer; kafka-python does."""
-    return tree | {"attributes": int(tree["attributes"]) & ~CODEC}
+    return tree | {"attributes": int(tree["attributes"]) & ~CODEC_MASK}
 
 
 def _begins_at_its_first(batch: RecordBatch) -> RecordBatch:

@@ -9,7 +9,7 @@ from subjects import each, nearly, valued, written
 
 from tests.coverage_goals import State, states_of
 from wireproof import formats
-from wireproof.formats import Format, Layout
+from wireproof.formats import Format, TracedDecode
 
 pytestmark = pytest.mark.sweeps
 
@@ -49,8 +49,8 @@ def search(row: Format, wanted: tuple[State, ...]) -> dict[str, bytes]:
     return found
 
 
-def seen_in(row: Format, data: bytes) -> Layout:
-    return formats.layout(row, data)
+def seen_in(row: Format, data: bytes) -> TracedDecode:
+    return formats.decode_with_trace(row, data)
 
 
 @each()

@@ -7,8 +7,8 @@ from subjects import FORMATS, each, nearly, read, told, valued, written
 from wireproof import formats
 from wireproof.cases.strategies import STRATEGIES
 from wireproof.formats import Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import from_json, to_json
+from wireproof.wire.json_values import from_json, to_json
+from wireproof.wire.rejection import Rejected
 
 
 @each()

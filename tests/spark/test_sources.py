@@ -14,7 +14,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from wireproof import formats
 from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
 from wireproof.spark.source import KafkaLog
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))
 DAMAGED = BATCHES[:3_000_000] + BATCHES[3_000_100:]
@@ -31,7 +31,7 @@ def read(spark: SparkSession, path: Path | str, kind: str = "kafka_log", **optio
     return spark.read.format(f"wireproof.{kind}").options(**options).load(str(path))
 
 
-def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> Counter[tuple[Any, ...]]:
+def whole(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> Counter[tuple[Any, ...]]:
     """The items as the reference scans them, in one piece."""
     items = formats.scan(framing.fmt, [data], options)
     return Counter((item.at, item.length, item.kind, item.cls) for item in items)
@@ -109,7 +109,7 @@ def test_the_default_of_spark_which_pushes_no_filters_reads_too(spark: SparkSess
     ("options", "schema", "text"),
     [
         ({"path": "/nothing/there"}, None, "/nothing/there: not found"),
-        ({}, "position string", "column position is bigint, not string"),
+        ({}, "position string", "column position has type bigint, not string"),
         ({}, None, "no path"),
     ],
 )

@@ -12,19 +12,19 @@ from typing import Any, Final
 from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.formats import FORMATS
 from wireproof.wire import checksums
-from wireproof.wire.reader import FIXED, Budget, TracingReader
-from wireproof.wire.rejected import At, Rejected
-from wireproof.wire.trace import Span
-from wireproof.wire.values import DECIMAL, HEX, Json, from_json
+from wireproof.wire.json_values import DECIMAL_PATTERN, HEX_PATTERN, Json, from_json
+from wireproof.wire.reader import FIXED_WIDTH, Budget, TracingReader
+from wireproof.wire.rejection import Position, Rejected
+from wireproof.wire.trace import FieldSpan
 from wireproof.wire.writer import MASK64, TracingWriter
 
 CHECKSUMS: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": checksums.crc32,
     "crc32c": checksums.crc32c,
-    "iggy-batch": checksums.iggy_batch,
+    "iggy-batch": checksums.iggy_batch_checksum,
     "xxh3-64": checksums.xxh3_64,
     "xxh32": checksums.xxh32,
-    "xxh32-hc": checksums.lz4_header_byte,
+    "xxh32-hc": checksums.lz4_header_checksum,
 }
 """The function of each kind of checksum."""
 
@@ -111,8 +111,8 @@ def _check_rejections(marks: Iterable[Rejected], reader: TracingReader) -> Itera
 def _check_remarks(reader: TracingReader) -> Iterator[str]:
     """Check that a remark points to the start of its field or of a part; in JSON, of a string or list."""
     json = any(span.type == "json" for span in reader.spans)
-    texts = {found.start() for found in re.finditer(rb'["\[{]', reader.data)} if json else set[At]()
-    starts: dict[str, set[At]] = {}
+    texts = {found.start() for found in re.finditer(rb'["\[{]', reader.data)} if json else set[Position]()
+    starts: dict[str, set[Position]] = {}
     for span in reader.spans:
         for path in _enclosing(span.path):
             starts.setdefault(path, set()).add(span.at)
@@ -128,7 +128,7 @@ def _enclosing(path: str) -> Iterator[str]:
         yield path[: cut.start()]
 
 
-def _check_numbering(spans: Iterable[Span]) -> Iterator[str]:
+def _check_numbering(spans: Iterable[FieldSpan]) -> Iterator[str]:
     """Check that the elements of a list are numbered from 0 on, in their order."""
     lists: dict[str, list[int]] = {}
     for span in spans:
@@ -150,7 +150,7 @@ def _check_spaces(reader: TracingReader) -> Iterator[str]:
             yield f"a space is said to be opened at {space}, where no field begins"
 
 
-def _check_prefixes(spans: Iterable[Span]) -> Iterator[str]:
+def _check_prefixes(spans: Iterable[FieldSpan]) -> Iterator[str]:
     """Check that a length named after the bytes behind it covers them: damage edits the two together."""
     for length, data in pairwise(spans):
         named = length.path in (f"{data.path}{suffix}" for suffix in ("Length", "_len", "_length"))
@@ -160,11 +160,11 @@ def _check_prefixes(spans: Iterable[Span]) -> Iterator[str]:
             yield f"{length.path} covers nothing"
 
 
-def _check_fields(spans: Iterable[Span], data: bytes) -> Iterator[str]:
+def _check_fields(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
     """Check integers of fixed width, unsigned varints and byte strings against the bytes."""
     for span in spans:
         there = data[span.start : span.end]
-        if span.type in FIXED:
+        if span.type in FIXED_WIDTH:
             order: Any = "little" if span.type.endswith("le") else "big"
             if int.from_bytes(there, order, signed=span.type.startswith("int")) != span.value:
                 yield f"{span.path} is not {span.value}"
@@ -179,7 +179,7 @@ def _base128(data: bytes) -> int:
     return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data)) & MASK64
 
 
-def _check_covers(spans: Iterable[Span], data: bytes) -> Iterator[str]:
+def _check_covers(spans: Iterable[FieldSpan], data: bytes) -> Iterator[str]:
     """Check each length and checksum against the range that it covers."""
     for span in spans:
         cover = span.cover
@@ -193,7 +193,7 @@ def _check_covers(spans: Iterable[Span], data: bytes) -> Iterator[str]:
             yield f"{span.path} is no {cover.kind} of {cover.start} to {cover.end}"
 
 
-def _check_counts(spans: list[Span]) -> Iterator[tuple[str, str]]:
+def _check_counts(spans: list[FieldSpan]) -> Iterator[tuple[str, str]]:
     """Check each count against the elements in the range that it covers; yield its path and the error."""
     for span in spans:
         cover = span.cover
@@ -209,7 +209,7 @@ def _check_counts(spans: list[Span]) -> Iterator[tuple[str, str]]:
             yield span.path, f"{span.path} is not the count of {cover.start} to {cover.end}"
 
 
-def _elements(spans: Iterable[Span], scope: str, space: str) -> Iterator[tuple[str, int, int]]:
+def _elements(spans: Iterable[FieldSpan], scope: str, space: str) -> Iterator[tuple[str, int, int]]:
     """Yield index, start and end of the spans inside an element of a list of `scope`."""
     head = re.compile(rf"{re.escape(scope)}{'[.]' if scope else ''}\w+\[(\d+)\]")
     for span in spans:
@@ -218,13 +218,13 @@ def _elements(spans: Iterable[Span], scope: str, space: str) -> Iterator[tuple[s
             yield inside[1], span.start, span.end
 
 
-def _check_leaves(spans: Iterable[Span], value: Json) -> Iterator[str]:
+def _check_leaves(spans: Iterable[FieldSpan], value: Json) -> Iterator[str]:
     """Check that numbers and bytes of the value are in the trace, under their own path."""
     traced = {span.path: span.value for span in spans}
     for path, leaf in leaves(value):
         if (
             not isinstance(leaf, str)
-            or not re.fullmatch(f"{DECIMAL}|{HEX}", leaf)
+            or not re.fullmatch(f"{DECIMAL_PATTERN}|{HEX_PATTERN}", leaf)
             or NOT_IN_TRACE.fullmatch(path)
         ):
             continue
@@ -251,7 +251,7 @@ def leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
             yield path, value
 
 
-def _check_gaps(spans: Iterable[Span], consumed: int) -> Iterator[str]:
+def _check_gaps(spans: Iterable[FieldSpan], consumed: int) -> Iterator[str]:
     """Check that every consumed byte is in a field."""
     at = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):

@@ -7,7 +7,7 @@ from iggy_later_bytes import LATER
 
 from wireproof import formats
 from wireproof.formats import Decoded
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 KEY1 = bytes.fromhex("050000006b65792d31020700000056616c75652031")
 """W1: the header key-1 = "Value 1"."""

@@ -31,7 +31,7 @@ from wireproof.cases.outcome import (
 )
 from wireproof.trial.judge import ANYBODY, OURSELVES
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 EXACT = Hello("exact", "1", errors="exact")
 BODY_ONLY = Hello("body", "1", {"toy.frame/v1": Claim(observes=("body",))})
@@ -73,11 +73,11 @@ ROWS: tuple[Row, ...] = (
     ("equal", GOOD_CASE, Accepted(GOOD_VALUE, 5), ANYBODY, "pass:canonical", ""),
     ("consumed not told", GOOD_CASE, Accepted(GOOD_VALUE), ANYBODY, "pass:canonical", ""),
     ("observed fields", GOOD_CASE, Accepted({"body": "616b"}, 5), BODY_ONLY, "pass:semantic", ""),
-    ("digest", GOOD_CASE, Accepted(digest=digest(GOOD_VALUE)), ANYBODY, "pass:canonical", ""),
+    ("digest", GOOD_CASE, Accepted(digest=json_digest(GOOD_VALUE)), ANYBODY, "pass:canonical", ""),
     (
         "digest of the observed",
         GOOD_CASE,
-        Accepted(digest=digest({"body": "616b"})),
+        Accepted(digest=json_digest({"body": "616b"})),
         BODY_ONLY,
         "pass:semantic",
         "",

@@ -12,11 +12,11 @@ from attrs import evolve, frozen
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
 from wireproof.formats import Format
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.remarks import REMARKS, RemarkClass
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
+from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
 
@@ -62,7 +62,7 @@ def read_stream(reader: Reader, options: Options) -> Stream:
         try:
             frames.append(read_frame(reader, options))
         except Rejected as rejected:
-            raise rejected.delivering(Stream(tuple(frames))) from None
+            raise rejected.with_before(Stream(tuple(frames))) from None
         reader.leave()
     return Stream(tuple(frames))
 
@@ -95,7 +95,9 @@ ROWS = (
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(REMARKS, "toy-open", RemarkClass("toy, section 1", refusable=True, others=("zero",)))
+    monkeypatch.setitem(
+        REMARK_CLASSES, "toy-open", RemarkClass("toy, section 1", rejectable=True, others=("zero",))
+    )
     for row in ROWS:
         monkeypatch.setitem(formats.FORMATS, row.joined, row)
 

@@ -8,7 +8,7 @@ from typing import Any
 import google_crc32c
 
 from wireproof import formats
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 NOW = 1700000000000
 PLAIN = bytes.fromhex("10000000026b027600")

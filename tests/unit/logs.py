@@ -12,8 +12,8 @@ from wireproof.cases.case import Case, Chunks, Data
 from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
 from wireproof.spark.reading import accounted
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 
 @frozen
@@ -32,7 +32,9 @@ def stored(data: bytes, window: int = 64) -> Stored:
     return Stored(Memory(data), "memory", len(data), window)
 
 
-def items(framing: Framing, one: Stored, start: int, end: int, options: Options = DEFAULT) -> list[Item]:
+def items(
+    framing: Framing, one: Stored, start: int, end: int, options: Options = DEFAULT_OPTIONS
+) -> list[Item]:
     """The items of a range, by the reference, held to cover it."""
     parts = framing.items(framing, one, start, end, options)
     return [part for part in accounted(parts, one, start, end) if isinstance(part, Item)]

@@ -1,4 +1,4 @@
-"""`account`: the bytes of a stream in three framings."""
+"""`compare_modes`: the bytes of a stream in three framings."""
 
 from pathlib import Path
 from random import Random
@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from tests.generators.heka_streams import generate
 from tests.generators.kafka_segments import MIB
 from wireproof.cli import account as verb
-from wireproof.heka.account import Account, Difference, account
-from wireproof.wire.options import Resync
+from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
+from wireproof.wire.options import ResyncMode
 
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 S17 = bytes.fromhex("1e0208141f0a101011121314151617") + F + F
@@ -18,13 +18,13 @@ S19 = bytes.fromhex("1e0522016108141f0a10101112131415161718191a1b1c1d2e2f1001") 
 S28 = bytes.fromhex("1e030814ff1f0a10101112131415161718191a1b1c1d2e2f1001") + F
 S31 = bytes.fromhex("1e0208201f0a017810013219") + F + F
 
-MODES: tuple[Resync, ...] = ("strict", "go", "c")
+MODES: tuple[ResyncMode, ...] = ("strict", "go", "c")
 
 
-def counted(data: bytes, size: int = 1 << 20) -> tuple[list[Account], list[Difference]]:
-    accounts = [Account() for _ in MODES]
+def counted(data: bytes, size: int = 1 << 20) -> tuple[list[ModeCounts], list[ModeDifference]]:
+    accounts = [ModeCounts() for _ in MODES]
     chunks = (data[at : at + size] for at in range(0, len(data), size))
-    return accounts, list(account(chunks, MODES, accounts))
+    return accounts, list(compare_modes(chunks, MODES, accounts))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from wireproof.cases.outcome import (
 )
 from wireproof.trial.deaths import SILENT, TIMEOUTS, Deaths
 from wireproof.trial.engine import Engine
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 FAULTY = Path(__file__).with_name("faulty.py")
 GOOD = [b"a", b"bb", b"ccc"]
@@ -168,7 +168,7 @@ def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
-        ("unknown-class", "unknown class 'crc-mismtach'; nearest: crc-mismatch"),
+        ("unknown-class", "unknown class 'crc-mismtach': did you mean crc-mismatch?"),
         ("float-value", "1.5 is a float"),
         ("unknown-outcome", "outcome wants one of accepted"),
         ("huge-frame", "its length would be 2147483647"),
@@ -206,14 +206,14 @@ def test_the_memory_limit_of_a_case_is_held_against_its_own_peak() -> None:
     outcomes, _ = run(plan)
     assert isinstance(outcomes[0], Exhausted)
     # 64 MiB of bytes, and as many in the bytearray that they are copied to: if nobody looks before the end.
-    assert re.match(r"\d+ MiB for one case, over its limit of 32 MiB", outcomes[0].text)
+    assert re.match(r"used \d+ MiB; the limit is 32 MiB", outcomes[0].text)
     assert outcomes[1] == good(b"small")
 
 
 def test_a_case_over_its_memory_is_ended_by_that_and_not_by_its_time() -> None:
     outcomes, engine = run([case(b"eats-memory", 0, limits=Limits(ms=LONG, rss_mb=32)), *cases(b"b")])
     assert isinstance(outcomes[0], Exhausted)
-    assert re.match(r"\d+ MiB for one case, over its limit of 32 MiB", outcomes[0].text)
+    assert re.match(r"used \d+ MiB; the limit is 32 MiB", outcomes[0].text)
     assert outcomes[1] == good(b"b")
     assert engine.deaths.count == 1
 
@@ -305,7 +305,7 @@ def test_an_encode_answered_with_a_value_breaks_the_contract() -> None:
         ("dies-at-hello", "died with exit code 1; stderr ends: cannot find libfoo.so, before its hello"),
         ("slow-hello", "said no hello in 0.7 s: read 0 of 4 bytes of a frame's length"),
         ("noisy-hello", "|Welcome!."),
-        ("bad-hello", "its hello version wants a text, got None"),
+        ("bad-hello", "its hello version must be a string, got None"),
         ("future", "speaks protocol 2; this suite speaks 1"),
     ],
 )
@@ -368,7 +368,7 @@ def test_a_run_may_ask_for_digests() -> None:
     for in_process in (False, True):
         with Engine("py:toys:Toy", digest=True, in_process=in_process) as engine:
             (ran,) = engine.run(plan)
-        assert ran.outcome == Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+        assert ran.outcome == Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
 
 
 def test_a_slow_adapter_shows_its_results_as_it_goes() -> None:

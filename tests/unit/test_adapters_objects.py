@@ -32,7 +32,7 @@ from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
 from wireproof.formats import FORMATS
 from wireproof.trial.engine import Engine
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 HERE = Path(__file__).parent
 FAULTY = f"exec:{sys.executable} -S -E {HERE / 'faulty.py'}"
@@ -120,7 +120,7 @@ def test_a_value_that_is_no_json_is_a_fault_of_the_adapter(worker: Controller) -
 
 
 def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
-    expected = Accepted(None, 5, digest=digest({"a": "1", "list": [{"x": "3"}]}))
+    expected = Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
     assert ask(worker, request("value", answer="digest")) == expected
     assert Caller(toys.Toy()).answer(request("value", answer="digest")) == expected
     assert Caller(toys.Toy()).answer(request("no_json", answer="digest")) == Faulty(
@@ -129,7 +129,7 @@ def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
 
 
 def test_a_value_too_large_for_a_message_comes_as_its_digest(worker: Controller) -> None:
-    assert ask(worker, request("large")) == Accepted(digest=digest({"a": "00" * (9 << 20)}))
+    assert ask(worker, request("large")) == Accepted(digest=json_digest({"a": "00" * (9 << 20)}))
 
 
 def test_the_address_space_of_a_worker_is_bounded(worker: Controller) -> None:
@@ -169,7 +169,7 @@ def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
         ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
         ("py:toys:Missing", "cannot be made: AttributeError"),
         ("py:toys:Raising", "cannot be made: OSError: no device"),
-        ("py:toys:Nameless", "Nameless: name wants a text"),
+        ("py:toys:Nameless", "Nameless: name must be a string"),
     ],
 )
 @pytest.mark.parametrize("in_process", [False, True])
@@ -183,8 +183,8 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("refrence", "unknown adapter refrence; nearest: reference"),
-        ("python:no-such-kind", "unknown adapter python:no-such-kind; nearest: "),
+        ("refrence", "unknown adapter refrence: did you mean reference?"),
+        ("python:no-such-kind", "unknown adapter python:no-such-kind: "),
         ("py:toys", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),

@@ -13,7 +13,7 @@ from wireproof.formats import FORMATS, Format
 from wireproof.trial import plan
 from wireproof.trial.deaths import FAULTS, SIGNATURES, Deaths
 from wireproof.trial.plan import Draw, Sample, blocks, planned, request_for
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCH = Case("kafka.batch/v2/t/n", "kafka.batch", "v2", Data(b"0123"), Accept({"magic": "2"}, 4))
 
@@ -51,7 +51,7 @@ def test_a_request_holds_nothing_of_what_is_expected() -> None:
     assert request.options == Options("produce", max_message=5)
     assert request.limits.ms == 9
     assert case.id not in repr(request)
-    assert request_for(BATCH, "x").options is DEFAULT
+    assert request_for(BATCH, "x").options is DEFAULT_OPTIONS
 
 
 def test_each_kind_of_input_travels_in_its_own_field() -> None:
@@ -98,7 +98,7 @@ def _never(*_: object) -> None:
 
 @pytest.fixture
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Format("kafka.batch", "v2", object, _never, _never, lifts_to=("kafka.log", "mixed", "batches"))
+    made = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
     monkeypatch.setattr(plan, "FORMATS", {**FORMATS, made.joined: made})
 
 

@@ -5,10 +5,10 @@ from goldens import load
 
 from wireproof.cases.autopsy import BEYOND, PADDING, Within, autopsy
 from wireproof.cases.case import Case, Data
-from wireproof.formats import FORMATS, Layout, layout
-from wireproof.wire.options import DEFAULT
+from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 V2 = FORMATS["kafka.batch/v2"]
 
@@ -22,14 +22,14 @@ def data_of(case: Case) -> bytes:
     return case.input.data
 
 
-def paths(seen: Layout) -> list[str]:
+def paths(seen: TracedDecode) -> list[str]:
     return sorted(span.path for span in seen.spans)
 
 
 def test_behind_a_wrong_checksum_every_field_is_told_and_the_fault_stays() -> None:
     bad, good = data_of(golden("crc/ieee")), data_of(golden("batch/two-records"))
     seen = autopsy(V2, bad)
-    assert paths(seen) == paths(layout(V2, good))
+    assert paths(seen) == paths(decode_with_trace(V2, good))
     assert seen.rejected is not None
     assert (seen.rejected.cls, seen.rejected.at) == ("crc-mismatch", 17)
 
@@ -51,7 +51,7 @@ def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
 
 def test_other_refusals_are_told_as_they_are() -> None:
     bad = data_of(golden("attributes/codec-5"))
-    assert autopsy(V2, bad).spans == layout(V2, bad).spans
+    assert autopsy(V2, bad).spans == decode_with_trace(V2, bad).spans
 
 
 def test_zeros_that_stand_for_what_was_cut_off_are_no_messages_without_end() -> None:
@@ -61,7 +61,7 @@ def test_zeros_that_stand_for_what_was_cut_off_are_no_messages_without_end() -> 
     spans = Within(len(whole) - 1)
     reader = TracingReader(whole[:-1] + bytes(PADDING), spans=spans)
     with pytest.raises(Rejected) as caught:
-        poll.decode(reader, DEFAULT)
+        poll.decode(reader, DEFAULT_OPTIONS)
     assert caught.value.cls == "truncated"
     assert len([span for span in spans if span.start >= len(whole)]) <= BEYOND
-    assert {span.path for span in layout(poll, whole).spans} <= {span.path for span in spans}
+    assert {span.path for span in decode_with_trace(poll, whole).spans} <= {span.path for span in spans}

@@ -267,7 +267,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--adapters", "aiokafak"), "unknown adapter aiokafak; nearest: aiokafka"),
+        (("--adapters", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
         (("--adapters", "reference", "--format", "kafak"), "no format is called kafak"),
         (("--adapters", ","), "--adapters: name one at least"),
     ],

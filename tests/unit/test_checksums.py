@@ -1,6 +1,6 @@
 """The published check values of each checksum, and the header bytes of kafka.md, section 6."""
 
-from wireproof.wire.checksums import crc32, crc32c, lz4_header_byte, xxh3_64, xxh32
+from wireproof.wire.checksums import crc32, crc32c, lz4_header_checksum, xxh3_64, xxh32
 
 NINE = b"123456789"
 
@@ -18,5 +18,5 @@ def test_a_crc_goes_on_where_it_stopped() -> None:
 
 def test_the_lz4_header_byte_is_that_of_e27_and_e28() -> None:
     descriptor = bytes.fromhex("6040")
-    assert lz4_header_byte(descriptor) == 0x82
-    assert lz4_header_byte(bytes.fromhex("04224d18") + descriptor) == 0x1A
+    assert lz4_header_checksum(descriptor) == 0x82
+    assert lz4_header_checksum(bytes.fromhex("04224d18") + descriptor) == 0x1A

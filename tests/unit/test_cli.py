@@ -39,24 +39,24 @@ def golden(name: str) -> str:
 
 BAD = (
     ((), 2, "Usage"),
-    (("nosuch",), 2, "No such command 'nosuch'"),
+    (("nosuch",), 2, "no verb is called nosuch"),
     (("check",), 2, "Missing argument 'ADAPTER…'"),
     (("check", "reference", "--nosuch"), 2, "--nosuch"),
-    (("check", "refrence"), 2, "unknown adapter refrence; nearest: reference"),
+    (("check", "refrence"), 2, "unknown adapter refrence: did you mean reference?"),
     (("check", "py:nosuch"), 2, "a Python object is written py:module:attribute"),
     (("check", "exec:"), 2, "a command is missing after the colon"),
     (("check", "exec:'"), 2, "quotation"),
     (("check", "py:nosuch:thing"), 4, "cannot be imported"),
     (("check", "exec:/no/such/program"), 4, "/no/such/program"),
     (("check", f"exec:{sys.executable} {FAULTY} dies-at-hello"), 4, "before its hello"),
-    (("check", "reference", "--run", "kafka.batch/v9/**"), 2, "no case matches kafka.batch/v9/**; nearest: "),
+    (("check", "reference", "--run", "kafka.batch/v9/**"), 2, "known after kafka.batch/: v0, v1, v2"),
     (("check", "reference", "--run", "@/no/such/file"), 2, "/no/such/file"),
     (("check", "reference", "--fixtures", "/no/such/dir"), 2, "/no/such/dir"),
     (("check", "reference", "--run", SMALL, "--skip", SMALL), 2, "no case was judged"),
     (("check", "reference", "--run", SMALL, "--no-families", "--min-cases", "99"), 2, "8 cases were judged"),
     (("check", "reference", "--run", SMALL, "--out", "/no/such/dir/x"), 2, "/no/such/dir/x"),
     (("cases", "nosuch/**"), 2, "no case matches nosuch/**"),
-    (("show", "kafka.batch/v2/crc/zerro"), 2, "nearest: kafka.batch/v2/crc/zero"),
+    (("show", "kafka.batch/v2/crc/zerro"), 2, "did you mean kafka.batch/v2/crc/zero?"),
     (("show", "kafka.batch/v2/crc/zero~flip:0"), 2, "no case"),
     (("show", "wp1:AAAA"), 2, "the token is damaged"),
     (("show", "wp2:AAAA"), 2, "no case matches wp2:AAAA"),
@@ -68,7 +68,7 @@ BAD = (
     (("explain", ""), 2, "(nothing) is neither a file nor hex"),
     (("explain", "/dev/null"), 2, "/dev/null"),
     (("explain", "/"), 2, "neither a file nor hex"),
-    (("explain", "00", "--format", "kafka.batsh/v2"), 2, "kafka.batsh/v2; nearest: kafka.batch/v2"),
+    (("explain", "00", "--format", "kafka.batsh/v2"), 2, "kafka.batsh/v2: did you mean kafka.batch/v2?"),
     (("explain", "00", "--format", "nosuch"), 2, "unknown format nosuch"),
     (("report", "/no/such/file"), 2, "/no/such/file"),
     (("report", "/dev/null"), 2, "holds no run"),
@@ -132,11 +132,11 @@ def test_a_file_that_may_not_be_read_is_one_line(wireproof: Command, tmp_path: P
 
 
 def test_a_baseline_that_is_none_is_one_line(wireproof: Command, tmp_path: Path) -> None:
-    path = tmp_path / "debts.toml"
-    path.write_text("[[debt]]\nid = 7\n", encoding="utf-8")
+    path = tmp_path / "known.toml"
+    path.write_text("[[known-failure]]\nid = 7\n", encoding="utf-8")
     done = wireproof("check", "reference", "--run", SMALL, "--baseline", path)
     assert done.code == 2
-    assert "debts.toml" in done.one_line()
+    assert "known.toml" in done.one_line()
 
 
 def test_a_missing_extra_says_what_to_install(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,14 +183,14 @@ def test_check_ends_by_what_it_found(wireproof: Command) -> None:
 
 
 def test_a_run_without_families_says_nothing_of_their_debts(wireproof: Command, tmp_path: Path) -> None:
-    debts = tmp_path / "debts.toml"
+    known_failures = tmp_path / "known.toml"
     lines = {"kind": "crash", "class": "", "reason": "a test", "owner": "me"}
     text = "".join(f'{name} = "{value}"\n' for name, value in lines.items())
-    family = '[[debt]]\nid = "iggy.identifier/0.0.30/**~flip:*"\n' + text + "expires = 2099-01-01\n"
-    debts.write_text(family, encoding="utf-8")
-    check = ("check", "reference", "--in-process", "--baseline", debts)
+    family = '[[known-failure]]\nid = "iggy.identifier/0.0.30/**~flip:*"\n' + text + "expires = 2099-01-01\n"
+    known_failures.write_text(family, encoding="utf-8")
+    check = ("check", "reference", "--in-process", "--baseline", known_failures)
     assert wireproof(*check, "--no-families").code == 0
-    debts.write_text(family.replace("/**~flip:*", "/gone"), encoding="utf-8")
+    known_failures.write_text(family.replace("/**~flip:*", "/gone"), encoding="utf-8")
     assert wireproof(*check, "--no-families").code == 3
 
 
@@ -295,24 +295,24 @@ def test_diff_says_what_broke_and_what_was_fixed(wireproof: Command, tmp_path: P
 
 
 def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp_path: Path) -> None:
-    out, debts = tmp_path / "run.jsonl", tmp_path / "debts.toml"
+    out, known_failures = tmp_path / "run.jsonl", tmp_path / "known.toml"
     check = ("check", LENIENT, "--run", SMALL, "--no-families")
     assert wireproof(*check, "--out", out).code == 1
     written = wireproof("baseline", "write", out, "--owner", "me", "--reason", "a test")
     assert written.code == 0
-    debts.write_text("# kept\n\n" + written.out, encoding="utf-8")
-    assert wireproof("baseline", "check", debts).code == 0
-    known = wireproof(*check, "--baseline", debts)
+    known_failures.write_text("# kept\n\n" + written.out, encoding="utf-8")
+    assert wireproof("baseline", "check", known_failures).code == 0
+    known = wireproof(*check, "--baseline", known_failures)
     assert known.code == 0, known.out
     assert "conforms, but for 6 known failures" in known.out
 
-    assert wireproof("baseline", "check", debts, "--ratchet", debts).code == 0
+    assert wireproof("baseline", "check", known_failures, "--ratchet", known_failures).code == 0
     fewer = tmp_path / "fewer.toml"
-    fewer.write_text("[[debt]]".join(written.out.split("[[debt]]")[:-1]), encoding="utf-8")
-    assert wireproof("baseline", "check", fewer, "--ratchet", debts).code == 0
-    more = wireproof("baseline", "check", debts, "--ratchet", fewer)
+    fewer.write_text("[[known-failure]]".join(written.out.split("[[known-failure]]")[:-1]), encoding="utf-8")
+    assert wireproof("baseline", "check", fewer, "--ratchet", known_failures).code == 0
+    more = wireproof("baseline", "check", known_failures, "--ratchet", fewer)
     assert more.code == 3
-    assert ": a new debt (" in more.out
+    assert ": a new entry (" in more.out
 
     past = tmp_path / "past.toml"
     past.write_text(re.sub("expires = .*", "expires = 2020-01-01", written.out), encoding="utf-8")
@@ -322,15 +322,15 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
 
     whole = ("check", "reference", "--no-families")
     good = tmp_path / "good.jsonl"
-    stale = wireproof(*whole, "--baseline", debts, "--out", good)
+    stale = wireproof(*whole, "--baseline", known_failures, "--out", good)
     assert stale.code == 3
     assert "baseline: stale" in stale.out
-    assert wireproof("baseline", "fix", debts, good).code == 0
-    assert "# kept" in debts.read_text("utf-8")
-    assert wireproof(*whole, "--baseline", debts).code == 0
+    assert wireproof("baseline", "fix", known_failures, good).code == 0
+    assert "# kept" in known_failures.read_text("utf-8")
+    assert wireproof(*whole, "--baseline", known_failures).code == 0
 
-    debts.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
-    gone = wireproof("baseline", "check", debts)
+    known_failures.write_text(written.out.replace("crc/zero", "crc/gone"), encoding="utf-8")
+    gone = wireproof("baseline", "check", known_failures)
     assert gone.code == 3
     assert "kafka.batch/v2/crc/gone" in gone.out
 

@@ -17,7 +17,7 @@ from goldens import load
 
 from wireproof.cases.case import Accept, Reject
 from wireproof.report.remarked import MEANINGS
-from wireproof.wire.remarks import REMARKS
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 
 def golden(name: str) -> str:
@@ -140,7 +140,7 @@ def test_a_remark_on_sound_bytes_is_one_line_of_words_and_a_count(wireproof: Com
 
 
 def test_every_remark_has_words() -> None:
-    assert set(MEANINGS) == set(REMARKS)
+    assert set(MEANINGS) == set(REMARK_CLASSES)
 
 
 def test_explain_tries_the_revisions_that_it_is_told(wireproof: Command) -> None:
@@ -153,6 +153,6 @@ def test_explain_says_which_editions_fit(wireproof: Command) -> None:
     """iggy.md §1: 0.7 and 0.8 differ in the checksum alone, 0.9 has another message header."""
     out = wireproof("explain", golden("iggy.poll/0.8/messages/worked")).out
     assert "as iggy.poll/0.8: accepted, 159 bytes" in out
-    (line,) = [line for line in out.splitlines() if line.startswith("editions of iggy.poll: ")]
+    (line,) = [line for line in out.splitlines() if line.startswith("revisions of iggy.poll: ")]
     assert "; 0.7 fits with iggy-message-checksum; 0.8 fits; 0.9 not, reserved-nonzero at 72; " in line
     assert "; 0.11 not, " in line

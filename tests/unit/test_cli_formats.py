@@ -45,4 +45,4 @@ def test_on_a_terminal_no_word_is_broken_and_no_line_is_too_wide(
     assert max(map(len, lines)) <= room
     words = {word for line in lines for word in line.split()}
     for row in FORMATS.values():
-        assert {row.name, row.revision, *(atom.partition(":")[2] for atom in row.atoms)} <= words
+        assert {row.name, row.revision, *(atom.partition(":")[2] for atom in row.capabilities)} <= words

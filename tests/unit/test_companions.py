@@ -13,9 +13,9 @@ import pytest
 from attrs import evolve
 from commands import Command
 
-from wireproof.kafka import companion, offset_index, segment, time_index, transaction_index
-from wireproof.kafka.companion import Finding
-from wireproof.kafka.segment import Head, Segment
+from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
+from wireproof.kafka.index_file import IndexFinding
+from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
 from wireproof.spark.companions import beside
 from wireproof.spark.places import expand
 from wireproof.trial.companions import Checked, CompanionError, checked, companions, kind_of, named
@@ -86,7 +86,7 @@ def test_the_entries_are_those_that_the_log_was_written_with() -> None:
 
 
 def test_the_heads_of_a_log_are_read_without_its_records() -> None:
-    found = segment.read((SEGMENTS / "legacy" / f"{NAME}.log").read_bytes())
+    found = segment_headers.read((SEGMENTS / "legacy" / f"{NAME}.log").read_bytes())
     assert found.why == ""
     assert [(head.magic, head.last) for head in found.heads[:4]] == [
         (0, 1000),
@@ -95,9 +95,9 @@ def test_the_heads_of_a_log_are_read_without_its_records() -> None:
         (0, 1005),
     ]
     assert [head.timestamp for head in found.heads[:2]] == [-1, 1_700_000_000_000]
-    assert companion.holding(found, 1003) == found.heads[2]  # inside the wrapper that ends at 1004
-    assert companion.holding(found, 1019) == found.heads[-1]
-    assert companion.holding(found, 1020) is None
+    assert index_file.entry_with_offset(found, 1003) == found.heads[2]  # inside the wrapper that ends at 1004
+    assert index_file.entry_with_offset(found, 1019) == found.heads[-1]
+    assert index_file.entry_with_offset(found, 1020) is None
 
 
 # --- damage, one byte field each ---
@@ -209,18 +209,18 @@ def test_without_its_log_an_index_is_looked_at_by_itself(closed: Path) -> None:
     assert wrong(closed, ".index") == ["offset 1001 is not above 1002, the one before it"]
 
 
-def heads(*rows: tuple[int, int, int, bool, int | None]) -> Segment:
+def heads(*rows: tuple[int, int, int, bool, int | None]) -> SegmentHeaders:
     """Heads of (first, last, producer, transactional, marker), 100 bytes each."""
     found = tuple(
-        Head(number * 100, 100, 2, first, last, 5, producer, transactional, marker)
+        EntryHeader(number * 100, 100, 2, first, last, 5, producer, transactional, marker)
         for number, (first, last, producer, transactional, marker) in enumerate(rows)
     )
-    return Segment(found, len(found) * 100, len(found) * 100)
+    return SegmentHeaders(found, len(found) * 100, len(found) * 100)
 
 
-def against(log: Segment, *entries: tuple[int, int, int, int]) -> list[Finding]:
+def against(log: SegmentHeaders, *entries: tuple[int, int, int, int]) -> list[IndexFinding]:
     data = b"".join(struct.pack(">hqqqq", 0, *entry) for entry in entries)
-    return list(transaction_index.against(transaction_index.read(data, 100), log))
+    return list(transaction_index.check_against_log(transaction_index.read(data, 100), log))
 
 
 def test_a_transaction_may_have_begun_in_an_earlier_segment() -> None:
@@ -252,20 +252,20 @@ def test_batches_that_were_appended_together_share_an_entry() -> None:
     log = heads((100, 101, -1, False, None), (102, 103, -1, False, None), (104, 104, -1, False, None))
     for offset, said in ((103, 0), (104, 0), (101, 0), (102, 1)):
         index = offset_index.read(struct.pack(">ii", offset - 100, 0), 100)
-        assert len(list(offset_index.against(index, log))) == said
+        assert len(list(offset_index.check_against_log(index, log))) == said
 
 
 def test_of_two_times_as_late_the_first_is_the_one() -> None:
     log = heads((100, 101, -1, False, None), (102, 103, -1, False, None))
     for offset in (100, 101, 103):
         index = time_index.read(struct.pack(">qi", 5, offset - 100), 100)
-        assert list(time_index.against(index, log)) == []
+        assert list(time_index.check_against_log(index, log)) == []
 
 
 def test_zeros_between_entries_are_entries_and_zeros_behind_them_are_room() -> None:
-    found = companion.rows(bytes(8) + b"\0\0\0\1\0\0\0\2" + bytes(20), 8)
+    found = index_file.split_entries(bytes(8) + b"\0\0\0\1\0\0\0\2" + bytes(20), 8)
     assert (len(found.rows), found.tail, found.odd) == (2, 2, 4)
-    assert len(companion.rows(bytes(68), 34, allocated=False).rows) == 2
+    assert len(index_file.split_entries(bytes(68), 34, allocated=False).rows) == 2
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 5, b"\xff" * 100, bytes(range(256))])
@@ -335,7 +335,7 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
         "at": 4,
         "wrong": True,
         "what": "no entry of the log begins at position 7",
-        "next": companion.REBUILD,
+        "next": index_file.REBUILD,
     }
     assert beside([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
 

@@ -16,10 +16,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.compress import CODECS, compress, decompress_block, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_block, decompress_prefix
 from wireproof.wire.reader import Budget, Reader, TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover
 
 
@@ -294,7 +294,7 @@ def test_every_flip_of_a_bit_gives_a_value_or_a_refusal(codec: int) -> None:
         assert reader.pos == len(whole)
         assert all(remark.path.startswith("records.") for remark in reader.remarks)
         if torn is not None:
-            assert torn.cls in CLASSES
+            assert torn.cls in REJECT_CLASSES
             assert torn.detail in ("DECOMPRESS_FAILED", "RESOURCE_LIMIT")
             assert isinstance(torn.at, int)
             assert 0 <= torn.at <= len(whole)
@@ -322,7 +322,7 @@ def test_the_spans_of_a_frame_are_contiguous(codec: int) -> None:
     reader = TracingReader(data, pos=4)
     decompress(reader, "records", codec)
     (outer,) = [span for span in reader.spans if span.path == "records"]
-    assert (outer.type, outer.start, outer.end) == (CODECS[codec].name, 4, len(data))
+    assert (outer.type, outer.start, outer.end) == (COMPRESSION_CODECS[codec].name, 4, len(data))
     parts = sorted((span.start, span.end) for span in reader.spans if span is not outer)
     assert [start for start, _ in parts] == [4, *(end for _, end in parts[:-1])]
     assert parts[-1][1] == len(data)

@@ -30,7 +30,7 @@ def test_every_list_of_states_is_of_a_row() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_no_least_encoding_and_no_noise_is_in_many_states(row: Format) -> None:
     for data in (seed(row), b"\xff" * 64):
-        assert len(reached(states_of(row), formats.layout(row, data))) <= 3
+        assert len(reached(states_of(row), formats.decode_with_trace(row, data))) <= 3
 
 
 def test_a_batch_is_in_the_states_that_its_bytes_say() -> None:
@@ -44,7 +44,10 @@ def test_a_batch_is_in_the_states_that_its_bytes_say() -> None:
         "records": [{"attributes": "0", "timestampDelta": "0", "offsetDelta": "0", "key": None, "value": "",
                      "headers": [["68", None]], "offset": "0", "timestamp": "0", "control": None}],
     }  # fmt: skip
-    found = {state.name for state in reached(states_of(row), formats.layout(row, formats.encode(row, value)))}
+    found = {
+        state.name
+        for state in reached(states_of(row), formats.decode_with_trace(row, formats.encode(row, value)))
+    }
     expected = {"sequence wrap", "zstd with records", "zstd with a header", "header value null", "null key"}
     assert expected <= found
     assert not found & {"LogAppendTime", "duplicate offsets", "control with a typed record", "empty batch"}

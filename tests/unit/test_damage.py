@@ -10,21 +10,21 @@ from goldens import load
 from wireproof import formats
 from wireproof.cases.case import Data
 from wireproof.cases.damage import Damaged, encoded, replaced, resealed
-from wireproof.formats import FORMATS, Layout, layout
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 V2 = FORMATS["kafka.batch/v2"]
 CRC_AT = 17
 
 
-def golden(name: str) -> tuple[bytes, Layout]:
+def golden(name: str) -> tuple[bytes, TracedDecode]:
     case = load().by_id[name]
     assert isinstance(case.input, Data)
-    return case.input.data, layout(FORMATS[case.joined], case.input.data)
+    return case.input.data, decode_with_trace(FORMATS[case.joined], case.input.data)
 
 
-def span(found: Layout, path: str) -> Span:
+def span(found: TracedDecode, path: str) -> FieldSpan:
     return next(one for one in found.spans if one.path == path and not one.space)
 
 
@@ -55,7 +55,7 @@ def test_a_longer_field_moves_what_follows_and_grows_what_covers_it() -> None:
     for one in found.spans:
         moved = next(other for other in edited.spans if other.path == one.path and other.type == one.type)
         assert moved.start == one.start + (3 if one.start >= old.end else 0), one.path
-    cover = span(Layout(edited.spans, None, None), "crc").cover
+    cover = span(TracedDecode(edited.spans, None, None), "crc").cover
     assert cover is not None
     assert (cover.start, cover.end) == (21, len(data) + 3)
 
@@ -103,8 +103,8 @@ def test_resealing_sound_bytes_changes_nothing(name: str) -> None:
 
 
 def test_a_value_is_written_in_the_type_of_its_field_or_not_at_all() -> None:
-    def typed(kind: str) -> Span:
-        return Span("f", "", 0, 1, kind, 0)
+    def typed(kind: str) -> FieldSpan:
+        return FieldSpan("f", "", 0, 1, kind, 0)
 
     assert encoded(typed("int16"), -2) == b"\xff\xfe"
     assert encoded(typed("uint32le"), 1) == b"\x01\0\0\0"

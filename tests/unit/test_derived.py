@@ -12,12 +12,12 @@ from goldens import load
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject
 from wireproof.cases.derived import EDGE, FAMILIES, OPEN, RELATION, WHOLE, broken, derived, reference
-from wireproof.formats import FORMATS, layout
+from wireproof.formats import FORMATS, decode_with_trace
 from wireproof.trial.lookup import find
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
+from wireproof.wire.scan_items import Item
 
 PARENT = "kafka.batch/v2/crc/leader-epoch-outside"
 ALL = (*FAMILIES, "join", "chunk")
@@ -139,7 +139,9 @@ def test_a_large_input_is_damaged_at_its_ends_and_at_the_borders_of_its_fields()
     large = evolve(three, input=Data(data), expect=expect)
     first = takewhile(lambda case: case.family == "truncate", derived(large))
     stops = {len(data_of(case)) for case in first}
-    assert {span.start for span in layout(FORMATS[three.joined], data).spans if not span.space} <= stops
+    assert {
+        span.start for span in decode_with_trace(FORMATS[three.joined], data).spans if not span.space
+    } <= stops
     assert set(range(EDGE)) | set(range(size - EDGE, size)) <= stops
     assert len(stops) < size
 

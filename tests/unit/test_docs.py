@@ -23,7 +23,7 @@ from wireproof.report.votes import choices, votes
 from wireproof.trial.events import CaseEvent, case_event
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.remarks import REMARKS
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 CRC = "kafka.batch/v2/crc/ieee"
 GOOD = "kafka.batch/v2/batch/two-records"
@@ -128,13 +128,13 @@ def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
     ]
     assert len(found) >= 4
     rows = {one.name: one for one in remarked(suite, votes([run_of(suite, "good")]))}
-    assert list(rows) == list(REMARKS)
+    assert list(rows) == list(REMARK_CLASSES)
     (case, *_) = rows["offset-negative"].cases
     refuses = run_of(suite, "strict", **{case.id: Verdict("info", "offset-negative", "bad-offset")})
     rows = {one.name: one for one in remarked(suite, votes([run_of(suite, "good"), refuses]))}
     assert rows["offset-negative"].votes["refused, bad-offset"] == {"strict 1.2": 1}
     assert rows["offset-negative"].votes["as the reference"]["good 1.2"] >= 1
-    for name in REMARKS:
+    for name in REMARK_CLASSES:
         assert f'id="{name}"' in site["decisions.html"]
     for one in found:
         assert f'id="{one.case.id}"' in site["decisions.html"]

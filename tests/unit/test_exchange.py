@@ -22,8 +22,8 @@ from wireproof.trial.ledger import Tally, ledger
 from wireproof.trial.streams import read
 from wireproof.trial.understanding import Heard, Split, alike, clusters, departs, groups, splits
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.observe import NOTHING, both, project, tree_of
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project
 
 READER = spec_of("mutant:legacy-timestamp-ignored")
 WRITER = spec_of("mutant:encode-headers-dropped")
@@ -108,13 +108,13 @@ def test_the_values_of_a_seed_are_the_same_however_many_are_wanted() -> None:
 
 
 def test_the_fields_that_both_show_are_compared_and_no_others() -> None:
-    one, other = tree_of(("a", "list[].x", "list[].y", "z")), tree_of(("list[].y", "a.b", "q"))
-    shared = both(one, other)
+    one, other = field_tree(("a", "list[].x", "list[].y", "z")), field_tree(("list[].y", "a.b", "q"))
+    shared = common_tree(one, other)
     value = {"a": {"b": "1", "c": "2"}, "list": [{"x": "3", "y": "4"}], "z": "5", "q": "6"}
     assert project(value, shared) == {"a": {"b": "1"}, "list": [{"y": "4"}]}
-    assert both({}, one) == one
-    assert both(tree_of(("a",)), tree_of(("b",))) is NOTHING
-    assert both(tree_of(("list[].a", "c")), tree_of(("list[].b", "c"))) == {"c": {}}
+    assert common_tree({}, one) == one
+    assert common_tree(field_tree(("a",)), field_tree(("b",))) is NO_FIELDS
+    assert common_tree(field_tree(("list[].a", "c")), field_tree(("list[].b", "c"))) == {"c": {}}
 
 
 # --- clusters ---
@@ -124,7 +124,7 @@ def reading(outcome: Outcome, label: str = "pass", observes: tuple[str, ...] = (
     case = Case("x", "heka.message", "0.10", Data(b""), Accept({"a": "1", "b": "2"}))
     name, _, kind = label.partition(":")
     verdict = Verdict(name, kind)  # type: ignore[arg-type] # a name of the table
-    return Read(Parcel(case, ()), case, verdict, outcome, tree_of(observes), 0)
+    return Read(Parcel(case, ()), case, verdict, outcome, field_tree(observes), 0)
 
 
 SAID = Accepted({"a": "1", "b": "2"}, 5)
@@ -269,7 +269,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 ) -> None:
     out, page = tmp_path / "x.jsonl", tmp_path / "x.html"
     done = wireproof(
-        "exchange", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
+        "interop", "reference", READER, "--count", 6, "--seed", 3, "--format", "kafka.batch", "--out", out,
         "--html", page, "--tokens", tmp_path / "tokens", "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 1
@@ -291,7 +291,7 @@ def test_the_verb_shows_the_matrix_and_a_replay_line_that_does_it_again(
 
 def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
+        "interop", spec_of("mutant:crc-skip"), "--count", 2, "--format", "kafka.batch/v2",
         "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 0, done.out
@@ -311,14 +311,14 @@ def test_codecs_that_agree_end_with_0(wireproof: Command, tmp_path: Path) -> Non
 def test_what_cannot_be_exchanged_is_a_line(
     wireproof: Command, words: tuple[object, ...], code: int, said: str
 ) -> None:
-    done = wireproof("exchange", *words)
+    done = wireproof("interop", *words)
     assert done.code == code
     assert said in done.err
 
 
 def test_one_that_does_not_start_leaves_the_others_at_it(wireproof: Command, tmp_path: Path) -> None:
     done = wireproof(
-        "exchange", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
+        "interop", "reference", spec_of("mutant:crc-skip"), "exec:no-such-program", "--count", 1,
         "--format", "kafka.batch/v2", "--tokens", tmp_path, "--timeout-scale", 10,
     )  # fmt: skip
     assert done.code == 4

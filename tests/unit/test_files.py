@@ -11,7 +11,7 @@ import pytest
 from killed import killed_at
 
 from wireproof import files
-from wireproof.files import FileInUseError, UnreadableError, locked, read_bytes, replace_text
+from wireproof.files import FileInUseError, UnreadableError, open_locked, read_limited_bytes, replace_text
 
 KILLS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
@@ -33,10 +33,10 @@ def test_an_error_or_an_interrupt_leaves_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for error in (OSError(28, "No space left"), KeyboardInterrupt()):
         with pytest.raises(type(error)):
-            files.replace(path, _raising(error))
+            files.replace_file(path, _raising(error))
     assert not list(tmp_path.iterdir())
     with pytest.raises(OSError, match=r"No space left: '.*/file'"):
-        files.replace(path, _raising(OSError(28, "No space left")))
+        files.replace_file(path, _raising(OSError(28, "No space left")))
 
 
 def _raising(error: BaseException) -> Callable[[Path], None]:
@@ -79,24 +79,24 @@ def test_a_second_writer_of_the_same_file_waits_for_the_first(tmp_path: Path) ->
         second.join(0.1)
         assert second.is_alive()
 
-    files.replace(path, write)
+    files.replace_file(path, write)
     second.join()
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("file", "second")]
 
 
 def test_a_file_that_a_run_writes_is_refused_to_a_second_one(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with locked(path) as out:
+    with open_locked(path) as out:
         out.write("one\n")
-        with pytest.raises(FileInUseError, match=r"run\.jsonl: another run is writing it"), locked(path):
+        with pytest.raises(FileInUseError, match=r"run\.jsonl: another run is writing it"), open_locked(path):
             pass
         assert path.read_text() == "one\n"  # at once, and the second run has taken nothing away
-    with locked(path) as out:
+    with open_locked(path) as out:
         assert path.read_text() == ""
 
 
 def test_a_device_is_no_file_to_lock() -> None:
-    with locked(Path("/dev/null")) as one, locked(Path("/dev/null")) as two:
+    with open_locked(Path("/dev/null")) as one, open_locked(Path("/dev/null")) as two:
         one.write("a\n")
         two.write("b\n")
 
@@ -117,10 +117,10 @@ def test_a_file_is_read_within_its_bound_and_never_waited_for(
 ) -> None:
     make(tmp_path)
     with pytest.raises(OSError, match=said):
-        read_bytes(tmp_path / "x", 100)
+        read_limited_bytes(tmp_path / "x", 100)
 
 
 def test_a_file_at_its_bound_is_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(100))
-    assert read_bytes(tmp_path / "x", 100) == bytes(100)
+    assert read_limited_bytes(tmp_path / "x", 100) == bytes(100)
     assert issubclass(UnreadableError, OSError)

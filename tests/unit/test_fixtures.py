@@ -16,7 +16,7 @@ from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
 from wireproof.cases.fixtures import FixtureError, case_of, folder, read
 from wireproof.cases.page import page_of, row_of, write
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
 SCHEMA: dict[str, Any] = json.loads(
     (Path(wireproof.__file__).parent / "schemas" / "fixture.schema.json").read_text(encoding="utf-8")
@@ -224,7 +224,7 @@ def test_an_id_in_two_folders_is_an_error_that_names_both(tmp_path: Path) -> Non
     place.parent.mkdir(parents=True)
     page = {"schema": 1, "format": "toy.frame", "revision": "v1", "cases": [ROW, ROW]}
     place.write_text(json.dumps(page), encoding="utf-8")
-    with pytest.raises(FixtureError, match=r"toy\.frame/v1/basic/good stands in"):
+    with pytest.raises(FixtureError, match=r"toy\.frame/v1/basic/good is in"):
         fixtures.load(own=tmp_path)
 
 
@@ -245,7 +245,7 @@ def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
     )
-    with pytest.raises(FixtureError, match="the key expect stands twice"):
+    with pytest.raises(FixtureError, match="the key expect is repeated"):
         fixtures.load(own=tmp_path)
 
 

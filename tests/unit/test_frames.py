@@ -12,7 +12,7 @@ import snappy
 import xxhash
 import zstandard
 
-from wireproof.wire.compress import decompress_prefix
+from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
 
 TWO: Final = bytes.fromhex("100000000261023100100002020262023200")

@@ -6,13 +6,13 @@ import pytest
 
 from wireproof.cases.case import Accept
 from wireproof.cases.frames import frames_of
-from wireproof.wire.rejected import Remark
-from wireproof.wire.trace import Cover, Span
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Remark
+from wireproof.wire.trace import Cover, FieldSpan
 
 
-def span(path: str, start: int, end: int, cover: Cover | None = None, space: str = "") -> Span:
-    return Span(path, space, start, end, "bytes", None, cover)
+def span(path: str, start: int, end: int, cover: Cover | None = None, space: str = "") -> FieldSpan:
+    return FieldSpan(path, space, start, end, "bytes", None, cover)
 
 
 SPANS = (

@@ -8,9 +8,9 @@ from goldens import load
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.rejection import Rejected
 
 
 @cache

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from wireproof import formats
 from wireproof.cases.strategies.heka import messages, streams
 from wireproof.formats import FORMATS
-from wireproof.heka.message import Message
-from wireproof.heka.stream import Stream
+from wireproof.heka.message import HekaMessage
+from wireproof.heka.stream import FrameStream
+from wireproof.wire.json_values import json_schema, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import schema, to_json
+from wireproof.wire.rejection import Rejected
 
 MESSAGE = FORMATS["heka.message/0.10"]
 STREAM = FORMATS["heka.stream/0.10"]
@@ -25,7 +25,7 @@ F = bytes.fromhex("1e0208141f") + MINIMAL
 
 
 @given(messages(), st.sampled_from(["none", "snappy"]))
-def test_a_message_comes_back_as_it_was(value: Message, compression: str) -> None:
+def test_a_message_comes_back_as_it_was(value: HekaMessage, compression: str) -> None:
     options = Options(compression="snappy" if compression == "snappy" else "none")
     data = formats.encode(MESSAGE, to_json(value), options)
     decoded = formats.decode(MESSAGE, data, options)
@@ -35,14 +35,14 @@ def test_a_message_comes_back_as_it_was(value: Message, compression: str) -> Non
 
 @settings(max_examples=40)
 @given(streams())
-def test_a_stream_comes_back_as_it_was(value: Stream) -> None:
+def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
     data = formats.encode(STREAM, to_json(value))
     assert formats.decode(STREAM, data).value == value
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages())
-def test_protobuf_reads_what_is_written(value: Message) -> None:
+def test_protobuf_reads_what_is_written(value: HekaMessage) -> None:
     pytest.importorskip("google.protobuf", reason="protobuf comes with the extra 'peers'")
     sys.path.insert(0, str(Path(__file__).parents[1] / "authoring"))
     try:
@@ -55,7 +55,7 @@ def test_protobuf_reads_what_is_written(value: Message) -> None:
     assert read == tree or (read is None and not _is_text(value))
 
 
-def _is_text(value: Message) -> bool:
+def _is_text(value: HekaMessage) -> bool:
     optional = (value.type, value.logger, value.payload, value.env_version, value.hostname)
     named = [part for f in value.fields for part in (f.name, f.representation, *f.value_string)]
     try:
@@ -110,7 +110,7 @@ def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cov
     signed = (
         bytes.fromhex("1e220814180122047465737428013214cc1abcf3f6006ab7f4cfbc077e0aa39bc27aa8bd1f") + MINIMAL
     )
-    layout = formats.layout(STREAM, signed, Options(keys={"test_1": b"testkey"}))
+    layout = formats.decode_with_trace(STREAM, signed, Options(keys={"test_1": b"testkey"}))
     covers = {
         span.path: (span.cover.kind, span.cover.start, span.cover.end) for span in layout.spans if span.cover
     }
@@ -126,7 +126,9 @@ def test_a_trace_names_every_byte_of_a_frame_and_what_its_lengths_and_digest_cov
 
 
 def test_the_trace_of_a_snappy_block_names_a_space_of_its_own() -> None:
-    layout = formats.layout(MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy"))
+    layout = formats.decode_with_trace(
+        MESSAGE, bytes.fromhex("144c") + MINIMAL, Options(compression="snappy")
+    )
     assert {span.space for span in layout.spans} == {"", "0>"}
     assert [span.path for span in layout.spans if span.space and span.path == "uuid"]
 
@@ -139,7 +141,7 @@ def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpack
 def test_the_values_have_a_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="comes with the extra 'test'")
     for row, data in ((MESSAGE, MINIMAL), (STREAM, F + F)):
-        jsonschema.validate(to_json(formats.decode(row, data).value), schema(row.value, row.joined))
+        jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.joined))
 
 
 @pytest.mark.parametrize("name", ["uuid", "timestamp", "severity", "fields"])

@@ -13,17 +13,17 @@ from wireproof import formats
 from wireproof.cases.strategies.heka import streams
 from wireproof.formats import FORMATS
 from wireproof.heka.scan import Scanner
-from wireproof.heka.stream import Stream
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import to_json
+from wireproof.heka.stream import FrameStream
+from wireproof.wire.json_values import to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 ROW = FORMATS["heka.stream/0.10"]
 F = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 MODES = [Options(resync="strict"), Options(resync="go"), Options(resync="c")]
 
 
-def scan(data: bytes, options: Options = DEFAULT, size: int | None = None) -> list[Item]:
+def scan(data: bytes, options: Options = DEFAULT_OPTIONS, size: int | None = None) -> list[Item]:
     step = size or max(len(data), 1)
     return list(formats.scan(ROW, (data[at : at + step] for at in range(0, len(data), step)), options))
 
@@ -86,12 +86,14 @@ def test_every_byte_is_accounted_for_and_chunks_change_nothing(
 
 @settings(max_examples=40)
 @given(streams())
-def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: Stream) -> None:
+def test_a_clean_stream_scans_to_the_frames_that_it_decodes_to(value: FrameStream) -> None:
     data = formats.encode(ROW, to_json(value))
     decoded = formats.decode(ROW, data)
     assert decoded.value == value
     assert [item.value for item in scan(data)] == list(value.frames)
-    remarks = [remark.under(f"frames[{n}].") for n, item in enumerate(scan(data)) for remark in item.remarks]
+    remarks = [
+        remark.with_prefix(f"frames[{n}].") for n, item in enumerate(scan(data)) for remark in item.remarks
+    ]
     assert remarks == list(decoded.remarks)
 
 
@@ -159,7 +161,7 @@ def test_the_buffer_holds_one_frame_and_one_chunk_at_most() -> None:
     longest = 3 + 255 + 65536
     claims = b"\x1e\x04\x08\x80\x80\x04\x1f"
     generator = random.Random(7)
-    scanner, most = Scanner(DEFAULT), 0
+    scanner, most = Scanner(DEFAULT_OPTIONS), 0
     for _ in range(400):
         chunk = generator.choice([claims, F, b"x" * 4096, b"\x1e" * 512, generator.randbytes(2048)])
         for _ in scanner.feed(chunk):

@@ -9,7 +9,7 @@ import pytest
 import shelves
 from commands import Command
 
-from wireproof.files import locked
+from wireproof.files import open_locked
 from wireproof.trial.exit_codes import Exit
 
 DEEP = "[" * 5000 + "]" * 5000
@@ -28,7 +28,7 @@ def _not_text(path: Path) -> None:
 
 
 def _deep(path: Path) -> None:
-    path.write_text("debt = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]")
+    path.write_text("known-failure = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]")
 
 
 def _folder(path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_file_of_patterns_that_cannot_be_read_is_one_line(
 
 
 def test_a_stream_that_another_run_writes_is_left_to_it(tmp_path: Path, wireproof: Command) -> None:
-    with locked(tmp_path / "run.jsonl") as out:
+    with open_locked(tmp_path / "run.jsonl") as out:
         out.write("the other's\n")
         done = wireproof("check", "reference", *ONLY, "--out", tmp_path / "run.jsonl")
         assert done.code == Exit.USAGE

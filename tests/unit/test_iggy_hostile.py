@@ -15,7 +15,7 @@ from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS
 from wireproof.iggy import jsontext
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 IGGY = [name for name in FORMATS if name.startswith("iggy.")]
 SEEDS: dict[str, list[bytes]] = {name: [] for name in IGGY}
@@ -56,7 +56,7 @@ def test_every_format_has_a_seed() -> None:
 def _only_rejected(joined: str, data: bytes) -> None:
     """A decode answers or refuses, with a trace as without one."""
     row = FORMATS[joined]
-    layout = formats.layout(row, data)
+    layout = formats.decode_with_trace(row, data)
     if layout.rejected is None:
         assert formats.decode(row, data) == layout.decoded
         return

@@ -10,7 +10,7 @@ from iggy_bytes import WORKED, decode
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import KINDS, HeaderValue
 from wireproof.iggy.partitioning import Partitioning
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 W3: dict[str, Any] = {
     "raw": b"\x00\xff", "string": "é", "bool": False, "int8": -1, "int16": -2, "int32": -3, "int64": -4,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from iggy_bytes import WORKED, decode, encode, refusal, remarks
 
-from wireproof.wire.values import from_json, to_json
+from wireproof.wire.json_values import from_json, to_json
 
 PLACE = bytes.fromhex("010401000000020673616d706c650100")
 """Stream 1, topic "sample", balanced."""
@@ -64,7 +64,7 @@ def test_the_limits_are_of_each_message_and_not_of_their_sum() -> None:
 def test_a_block_that_is_no_map_names_no_headers_as_the_other_answer() -> None:
     joined, _, data = WORKED["W24"]
     remark, _ = decode(joined, data[:-22] + b"\0" + data[-21:]).remarks  # the checksum has one, too
-    assert (remark.cls, remark.path, remark.refusable) == (
+    assert (remark.cls, remark.path, remark.rejectable) == (
         "iggy-opaque-headers",
         "messages[1].headers",
         False,

@@ -4,7 +4,7 @@ import pytest
 from iggy_bytes import WORKED, decode, refusal
 
 from wireproof import formats
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 LOG = formats.get("iggy.log", "0.0.30")
 DISK = WORKED["W15"][2]

@@ -11,14 +11,14 @@ from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
 from wireproof.trial.judge import judge
-from wireproof.wire.remarks import REMARKS
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TWICE = entry(b"k", 2, b"a") + entry(b"k", 2, b"b")
 
 
 def test_a_duplicate_key_names_the_first_and_the_last_as_other_answers() -> None:
     (remark,) = decode("iggy.headers/0.0.30", entry(b"z", 2, b"z") + TWICE).remarks
-    assert remark.refusable
+    assert remark.rejectable
     first = [["6b", {"kind": "string", "value": "61"}], ["7a", {"kind": "string", "value": "7a"}]]
     last = [["6b", {"kind": "string", "value": "62"}], ["7a", {"kind": "string", "value": "7a"}]]
     assert {other.name: other.value for other in remark.others} == {"first-wins": first, "last-wins": last}
@@ -37,7 +37,7 @@ def test_messages_out_of_order_may_be_told_sorted_but_not_refused() -> None:
     second = data[49:]
     swapped = data[:4] + second + data[4:49]
     (remark,) = decode("iggy.poll/0.0.30", swapped).remarks
-    assert not remark.refusable
+    assert not remark.rejectable
     (other,) = remark.others
     assert [row["offset"] for row in other.value] == ["0", "1"]
     assert other.path == "messages"
@@ -71,7 +71,7 @@ def test_every_iggy_remark_is_made_by_some_bytes() -> None:
         *remarks("iggy.partitioning/0.0.30", b"\x01\x01a"),
         *remarks("iggy.send/0.0.30", PLACE + sent(1, b"a", big)),
     }
-    assert seen == {name for name in REMARKS if name.startswith("iggy-")}
+    assert seen == {name for name in REMARK_CLASSES if name.startswith("iggy-")}
 
 
 def _unminted() -> bytes:

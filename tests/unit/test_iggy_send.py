@@ -3,7 +3,7 @@
 import pytest
 from iggy_bytes import PLACE, encode, entry, refusal, remarks, sent
 
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 MIB10 = 10 * 1024 * 1024
 SEND = "iggy.send/0.0.30"

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from iggy_bytes import FRAME, WORKED, decode, encode
 
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
 
 
 @pytest.mark.parametrize("name", WORKED)

@@ -22,7 +22,7 @@ from wireproof.trial.judge import OURSELVES, judge, nondeterministic, wants_valu
 from wireproof.trial.reference import answer, expectation
 from wireproof.trial.signature import signature, without_indices
 from wireproof.trial.verdicts import TABLE, Verdict
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expect
 @pytest.mark.parametrize(
     ("case", "outcome", "again"),
     [
-        (GOOD_CASE, Accepted(digest=digest(GOOD_VALUE)), False),
+        (GOOD_CASE, Accepted(digest=json_digest(GOOD_VALUE)), False),
         (GOOD_CASE, Accepted(digest="00"), True),
         (GOOD_CASE, Accepted(GOOD_VALUE), False),
         (GOOD_CASE, Refused("other"), False),

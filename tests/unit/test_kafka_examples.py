@@ -6,7 +6,7 @@ from kafka_examples import WORKED, Worked
 
 from wireproof import formats
 from wireproof.kafka.values import Message, Record
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
 
 CODEC = 7
 EXAMPLES = [pytest.param(row, id=f"{row.example}-{row.vector}") for row in WORKED]
@@ -62,7 +62,7 @@ def test_all_33_examples_are_here() -> None:
 
 def test_the_header_of_e01_is_read_field_by_field() -> None:
     data = bytes.fromhex(WORKED[0].data)
-    layout = formats.layout(formats.get("kafka.batch", "v2"), data)
+    layout = formats.decode_with_trace(formats.get("kafka.batch", "v2"), data)
     found = [(span.start, span.path, span.value) for span in layout.spans if span.start < 61]
     assert found == [
         (0, "baseOffset", 0),
@@ -94,6 +94,6 @@ def test_the_header_of_e01_is_read_field_by_field() -> None:
 def test_every_byte_of_a_plain_batch_lies_under_one_field() -> None:
     for row in WORKED[:4]:
         data = bytes.fromhex(row.data)
-        spans = formats.layout(formats.get("kafka.batch", "v2"), data).spans
+        spans = formats.decode_with_trace(formats.get("kafka.batch", "v2"), data).spans
         covered = sorted(place for span in spans for place in range(span.start, span.end))
         assert covered == list(range(len(data)))

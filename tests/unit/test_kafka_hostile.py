@@ -11,8 +11,8 @@ from kafka_examples import WORKED
 from steps import growth
 
 from wireproof import formats
-from wireproof.kafka.scan import CRC_WORK
-from wireproof.wire.rejected import Rejected
+from wireproof.kafka.scan import CRC_BYTES_PER_BYTE
+from wireproof.wire.rejection import Rejected
 
 HEADER = "0000 00 026b 0276"
 KAFKA = [row for row in formats.FORMATS.values() if row.name.startswith("kafka.")]
@@ -120,7 +120,7 @@ def test_a_scan_of_nothing_but_beginnings_of_entries_is_linear(pattern: bytes) -
         return lambda: list(formats.scan(LOG, [data], formats.Options(max_message=1 << 12)))
 
     assert growth(scanning, 3000) < 1.2
-    assert CRC_WORK < 64
+    assert CRC_BYTES_PER_BYTE < 64
 
 
 def test_lengths_are_held_to_the_bytes_that_are_there_before_anything_is_allocated() -> None:

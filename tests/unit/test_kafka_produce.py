@@ -10,7 +10,7 @@ from wireproof.cases.outcome import Accepted
 from wireproof.trial.claims import excluded
 from wireproof.trial.judge import ANYBODY, judge
 from wireproof.trial.plan import request_for
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 SUITE = load()
 ENCODED = [case for case in SUITE.cases if case.op == "encode" and case.profile == "produce"]

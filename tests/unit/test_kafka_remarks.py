@@ -23,7 +23,7 @@ from kafka_bytes import (
 )
 
 from wireproof import formats
-from wireproof.wire.remarks import REMARKS
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TOP = (1 << 63) - 1
 HEADER = "0000 00 026b 0276"
@@ -92,13 +92,13 @@ TABLE = [
 )
 def test_an_open_place_is_accepted_under_its_remark_alone(cls: str, row: formats.Format, data: bytes) -> None:
     assert remarks(row, data) == [cls]
-    assert REMARKS[cls].refusable
+    assert REMARK_CLASSES[cls].rejectable
 
 
 def test_every_remark_that_is_not_of_a_compressed_frame_has_a_row() -> None:
     frames = ("section 3", "section 2.3")
-    mine = {name for name, row in REMARKS.items() if row.source.startswith("kafka.md")}
-    of_frames = {name for name in mine if any(section in REMARKS[name].source for section in frames)}
+    mine = {name for name, row in REMARK_CLASSES.items() if row.source.startswith("kafka.md")}
+    of_frames = {name for name in mine if any(section in REMARK_CLASSES[name].source for section in frames)}
     of_produce = {name for name in mine if name.startswith("produce-")}  # what only a broker's check remarks
     assert {line[0] for line in TABLE} == mine - of_frames - of_produce
 

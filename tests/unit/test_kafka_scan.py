@@ -7,7 +7,7 @@ import pytest
 from kafka_bytes import LOG, batch, message, wrapper
 
 from wireproof import formats
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 GOOD = batch()
 OLD = message(1, offset=1)

@@ -9,10 +9,10 @@ from kafka_bytes import LOG, NOW, PLAIN, V0, V1, V2, accepted, batch, message, r
 
 from wireproof import formats
 from wireproof.cases.strategies import kafka as strategies
-from wireproof.kafka.arithmetic import wrap64
+from wireproof.kafka.attribute_bits import wrap64
 from wireproof.kafka.values import Control, Endpoint, Voter
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.rejection import Rejected
 
 
 def test_offsets_wrap_at_64_bits() -> None:
@@ -114,7 +114,7 @@ def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
     @given(strategies.VALUES[name]())
     def holds(value: object) -> None:
         data = formats.encode(row, to_json(value))
-        found = formats.decode(row, data + b"\0" * 5 if row.lifts_to else data)
+        found = formats.decode(row, data + b"\0" * 5 if row.wrapped_by else data)
         assert found.value == value
         assert found.consumed == len(data)
 

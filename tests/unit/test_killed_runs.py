@@ -71,11 +71,9 @@ def test_a_run_in_the_midst_of_a_hang_keeps_its_verdicts_and_leaves_nobody(
     """The processes: the runner, the supervisor, the adapter, and the two that it left behind."""
     code, err, left = killed(number, tmp_path, scripted("hangs-later"), "--jobs", "1", processes=5)
     assert code == CODES[number]
-    assert err == {
-        signal.SIGINT: "interrupted: what was judged so far is kept\n",
-        signal.SIGTERM: "ended by SIGTERM: what was judged so far is kept\n",
-        signal.SIGKILL: "",
-    }[signal.Signals(number)].replace("interrupted", "\ninterrupted").replace("ended", "\nended")
+    how = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by SIGTERM", signal.SIGKILL: ""}
+    stored = " after 4 cases: their events are in run.jsonl; show them with `wireproof report run.jsonl`\n"
+    assert err == (f"{how[signal.Signals(number)]}{stored}" if how[signal.Signals(number)] else "")
     assert left == []
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert [row["event"] for row in rows[:5]] == ["run", *["case"] * 4]

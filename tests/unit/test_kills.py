@@ -35,14 +35,14 @@ def _files(folder: Path) -> dict[str, bytes]:
 def test_a_baseline_is_the_old_one_or_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, kill: signal.Signals
 ) -> None:
-    debts, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    known_failures, run = tmp_path / "known.toml", tmp_path / "run.jsonl"
     with run.open("w") as out:
         writer = EventWriter(out, stream().run)
         writer.case(PASS)
         writer.footer()
-    debts.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
+    known_failures.write_text(baseline.write(stream(FAIL), "somebody", "why", date(2099, 1, 1), ""))
     before = _files(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(debts), str(run)])
+    monkeypatch.setattr(sys, "argv", ["wireproof", "baseline", "fix", str(known_failures), str(run)])
     killed_at(at, kill, main)
     left = _files(tmp_path)
     assert {name: left[name] for name in before} == before
@@ -51,7 +51,7 @@ def test_a_baseline_is_the_old_one_or_the_new_one(
         main()
     assert ended.value.code == 0
     assert _files(tmp_path).keys() == before.keys()
-    assert baseline.read(debts) == ()
+    assert baseline.read(known_failures) == ()
 
 
 @KILLS

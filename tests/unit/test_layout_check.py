@@ -10,7 +10,7 @@ from layout_check import layout_errors
 
 from wireproof.wire.cursor import Cursor
 from wireproof.wire.reader import Reader, TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import Cover
 from wireproof.wire.writer import Writer
 

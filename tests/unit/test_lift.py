@@ -23,7 +23,7 @@ def _never(*_: object) -> None:
     raise AssertionError("lifting runs no codec")
 
 
-ROW = Format("kafka.batch", "v2", object, _never, _never, lifts_to=("kafka.log", "mixed", "batches"))
+ROW = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
 LEAF = Format("iggy.reply", "0.9", object, _never, _never)
 
 

@@ -19,9 +19,9 @@ from steps import steps
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS, Format
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.rejection import Rejected
 
 Path = tuple[str | int, ...]
 
@@ -126,7 +126,7 @@ COUNTS = (12, 24)
 
 def _readers(row: Format) -> Iterator[tuple[str, Callable[[bytes], object]]]:
     yield "decode", lambda data: formats.decode(row, data)
-    yield "layout", lambda data: formats.layout(row, data)
+    yield "layout", lambda data: formats.decode_with_trace(row, data)
     if row.scan:
         yield "scan", lambda data: list(formats.scan(row, [data]))
         yield (

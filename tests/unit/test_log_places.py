@@ -13,7 +13,7 @@ from wireproof.spark.framing import KAFKA, edges
 from wireproof.spark.places import HIDDEN, Place, expand, listed
 from wireproof.spark.spans import split
 from wireproof.spark.stored import FAR, Stored
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 
 @pytest.fixture
@@ -167,7 +167,9 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
     stored = Stored.of(place)
     counting = Counting(stored.file, [])
     stored.file = counting
-    assert [edge.at for edge in edges(KAFKA, stored, DEFAULT)] == [len(long) // 4 * n for n in range(1, 5)]
+    assert [edge.at for edge in edges(KAFKA, stored, DEFAULT_OPTIONS)] == [
+        len(long) // 4 * n for n in range(1, 5)
+    ]
     assert sum(length for _, length in counting.asked) < len(long) // 2
     assert len(counting.asked) == 4
 
@@ -175,7 +177,7 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
 def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
     data = b"".join(logs.batch(bytes(100_000), offset) for offset in range(40))
     [place] = expand([put(server, "spans/0.log", data)], ())
-    spans = split(KAFKA, DEFAULT, (place, 0, place.size), 1 << 20)
+    spans = split(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
     assert len(spans) == 4
     stored = Stored.of(place)
     items = [item for span in spans for item in logs.items(KAFKA, stored, span.start, span.end)]

@@ -22,8 +22,8 @@ from wireproof.spark.places import expand
 from wireproof.spark.reading import Wanted
 from wireproof.spark.spans import plan, whole
 from wireproof.spark.verdict_rows import FRAME_COLUMNS
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.scan_items import Item
 
 
 def rows(
@@ -169,7 +169,7 @@ EVERYTHING = tuple(one.name for one in kafka_columns.FRAMES.columns)
 
 @pytest.mark.sweeps
 def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Path) -> None:
-    kafka = [case for case in logs.of_fixtures() if case[1] is KAFKA and case[2].options == DEFAULT]
+    kafka = [case for case in logs.of_fixtures() if case[1] is KAFKA and case[2].options == DEFAULT_OPTIONS]
     data = [log for *_, log in kafka if log]
     assert len(data) > 250
     for number, log in enumerate([*data, b"".join(data), logs.embedded()[7:] * 3]):
@@ -182,7 +182,7 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
 def as_scanned(data: bytes) -> list[dict[str, Any]]:
     """The rows that a scan makes of entries, and the items between them."""
     found: list[dict[str, Any]] = []
-    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT, FRAME_COLUMNS):
+    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS):
         if isinstance(part, Item):
             row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
             found.append(row)

@@ -16,8 +16,8 @@ from wireproof.spark.places import Place
 from wireproof.spark.reading import AccountError
 from wireproof.spark.spans import LITTLE, Span, cuts, plan, split
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 Row = tuple[int, int, str, str | None, Any]
 
@@ -54,15 +54,17 @@ def row(item: Item) -> Row:
     return item.at, item.length, item.kind, item.cls, item.value
 
 
-def whole(framing: Framing, data: bytes, options: Options = DEFAULT) -> list[Row]:
+def whole(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[Row]:
     return [row(item) for item in formats.scan(framing.fmt, [data], options)]
 
 
-def part(framing: Framing, data: bytes, start: int, end: int, options: Options = DEFAULT) -> Iterator[Row]:
+def part(
+    framing: Framing, data: bytes, start: int, end: int, options: Options = DEFAULT_OPTIONS
+) -> Iterator[Row]:
     return map(row, logs.items(framing, logs.stored(data), start, end, options))
 
 
-def places(framing: Framing, data: bytes, options: Options = DEFAULT) -> list[int]:
+def places(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[int]:
     return [0, *(edge.at for edge in edges(framing, logs.stored(data), options))]
 
 
@@ -83,7 +85,7 @@ def test_spans_end_at_the_first_place_behind_each_grain(name: str, grain: int) -
     for place in places(framing, data):
         if place - wanted[-1] >= grain and len(data) - wanted[-1] > grain + grain // LITTLE:
             wanted.append(place)
-    found = list(cuts(framing, logs.stored(data), DEFAULT, 0, len(data), grain))
+    found = list(cuts(framing, logs.stored(data), DEFAULT_OPTIONS, 0, len(data), grain))
     assert [at for at in found if at < len(data)] == [at for at in wanted[1:] if at < len(data)]
 
 
@@ -133,7 +135,7 @@ def test_the_index_of_hostile_bytes_reads_each_once_and_costs_as_much_for_each(f
 
         def index() -> Stored:
             one = logs.stored(data, 4096)
-            assert list(edges(KAFKA, one, DEFAULT))[-1].at == len(data)
+            assert list(edges(KAFKA, one, DEFAULT_OPTIONS))[-1].at == len(data)
             return one
 
         return index
@@ -161,7 +163,7 @@ DOUBTFUL = {"a batch in a value of a damaged batch", "cut at its beginning", "a 
 def settled(framing: Framing, data: bytes) -> int:
     """The last place that later bytes cannot move."""
     last = 0
-    for edge in edges(framing, logs.stored(data), DEFAULT):
+    for edge in edges(framing, logs.stored(data), DEFAULT_OPTIONS):
         if not edge.settled:
             break
         last = edge.at
@@ -186,7 +188,7 @@ def test_what_is_settled_stays_whatever_comes_later(name: str) -> None:
 def test_a_torn_tail_is_not_settled_and_its_completion_is() -> None:
     assert settled(KAFKA, ONE + ONE[:40]) == len(ONE)
     assert settled(KAFKA, ONE + ONE) == 2 * len(ONE)
-    assert list(edges(KAFKA, logs.stored(ONE + ONE[:40]), DEFAULT)) == [
+    assert list(edges(KAFKA, logs.stored(ONE + ONE[:40]), DEFAULT_OPTIONS)) == [
         Edge(71, settled=True),
         Edge(111, settled=False),
     ]
@@ -203,7 +205,7 @@ def kafka_place(tmp_path: Any, count: int) -> Place:
 
 def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 8000)
-    tasks = plan(KAFKA, DEFAULT, [(place, 0, place.size)], 4)
+    tasks = plan(KAFKA, DEFAULT_OPTIONS, [(place, 0, place.size)], 4)
     assert len(tasks) == 4
     spans = [span for task in tasks for span in task]
     assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
@@ -215,7 +217,7 @@ def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) 
 def test_small_objects_share_a_task_and_a_packed_one_has_its_own() -> None:
     small = [(Place("", f"/x/{n}.log", f"/x/{n}.log", 1000), 0, 1000) for n in range(50)]
     packed = (Place("", "/x/p.log.gz", "/x/p.log.gz", 1000), 0, 1000)
-    tasks = plan(KAFKA, DEFAULT, [*small[:25], packed, *small[25:]], 4)
+    tasks = plan(KAFKA, DEFAULT_OPTIONS, [*small[:25], packed, *small[25:]], 4)
     assert [len(task) for task in tasks] == [25, 1, 25]
     assert tasks[1] == (Span(packed[0], 0, 1000),)
 
@@ -224,7 +226,7 @@ def test_an_object_that_got_shorter_is_named(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 3000)
     (tmp_path / "0.log").write_bytes(b"short")
     with pytest.raises(SourceError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"):
-        split(KAFKA, DEFAULT, (place, 0, place.size), 1 << 20)
+        split(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
 
 
 def test_items_that_leave_a_gap_are_not_passed_on() -> None:

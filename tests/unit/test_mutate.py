@@ -19,12 +19,12 @@ from wireproof.cases.mutate.parsed import parsed
 from wireproof.cases.mutate.sites import put, sites
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import FORMATS, Format
-from wireproof.heka.header import Header
+from wireproof.heka.header import HekaHeader
 from wireproof.iggy.message import Polled40
 from wireproof.kafka.values import Record, RecordBatch
-from wireproof.wire.compress import compress
+from wireproof.wire.compression import compress
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 ROWS = list(FORMATS.values())
 BATCH = FORMATS["kafka.batch/v2"]
@@ -67,7 +67,7 @@ def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_t
         (Record, "attributes", 128, -128),
         (Polled40, "offset", -1, (1 << 64) - 1),
         (Polled40, "id", 1 << 128, 0),
-        (Header, "hmac_key_version", (1 << 32) + 7, 7),
+        (HekaHeader, "hmac_key_version", (1 << 32) + 7, 7),
         (Polled40, "of no field", 1 << 200, 1 << 200),
     ],
 )

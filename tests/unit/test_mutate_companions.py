@@ -16,7 +16,7 @@ from wireproof.cases.mutate.valued import another
 from wireproof.formats import FORMATS
 from wireproof.iggy.frame import Eviction, Reply, Request
 from wireproof.iggy.kinds import BY_NAME
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 SENDS = ("iggy.send/0.7", "iggy.send/0.9", "iggy.send/0.11", "iggy.poll/0.9", "iggy.poll/0.11")
 

@@ -3,17 +3,17 @@
 from random import Random
 
 from wireproof.cases.mutate.markers import VALUES, marker
-from wireproof.kafka import control
+from wireproof.kafka import control_record
 from wireproof.kafka.values import Control, Record
 from wireproof.wire.reader import TracingReader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 
 def typed(record: Record) -> tuple[Control | None, bool]:
     """What a control record says, and whether something is strange about it."""
     key, value = record.key or b"", record.value or b""
     reader = TracingReader(key + value)
-    found = control.parse(reader, key, 0, value, len(key))
+    found = control_record.parse(reader, key, 0, value, len(key))
     return found, bool(reader.remarks)
 
 
@@ -26,7 +26,7 @@ def test_every_type_is_met_with_a_content_that_is_read_whole() -> None:
             continue
         if found is not None and not strange:
             kinds.add(found.type)
-    assert kinds >= {control.ABORT, control.COMMIT, *VALUES}
+    assert kinds >= {control_record.ABORT, control_record.COMMIT, *VALUES}
 
 
 def test_a_content_that_is_sound_leaves_no_byte() -> None:

@@ -5,11 +5,11 @@ from random import Random
 import pytest
 
 from wireproof.cases.mutate.reframed import FRAMES, ODD, reframed
-from wireproof.wire.compress import CODECS, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, decompress_prefix
 from wireproof.wire.reader import Reader, TracingReader
 
 DATA = b"hello world, hello world"
-NUMBERS = {codec.name: number for number, codec in CODECS.items()}
+NUMBERS = {codec.name: number for number, codec in COMPRESSION_CODECS.items()}
 EACH = [(codec, odd) for codec in sorted(ODD) for odd in ODD[codec]]
 
 REFUSED = {

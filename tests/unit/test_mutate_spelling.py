@@ -19,10 +19,10 @@ from wireproof.cases.mutate.valued import EXTRA
 from wireproof.formats import FORMATS
 from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
 from wireproof.fuzz.inputs import Inputs
-from wireproof.heka.stream import Stream
+from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 
 MESSAGE, STREAM, LOG = (
     FORMATS[name] for name in ("heka.message/0.10", "heka.stream/0.10", "kafka.log/mixed")
@@ -31,11 +31,11 @@ KEYS = {"test_1": b"testkey", "test_0": b"zero", "_1": b"noname"}
 
 
 @cache
-def spellings() -> list[formats.Layout]:
+def spellings() -> list[formats.TracedDecode]:
     """Four thousand respellings of one field of the fullest message."""
     parent, rng = parsed(MESSAGE, sample(MESSAGE)), Random(3)
     made = (drafted(parent, [respelled(rng.choice(parent.fields), rng)]) for _ in range(4000))
-    return [formats.layout(MESSAGE, data) for data in made]
+    return [formats.decode_with_trace(MESSAGE, data) for data in made]
 
 
 @pytest.mark.sweeps
@@ -84,7 +84,7 @@ def test_an_unsigned_frame_is_signed_by_a_signer_who_has_a_key() -> None:
     for number in range(40):
         named = signer_named(parsed(STREAM, seed(STREAM)), KEYS, Random(number))
         signed = signed_again(parsed(STREAM, named), KEYS)
-        seen = formats.layout(STREAM, signed, Options(keys=KEYS))
+        seen = formats.decode_with_trace(STREAM, signed, Options(keys=KEYS))
         if seen.decoded is None:
             signers.add((seen.rejected and seen.rejected.detail, None))
             continue
@@ -119,7 +119,7 @@ def test_children_are_signed_where_keys_are_known() -> None:
             value = formats.decode(STREAM, one.data, Options(keys=KEYS)).value
         except Rejected:
             continue
-        verified += isinstance(value, Stream) and any(frame.signer for frame in value.frames)
+        verified += isinstance(value, FrameStream) and any(frame.signer for frame in value.frames)
     assert verified > 5
 
 
@@ -131,7 +131,7 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
     markers = set()
     for number in range(60):
         log = change(Log(()), Random(number))
-        seen = formats.layout(LOG, written(LOG, log))
+        seen = formats.decode_with_trace(LOG, written(LOG, log))
         if seen.decoded is None:
             assert seen.rejected is not None
             assert seen.rejected.cls == "bad-control"
@@ -149,7 +149,7 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
 def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     suite = load()
     decodes, scans = askings(STREAM, suite), askings(STREAM, suite, "scan")
-    assert decodes[0].options == scans[0].options == DEFAULT
+    assert decodes[0].options == scans[0].options == DEFAULT_OPTIONS
     assert {way.options.resync for way in decodes} == {"strict"}
     assert {way.options.resync for way in scans} == {"strict", "go", "c"}
     assert keys_of(decodes)["test_1"] == b"testkey"
@@ -188,4 +188,4 @@ def test_offsets_and_producers_are_those_of_the_log() -> None:
 def test_where_the_bytes_say_nothing_the_options_stay() -> None:
     wanted = Options(max_message=9, fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
     assert all(fitted(LOG, wanted, b"", number) == wanted for number in range(20))
-    assert fitted(LOG, DEFAULT, sample(LOG), 1) is DEFAULT
+    assert fitted(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS

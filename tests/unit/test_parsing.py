@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from wireproof.parsing import LONGEST_LINE, MOST_TOML, MOST_VALUES, json_of, toml_of
+from wireproof.safe_parsing import MAX_JSON_VALUES, MAX_TOML_LINE, MAX_TOML_SIZE, parse_json, parse_toml
 
 
 @pytest.mark.parametrize(
     ("parse", "text", "said"),
     [
-        (json_of, "[" * 200_000, "nested too deeply"),
-        (json_of, "[" + "[]," * MOST_VALUES, "more than 250,000 values"),
-        (json_of, b"\xff\xfe1\0", "can't decode"),
-        (json_of, "{", "Expecting"),
-        (toml_of, "a = " + "[" * 1900 + "]" * 1900, "nested too deeply"),
-        (toml_of, "a = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]", "nested too deeply"),
-        (toml_of, "a" * (LONGEST_LINE + 1) + " = 1", "line 1 is longer than 4,096"),
-        (toml_of, "#\n" * MOST_TOML, "larger than 4,194,304"),
-        (toml_of, "a = ", "Invalid value"),
+        (parse_json, "[" * 200_000, "nested too deeply"),
+        (parse_json, "[" + "[]," * MAX_JSON_VALUES, "more than 250,000 values"),
+        (parse_json, b"\xff\xfe1\0", "can't decode"),
+        (parse_json, "{", "Expecting"),
+        (parse_toml, "a = " + "[" * 1900 + "]" * 1900, "nested too deeply"),
+        (parse_toml, "a = [\n" + "[\n" * 5000 + "]\n" * 5000 + "]", "nested too deeply"),
+        (parse_toml, "a" * (MAX_TOML_LINE + 1) + " = 1", "line 1 is longer than 4,096"),
+        (parse_toml, "#\n" * MAX_TOML_SIZE, "larger than 4,194,304"),
+        (parse_toml, "a = ", "Invalid value"),
     ],
     ids=lambda part: part[:20] if isinstance(part, str | bytes) else "",
 )
@@ -37,17 +37,17 @@ def test_the_memory_of_json_is_bounded_by_its_values_and_its_length() -> None:
     text = "[" + "[]," * 20_000_000
     tracemalloc.start()
     with pytest.raises(ValueError, match="values"):
-        json_of(text)
+        parse_json(text)
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
 
 
 def test_json_of_usual_size_is_read_with_the_same_pairs_as_ever() -> None:
     rows = [{"a": number, "b": [None, "é\ud800"]} for number in range(10_000)]
-    assert json_of(json.dumps(rows)) == rows
-    assert json_of('{"a": 1, "a": 2}', pairs=list) == [("a", 1), ("a", 2)]
+    assert parse_json(json.dumps(rows)) == rows
+    assert parse_json('{"a": 1, "a": 2}', pairs=list) == [("a", 1), ("a", 2)]
 
 
 def test_the_costliest_toml_that_is_read_at_all_is_read() -> None:
-    key = "a." * (LONGEST_LINE // 2 - 4) + "a"
-    assert toml_of(f"{key} = 1\n")
+    key = "a." * (MAX_TOML_LINE // 2 - 4) + "a"
+    assert parse_toml(f"{key} = 1\n")

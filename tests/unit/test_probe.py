@@ -120,7 +120,7 @@ def test_a_claim_that_does_not_hold_is_told_with_its_mend(
     code, lines = probed(wireproof, tmp_path, changes)
     told = [number for number, line in enumerate(lines) if line.startswith(f"does not hold: {text}")]
     assert told, lines
-    assert lines[told[0] + 1].startswith(f"  mend: {mend}")
+    assert lines[told[0] + 1].startswith(f"  fix: {mend}")
     assert code == 1
 
 
@@ -132,7 +132,7 @@ def test_a_claim_that_says_too_little_is_told_and_fails_nothing(
     code, lines = probed(wireproof, tmp_path, changes)
     told = [number for number, line in enumerate(lines) if line.startswith("says less") and text in line]
     assert told, lines
-    assert lines[told[0] + 1].startswith(f"  mend: {mend}")
+    assert lines[told[0] + 1].startswith(f"  fix: {mend}")
     assert code == 0 or name.startswith("a refusal")
 
 

@@ -12,7 +12,7 @@ import pytest
 from machine import needs
 
 import wireproof
-import wireproof.pytest_items  # before the first run here, which forgets what it was the first to import
+import wireproof.pytest_run  # before the first run here, which forgets what it was the first to import
 import wireproof.trial.show
 from tests.mutants.registry import spec_of
 
@@ -111,13 +111,13 @@ def test_several_adapters_are_told_apart_in_the_ids(run: Run) -> None:
 
 
 def test_known_failures_pass_by_their_baseline(run: Run, tmp_path: Path) -> None:
-    debts = tmp_path / "debts.toml"
-    debts.write_text(
-        f'[[debt]]\nid = "{ONE}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
+    known_failures = tmp_path / "known.toml"
+    known_failures.write_text(
+        f'[[known-failure]]\nid = "{ONE}"\nkind = "fail:wrong-accept"\nclass = "crc-mismatch"\n'
         'reason = "a test"\nowner = "me"\nexpires = 2999-01-01\n',
         encoding="utf-8",
     )
-    done = run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", str(debts))
+    done = run("--codec", MUTANT, "--codec-run", ONE, "--codec-baseline", str(known_failures))
     assert "1 passed" in str(done.stdout), str(done.stdout) + str(done.stderr)
 
 

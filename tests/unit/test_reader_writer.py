@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from wireproof.wire.reader import FIXED, Reader, TracingReader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Cover, Span
+from wireproof.wire.reader import FIXED_WIDTH, Reader, TracingReader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, FieldSpan
 from wireproof.wire.writer import TracingWriter, Writer
 
 VARINTS = (
@@ -88,7 +88,7 @@ def test_an_unsigned_varint_of_a_negative_value_is_its_twos_complement() -> None
             Writer().uvarint("n", value)
 
 
-@pytest.mark.parametrize("kind", FIXED)
+@pytest.mark.parametrize("kind", FIXED_WIDTH)
 def test_a_fixed_integer_holds_its_bounds_and_nothing_beyond(kind: str) -> None:
     order = "little" if kind.endswith("le") else "big"
     bits = int("".join(sign for sign in kind if sign.isdigit()))
@@ -177,8 +177,8 @@ def test_the_trace_of_a_reader_and_of_a_writer_is_the_same() -> None:
     assert bytes(writer.data) == reader.data
     assert reader.spans == writer.spans
     assert reader.spans == [
-        Span("length", "", 0, 4, "int32", 2, Cover("length", 4, 5, 1)),
-        Span("records[0].delta", "", 4, 5, "varint", 7),
+        FieldSpan("length", "", 0, 4, "int32", 2, Cover("length", 4, 5, 1)),
+        FieldSpan("records[0].delta", "", 4, 5, "varint", 7),
     ]
 
 

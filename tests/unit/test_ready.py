@@ -85,12 +85,12 @@ def test_the_driver_of_another_checkout_is_one_line() -> None:
 
 
 def test_every_row_that_an_extra_brings_says_what_it_imports() -> None:
-    assert all(entry.requires for entry in registry.entries(mutants=False).values() if entry.extra)
+    assert all(entry.requires for entry in registry.entries().values() if entry.extra)
 
 
 @needs("[peers]")
 def test_the_version_of_a_package_shows_without_a_start() -> None:
-    stands = {name: ready(entry) for name, entry in registry.entries(mutants=False).items()}
+    stands = {name: ready(entry) for name, entry in registry.entries().items()}
     assert stands["kafka-python"].version.startswith("3.")
     assert stands["protobuf-upb"].version == stands["protobuf-python"].version != ""
 

@@ -31,7 +31,7 @@ from wireproof.spark.scan_span import scan_span
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import judge
 from wireproof.trial.reference import expectation
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 MUTANT = spec_of("mutant:crc-skip")
 

@@ -78,8 +78,8 @@ def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -
     run = stream(PASS, FAIL, alarm)
     assert [group.first.id for group in groups(run)] == [alarm.id, FAIL.id]
     assert printed(run).index("alarm") < printed(run).index(FAIL.id)
-    debts = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
-    owed = printed(run, View(applied=apply(run, debts, dt.date(2026, 1, 1))))
+    known_failures = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
+    owed = printed(run, View(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
     assert f"security, in the baseline: {alarm.id}" in owed
     assert f"wireproof replay {alarm.id}" in owed
     first = matrix([run])[0]
@@ -134,7 +134,7 @@ def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
 
 
 def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
-    layout = formats.layout(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
+    layout = formats.decode_with_trace(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
     rows = [(line.at, line.size, line.name, line.marked) for line in lines(layout, 3)]
     assert rows == [
         ("0", 1, "size", False),
@@ -146,7 +146,9 @@ def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
 
 
 def test_a_field_tree_of_refused_bytes_ends_with_the_refusal() -> None:
-    layout = formats.layout(formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd"))
+    layout = formats.decode_with_trace(
+        formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd")
+    )
     last = list(lines(layout))[-1]
     assert (last.name, last.type, last.value, last.at) == ("refused", "crc-mismatch", "frames[1].sum", "9")
     assert [line.name for line in lines(layout) if line.size < 0] == ["frames[0]", "frames[1]", "refused"]
@@ -203,8 +205,8 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
 def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:
     run = stream(FAIL, PASS)
     text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
-    debts = parse(text)
-    applied = apply(run, debts, dt.date(2026, 1, 1))
+    known_failures = parse(text)
+    applied = apply(run, known_failures, dt.date(2026, 1, 1))
     assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, View(applied=applied))
     assert "incomplete" in printed(stream(PASS, complete=False))
 

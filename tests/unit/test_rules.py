@@ -50,7 +50,7 @@ def test_a_file_that_is_wrong_is_one_line_that_names_the_rule(tmp_path: Path, te
 def test_a_rule_in_two_files_is_an_error(tmp_path: Path) -> None:
     name = next(iter(load().rules))
     write(tmp_path, GOOD, rules=RULE.replace("shelf.number", name))
-    with pytest.raises(FixtureError, match=f"the rule {name} stands in another place too"):
+    with pytest.raises(FixtureError, match=f"the rule {name} is in another file too"):
         load([tmp_path])
 
 

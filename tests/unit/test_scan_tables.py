@@ -344,7 +344,7 @@ def test_without_its_extra_the_verb_says_what_to_install(
         (("/nothing/there",), "/nothing/there: not found"),
         (("x", "--set", "raw"), "--set raw: expected NAME=VALUE"),
         (("x", "--set", "rwos=1"), "unknown option rwos; did you mean rows?"),
-        (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak; nearest: aiokafka"),
+        (("x", "--adapter", "aiokafak"), "unknown adapter aiokafak: did you mean aiokafka?"),
     ],
 )
 def test_a_mistake_is_one_line_before_anything_is_started(

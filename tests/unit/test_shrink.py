@@ -20,7 +20,7 @@ from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
 from wireproof.fuzz.smaller import smaller, weight
 from wireproof.trial.engine import Engine
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
 
 REFUSES_ALL = spec_of("mutant:reject-everything")
 

@@ -14,10 +14,10 @@ from wireproof.columnar.frames import runs
 from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
 from wireproof.kafka.scan import scan
 from wireproof.spark.bench import spelling
-from wireproof.wire.items import Item
-from wireproof.wire.observe import project, tree_of
-from wireproof.wire.options import DEFAULT
-from wireproof.wire.values import Json, digest
+from wireproof.wire.json_values import Json, json_digest
+from wireproof.wire.observed_fields import field_tree, project
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.scan_items import Item
 
 SIGNS = (
     "batches[].key",
@@ -44,11 +44,11 @@ def logs() -> list[bytes]:
 @pytest.fixture(scope="module")
 def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
     """What the reference finds in each, and the JSON of it."""
-    return [[(item, json_of(item.value)) for item in scan([data], DEFAULT)] for data in logs]
+    return [[(item, json_of(item.value)) for item in scan([data], DEFAULT_OPTIONS)] for data in logs]
 
 
 def expected(value: Json, view: View) -> str:
-    return digest(project({view.entries: [value]} if view.entries else value, view.wanted))
+    return json_digest(project({view.entries: [value]} if view.entries else value, view.wanted))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def expected(value: Json, view: View) -> str:
 def test_whatever_is_observed_its_digest_is_that_of_the_value(
     logs: list[bytes], told: list[list[tuple[Item, Json]]], patterns: tuple[str, ...], entries: str
 ) -> None:
-    view = View(tree_of(patterns), entries)
+    view = View(field_tree(patterns), entries)
     one = Spelling.of(dict.fromkeys(range(3), view))
     count = 0
     for data, wanted in zip(logs, told, strict=True):
@@ -116,7 +116,9 @@ def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
 
 def test_a_reader_of_logs_is_asked_for_a_log_of_one_entry() -> None:
     claims = {"kafka.log/mixed": Claim(("decode",), observes=SIGNS), "kafka.batch/v2": Claim(("encode",))}
-    assert spelling(Hello("a", "1", claims)).views == dict.fromkeys(range(3), View(tree_of(SIGNS), "batches"))
+    assert spelling(Hello("a", "1", claims)).views == dict.fromkeys(
+        range(3), View(field_tree(SIGNS), "batches")
+    )
     assert spelling(Hello("a", "1")).views == dict.fromkeys(range(3), View({}))
     assert not spelling(Hello("a", "1", {"heka.message/0.10": Claim()})).views
 

@@ -77,7 +77,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
         return noted
 
-    monkeypatch.setattr(fixtures, "read_bytes", noting(fixtures.read_bytes))
+    monkeypatch.setattr(fixtures, "read_limited_bytes", noting(fixtures.read_limited_bytes))
     monkeypatch.setattr(Path, "read_text", noting(Path.read_text))
     return paths
 

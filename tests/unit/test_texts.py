@@ -2,7 +2,7 @@
 
 import pytest
 
-from wireproof.wire.texts import one_line, visible
+from wireproof.wire.safe_text import escape_unsafe, one_line
 
 STEERS = [
     ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
@@ -25,7 +25,7 @@ def test_what_steers_a_terminal_or_a_build_is_spelled_out(text: str, shown: str)
 
 @pytest.mark.parametrize("text", ["", "plain", "std::vector<int>", "été 日本", "iggy::errors::x ## title"])
 def test_honest_texts_stay_as_they_are(text: str) -> None:
-    assert one_line(text, 100) == visible(text) == text
+    assert one_line(text, 100) == escape_unsafe(text) == text
 
 
 @pytest.mark.parametrize("text", ["x" * 1000, "\x1b" * 1000, "a b " * 1000, " " * 1000 + "x"])
@@ -36,4 +36,4 @@ def test_a_long_text_is_cut_and_says_so(text: str) -> None:
 
 
 def test_a_report_of_a_stranger_s_stream_commands_nothing() -> None:
-    assert visible("a\x1b[2J\n  ::error::pwned\u202e") == "a\\x1b[2J\n  \\x3a:error::pwned\\x202e"
+    assert escape_unsafe("a\x1b[2J\n  ::error::pwned\u202e") == "a\\x1b[2J\n  \\x3a:error::pwned\\x202e"

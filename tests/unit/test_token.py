@@ -142,7 +142,7 @@ def test_a_token_without_a_case_in_it_is_one_line(page: Any) -> None:
 def test_a_token_of_a_stranger_opens_no_file_here() -> None:
     page = page_of(CASE)
     page["case"]["input"] = {"file": "pyproject.toml", "sha256": "0" * 64}
-    with pytest.raises(TokenError, match="names a file of another machine"):
+    with pytest.raises(TokenError, match="cannot refer to a local file"):
         parse(wrapped(page))
 
 

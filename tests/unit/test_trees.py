@@ -17,8 +17,8 @@ from wireproof.spark import fast
 from wireproof.spark.framing import KAFKA
 from wireproof.spark.places import expand
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 Told = tuple[object, ...]
 
@@ -45,7 +45,7 @@ def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None
     clean = 0
     for data in filter(None, fixtures()):
         stored = Stored.of(expand([str(logs.write(tmp_path, a=data))], (".log",))[0])
-        assert quickly(stored, DEFAULT) == by_reference(stored, DEFAULT)
+        assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
         stored.close()
         clean += sum(int(run.block.clean.sum()) for run in runs(data, keep="slots") if run.block is not None)
     assert clean > 100, "the kernels answered for many of them"
@@ -64,7 +64,7 @@ def test_blocks_of_any_size_tell_the_same(segment: Path, block: int, monkeypatch
     monkeypatch.setattr(fast, "CHUNKS", (block, block))
     monkeypatch.setattr(fast, "JSON_CHUNK", block)
     stored = Stored.of(expand([str(segment)], (".log",))[0])
-    assert quickly(stored, DEFAULT) == by_reference(stored, DEFAULT)
+    assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
     stored.close()
 
 

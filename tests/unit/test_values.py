@@ -11,11 +11,19 @@ from jsonschema import Draft202012Validator
 
 from wireproof.cases.case import Accept, Case, Either, Expect, Value
 from wireproof.formats import FORMATS
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, camel, canonical, digest, from_json, schema, to_json
+from wireproof.wire.json_values import (
+    Json,
+    camel_case,
+    canonical_json,
+    from_json,
+    json_digest,
+    json_schema,
+    to_json,
+)
+from wireproof.wire.rejection import Rejected
 
 
-@camel
+@camel_case
 @frozen
 class Part:
     """A part."""
@@ -64,7 +72,7 @@ def values(case: Case) -> Iterator[Json]:
 
 @cache
 def validator(joined: str) -> Draft202012Validator:
-    found = schema(FORMATS[joined].value, joined)
+    found = json_schema(FORMATS[joined].value, joined)
     Draft202012Validator.check_schema(found)
     return Draft202012Validator(found)
 
@@ -86,7 +94,7 @@ def test_integers_are_decimal_bytes_are_hex_and_null_is_not_empty() -> None:
 def test_what_is_computed_may_be_left_out() -> None:
     short = {key: TREE[key] for key in TREE if key != "computed"}
     assert from_json(Whole, short).computed == 0
-    assert Draft202012Validator(schema(Whole, "w")).is_valid(short)
+    assert Draft202012Validator(json_schema(Whole, "w")).is_valid(short)
 
 
 BAD = (
@@ -120,7 +128,7 @@ def test_what_is_no_value_is_refused_at_its_path_and_by_the_schema(change: dict[
         from_json(Whole, tree)
     assert refused.value.cls == "invalid-value"
     assert refused.value.path.startswith(path)
-    assert not Draft202012Validator(schema(Whole, "w")).is_valid(tree)
+    assert not Draft202012Validator(json_schema(Whole, "w")).is_valid(tree)
 
 
 def test_a_newline_at_the_end_is_no_digit() -> None:
@@ -144,7 +152,7 @@ def test_nesting_without_end_is_refused() -> None:
 
 
 def test_the_canonical_spelling_knows_no_order_of_keys() -> None:
-    assert canonical(TREE) == canonical(dict(reversed(TREE.items())))
-    assert digest(TREE) == digest(dict(reversed(TREE.items())))
-    assert digest(TREE) != digest({**TREE, "computed": "8"})
-    assert canonical({"b": None, "a": ["1"]}) == b'{"a":["1"],"b":null}'
+    assert canonical_json(TREE) == canonical_json(dict(reversed(TREE.items())))
+    assert json_digest(TREE) == json_digest(dict(reversed(TREE.items())))
+    assert json_digest(TREE) != json_digest({**TREE, "computed": "8"})
+    assert canonical_json({"b": None, "a": ["1"]}) == b'{"a":["1"],"b":null}'

@@ -34,8 +34,8 @@ def one(text: list[str]) -> Stream:
 
 def test_each_event_bears_the_digest_of_the_one_before_and_the_footer_the_last() -> None:
     rows = [json.loads(line) for line in lines()]
-    assert "before" not in rows[0]
-    assert len({row["before"] for row in rows[1:]}) == len(rows) - 1
+    assert "previous" not in rows[0]
+    assert len({row["previous"] for row in rows[1:]}) == len(rows) - 1
     assert broken(one(lines())) is None
 
 
@@ -49,7 +49,7 @@ CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
     "the manifest": lambda text: [text[0].replace('"version":"1.2"', '"version":"1.3"'), *text[1:]],
     "a case moved": lambda text: [text[0], text[2], text[1], *text[3:]],
     "a case written twice, another dropped": lambda text: [*text[:3], text[2], text[3]],
-    "digests taken out": lambda text: [line.replace('"before"', '"token"') for line in text[:-1]],
+    "digests taken out": lambda text: [line.replace('"previous"', '"token"') for line in text[:-1]],
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.entry import Entry
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 
 class DocumentedError(Exception):

@@ -5,6 +5,6 @@ What an adapter in Python needs is here: the request, the outcomes, and the refu
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Refused, Stalled, Unsupported
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 __all__ = ["Accepted", "Claim", "Refused", "Rejected", "Request", "Stalled", "Unsupported"]

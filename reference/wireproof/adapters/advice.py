@@ -17,8 +17,8 @@ from wireproof.adapters.probe import Finding
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.formats import FORMATS
-from wireproof.wire.observe import project, tree_of
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import field_tree, project
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 PROFILES: Final = ("reader", "produce")
@@ -76,14 +76,16 @@ def mend_of(finding: Finding) -> str:
 
 def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
     """Claims that nothing answers to, for they are misspelt."""
-    atoms: dict[str, set[str]] = {}
+    capabilities: dict[str, set[str]] = {}
     for case in cases:
-        atoms.setdefault(case.joined, set()).update(case.needs)
+        capabilities.setdefault(case.joined, set()).update(case.needs)
     for joined, claim in hello.revisions.items():
         if joined not in FORMATS:
             yield _misspelt("revisions", joined, list(FORMATS))
             continue
-        known = {atom.partition(":")[2] for atom in (*FORMATS[joined].atoms, *atoms.get(joined, ()))}
+        known = {
+            atom.partition(":")[2] for atom in (*FORMATS[joined].capabilities, *capabilities.get(joined, ()))
+        }
         for field, names, right in (
             ("codecs", claim.codecs, CODECS),
             ("profiles", claim.profiles, PROFILES),
@@ -152,7 +154,7 @@ def _under(path: str, pattern: str) -> bool:
 
 
 def _alike(pairs: Sequence[tuple[Json, Json]], path: str) -> bool:
-    tree = tree_of((path,))
+    tree = field_tree((path,))
     return all(project(value, tree) == project(got, tree) for value, got in pairs)
 
 

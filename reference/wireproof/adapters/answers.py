@@ -6,7 +6,6 @@ the driver caught, which would have ended the process of any other caller) and `
 library, went wrong). A death of its own process and a timeout are never answered; they are seen.
 """
 
-import difflib
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -28,9 +27,10 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.rejected import At
-from wireproof.wire.texts import one_line
+from wireproof.suggestions import suggestion
+from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.rejection import Position
+from wireproof.wire.safe_text import one_line
 
 TEXT: Final = 400
 """Characters of a text for a person that are kept of an answer."""
@@ -45,7 +45,10 @@ FURTHEST: Final = 1 << 63
 """No input has this many bytes."""
 
 _AT: Final = re.compile(r"(0|[1-9][0-9]*)(>(0|[1-9][0-9]*))*")
-_CLASSES: Final = frozenset(CLASSES)
+_CLASSES: Final = frozenset(REJECT_CLASSES)
+
+OTHER: Final = "the class of every other reason is `other`"
+"""The advice for a class that resembles no known one."""
 
 # --- outcome to JSON ---
 
@@ -183,11 +186,10 @@ def _refused(packet: Packet) -> Refused:
 def _class(name: object) -> Any:  # noqa: ANN401 - a `RejectClass`, once it is found among them
     if isinstance(name, str) and name in _CLASSES:
         return name
-    near = difflib.get_close_matches(str(name)[:64], CLASSES, n=2, cutoff=0.3)
-    raise MessageError(f"unknown class {kind_of(name)}; nearest: {', '.join(near) or 'other'}")
+    raise MessageError(f"unknown class {kind_of(name)}: {suggestion(str(name), REJECT_CLASSES, OTHER)}")
 
 
-def _at(at: object) -> At | None:
+def _at(at: object) -> Position | None:
     if at is None or (type(at) is int and -1 <= at < FURTHEST):
         return at
     if isinstance(at, str) and len(at) <= 256 and _AT.fullmatch(at):

@@ -1,7 +1,6 @@
 """The claims of a hello, checked when it arrives: a name that nobody knows would leave cases out silently."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cache
 from typing import Final, get_args
 
@@ -9,15 +8,16 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.observable import unknown
 from wireproof.formats import FORMATS
+from wireproof.suggestions import suggestion
 from wireproof.wire.options import Profile
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 LONGEST: Final = 80
 """Characters of a name that a message shows."""
 
 
 def check_claims(name: str, hello: Hello) -> None:
-    """Refuse claims with an unknown name; raises `AdapterStartError` with it and the nearest name."""
+    """Refuse claims with an unknown name; raises `AdapterStartError` with the name and a suggestion."""
     for joined, claim in hello.revisions.items():
         if joined not in FORMATS:
             raise _unknown(name, "revision", joined, FORMATS)
@@ -37,23 +37,27 @@ def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]
 @cache
 def _atoms(kind: str) -> tuple[str, ...]:
     """Return the names of a kind of capability that any format has."""
-    atoms = (atom.partition(":") for row in FORMATS.values() for atom in row.atoms)
-    return tuple(dict.fromkeys(name for found, _, name in atoms if found == kind))
+    capabilities = (atom.partition(":") for row in FORMATS.values() for atom in row.capabilities)
+    return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
 
 
 def _check_observes(name: str, joined: str, claim: Claim) -> None:
     for pattern in claim.observes:
         if found := unknown(FORMATS[joined], pattern):
-            part, nearest = found
+            part, known = found
             raise AdapterStartError(
                 f"{name}: its hello observes {one_line(pattern, LONGEST)!r} of {joined}, which has no "
-                f"{one_line(part, LONGEST)!r} there; nearest: {nearest or 'nothing'}"
+                f"{one_line(part, LONGEST)!r} there: {suggestion(_field(part), known)}"
             )
 
 
 def _unknown(name: str, what: str, word: str, valid: Iterable[str]) -> AdapterStartError:
-    near = get_close_matches(word[:LONGEST], list(valid), n=3, cutoff=0.0)
     return AdapterStartError(
-        f"{name}: its hello claims the {what} {one_line(word, LONGEST)!r}, which does not exist; "
-        f"nearest: {', '.join(near)}"
+        f"{name}: its hello claims the {what} {one_line(word, LONGEST)!r}, which does not exist: "
+        f"{suggestion(word, valid)}"
     )
+
+
+def _field(part: str) -> str:
+    """Return the name in a part of a pattern: of `[magic=2]`, `magic`."""
+    return part.removeprefix("[").partition("=")[0]

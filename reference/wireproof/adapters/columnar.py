@@ -17,8 +17,8 @@ from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.columnar.decoding import DECODERS, scan_heka_items, scan_items
 from wireproof.formats import FORMATS
-from wireproof.wire.options import DEFAULT
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 SCANNERS: Final = {"kafka.log/mixed": scan_items, "heka.stream/0.10": scan_heka_items}
 OPS: Final[dict[tuple[bool, bool], tuple[Op, ...]]] = {
@@ -50,9 +50,9 @@ WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2
 def warm() -> None:
     """Have every kernel compiled: where it was not before that takes longer than a case may."""
     for entry in WARM:
-        DECODERS[f"kafka.batch/v{entry[16]}"](entry, DEFAULT)
+        DECODERS[f"kafka.batch/v{entry[16]}"](entry, DEFAULT_OPTIONS)
     scan_items(b"".join(WARM))
-    DECODERS["kafka.log/mixed"](b"".join(WARM), DEFAULT)
+    DECODERS["kafka.log/mixed"](b"".join(WARM), DEFAULT_OPTIONS)
     scan_heka_items(WARM_FRAME)
 
 

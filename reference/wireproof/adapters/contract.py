@@ -14,8 +14,8 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Limits, Op
 from wireproof.cases.outcome import Outcome
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 PROTOCOL = 1
 
@@ -66,7 +66,7 @@ class Request:
     data: bytes = b""
     value: Json = None
     chunks: tuple[bytes, ...] = ()
-    options: Options = DEFAULT
+    options: Options = DEFAULT_OPTIONS
     answer: Literal["value", "digest"] = "value"
     limits: Limits = field(default=Limits())
 

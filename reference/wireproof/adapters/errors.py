@@ -5,7 +5,7 @@ An adapter's own words may be in the text, so each error cuts and cleans it.
 
 from typing import Final
 
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 LONGEST: Final = 1000
 """Characters of an error's line."""

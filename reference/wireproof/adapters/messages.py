@@ -13,8 +13,8 @@ from wireproof.adapters.contract import PROTOCOL, Claim, Hello, Request
 from wireproof.adapters.errors import AdapterStartError, MessageError
 from wireproof.adapters.framing import Head, Packet, unhex
 from wireproof.cases.case import Limits, Op
-from wireproof.wire.options import DEFAULT, MAX_OUTPUT, Options, Profile
-from wireproof.wire.texts import one_line
+from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
+from wireproof.wire.safe_text import one_line
 
 OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
 """What the suite says first."""
@@ -41,7 +41,7 @@ def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> s
     """The text in the field `name`."""
     value = head.get(name, default)
     if not isinstance(value, str):
-        raise MessageError(f"{name} wants a text, got {kind_of(value)}")
+        raise MessageError(f"{name} must be a string, got {kind_of(value)}")
     return value
 
 
@@ -198,7 +198,7 @@ def request_packet(request: Request) -> Packet:
     }
     if request.answer != "value":
         head["answer"] = request.answer
-    if request.options is not DEFAULT and request.options != DEFAULT:
+    if request.options is not DEFAULT_OPTIONS and request.options != DEFAULT_OPTIONS:
         _put_options(head, request.options)
     if request.limits is not _NO_LIMITS and request.limits.ms != _NO_LIMITS.ms:
         head.setdefault("limits", {})["ms"] = request.limits.ms
@@ -211,13 +211,13 @@ def request_packet(request: Request) -> Packet:
 
 
 def _put_options(head: Head, options: Options) -> None:
-    if options.profile != DEFAULT.profile:
+    if options.profile != DEFAULT_OPTIONS.profile:
         head["profile"] = options.profile
     if options.max_output != MAX_OUTPUT:
         head["limits"] = {"max_output": options.max_output}
     plain = ("max_message", "resync", "compression", "fetch_offset", "isolation")
     parts: Head = {name: getattr(options, name) for name in plain}
-    parts = {name: part for name, part in parts.items() if part != getattr(DEFAULT, name)}
+    parts = {name: part for name, part in parts.items() if part != getattr(DEFAULT_OPTIONS, name)}
     if options.keys is not None:
         parts["keys"] = {name: key.hex() for name, key in options.keys.items()}
     if options.aborted:
@@ -279,14 +279,14 @@ def _options(head: Mapping[str, Any], limits: Mapping[str, Any]) -> Options:
     parts = object_of(head, "options")
     only(parts, _OPTIONS, "options")
     return Options(
-        profile=one_of(head, "profile", get_args(Profile), DEFAULT.profile),
+        profile=one_of(head, "profile", get_args(Profile), DEFAULT_OPTIONS.profile),
         max_output=count_of(limits, "max_output", MAX_OUTPUT),
         max_message=count_of(parts, "max_message") if "max_message" in parts else None,
         keys=_keys(parts),
-        resync=one_of(parts, "resync", _RESYNC, DEFAULT.resync),
-        compression=one_of(parts, "compression", _COMPRESSION, DEFAULT.compression),
+        resync=one_of(parts, "resync", _RESYNC, DEFAULT_OPTIONS.resync),
+        compression=one_of(parts, "compression", _COMPRESSION, DEFAULT_OPTIONS.compression),
         fetch_offset=count_of(parts, "fetch_offset") if "fetch_offset" in parts else None,
-        isolation=one_of(parts, "isolation", _ISOLATION, DEFAULT.isolation),
+        isolation=one_of(parts, "isolation", _ISOLATION, DEFAULT_OPTIONS.isolation),
         aborted=_aborted(parts.get("aborted", [])),
     )
 

@@ -27,11 +27,11 @@ from wireproof.cases.outcome import (
     Stalled,
     Unsupported,
 )
-from wireproof.wire.observe import Wanted, project, tree_of
+from wireproof.wire.json_values import Json, json_digest, to_json
+from wireproof.wire.observed_fields import FieldTree, field_tree, project
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.texts import one_line
-from wireproof.wire.values import Json, digest, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.safe_text import one_line
 
 LONGEST_TEXT: Final = 300
 """Characters of a library's error that travel in an answer."""
@@ -55,8 +55,8 @@ class Caller:
             self.hello = _hello(adapter)
         except MessageError as error:
             raise AdapterStartError(f"{type(adapter).__name__}: {error}") from None
-        self._wanted: dict[str, Wanted] = {
-            joined: tree_of(claim.observes) for joined, claim in self.hello.revisions.items()
+        self._wanted: dict[str, FieldTree] = {
+            joined: field_tree(claim.observes) for joined, claim in self.hello.revisions.items()
         }
 
     def answer(self, request: Request) -> Outcome:
@@ -97,7 +97,7 @@ class Caller:
             return outcome
         seen = project(outcome.value, self._wanted.get(f"{request.format}/{request.revision}", {}))
         try:
-            return evolve(outcome, value=None, digest=digest(seen))
+            return evolve(outcome, value=None, digest=json_digest(seen))
         except MemoryError as error:
             return Exhausted("memory", line_of(error))
         except (TypeError, ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from wireproof.adapters import packaged
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterFileError
 from wireproof.formats import FORMATS
-from wireproof.parsing import toml_of
+from wireproof.safe_parsing import parse_toml
 
 Language = Literal["csharp", "go", "java", "node", "python", "rust"]
 
@@ -112,7 +112,7 @@ def read(path: Path) -> Entry:
 
 def _file(path: Path) -> AdapterFile:
     try:
-        file = _CONVERTER.structure(toml_of(path.read_text(encoding="utf-8")), AdapterFile)
+        file = _CONVERTER.structure(parse_toml(path.read_text(encoding="utf-8")), AdapterFile)
     except cattrs.BaseValidationError as error:
         raise AdapterFileError(f"{path}: {_first_fault(error)}") from None
     except (OSError, ValueError) as error:

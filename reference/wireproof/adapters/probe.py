@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Either, Op
 from wireproof.cases.outcome import Accepted, NotRun, Outcome
-from wireproof.wire.observe import project, tree_of
+from wireproof.wire.observed_fields import field_tree, project
 
 OPS: tuple[Op, ...] = ("decode", "encode", "scan")
 
@@ -79,10 +79,10 @@ Thing = tuple[str, str, str]
 def things_of(case: Case) -> list[Thing]:
     """What a case speaks for; without a codec among its needs, for plain bytes."""
     things: list[Thing] = [(case.joined, "op", case.op), (case.joined, "profile", case.profile)]
-    atoms = [atom.partition(":") for atom in case.needs]
-    if all(kind != "codec" for kind, _, _ in atoms):
+    capabilities = [atom.partition(":") for atom in case.needs]
+    if all(kind != "codec" for kind, _, _ in capabilities):
         things.append((case.joined, "codec", "none"))
-    return things + [(case.joined, kind, name) for kind, _, name in atoms]
+    return things + [(case.joined, kind, name) for kind, _, name in capabilities]
 
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
@@ -146,7 +146,7 @@ def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
     if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
         return False
     claim = hello.revisions.get(case.joined)
-    wanted = tree_of(claim.observes) if claim is not None else {}
+    wanted = field_tree(claim.observes) if claim is not None else {}
     return project(outcome.value, wanted) != project(case.expect.value, wanted)
 
 

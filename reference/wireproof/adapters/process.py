@@ -29,7 +29,7 @@ from wireproof.adapters.errors import AdapterStartError, MessageError, TooMuchEr
 from wireproof.adapters.framing import MAX_MESSAGE, MOST_NODES, Frames, Framing, Most, Packet
 from wireproof.adapters.messages import OPENING, hello_of, kind_of, request_packet
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
 
 MIB: Final = 1024 * 1024
 
@@ -396,7 +396,7 @@ class Process:
             return None
         peak = proctree.peak(self._child.pid)
         grown = 0 if peak is None else peak - self._marked
-        text = f"{grown // MIB} MiB for one case, over its limit of {self._most // MIB} MiB"
+        text = f"used {grown // MIB} MiB; the limit is {self._most // MIB} MiB"
         return Exhausted("memory", text) if grown > self._most else None
 
 
@@ -495,4 +495,4 @@ def _outcome(packet: Packet, most: Most) -> Outcome:
     except TooMuchError as error:
         return Exhausted("output", str(error))
     except MessageError as error:
-        return Faulty(f"its answer breaks the contract: {error}")
+        return Faulty(f"invalid answer: {error}")

@@ -9,8 +9,8 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.rejection import Rejected
 
 _FRAME_OPS: Final[tuple[Op, ...]] = ("decode", "encode")
 _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
@@ -18,7 +18,7 @@ _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
 
 def claim_of_row(row: Format) -> Claim:
     """Everything that a row of the table can do."""
-    parts = [atom.partition(":") for atom in row.atoms]
+    parts = [atom.partition(":") for atom in row.capabilities]
     codecs = tuple(name for kind, _, name in parts if kind == "codec")
     features = tuple(name for kind, _, name in parts if kind == "feature")
     ops = _STREAM_OPS if row.scan is not None else _FRAME_OPS

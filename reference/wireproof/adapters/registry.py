@@ -7,7 +7,6 @@ exec:command arguments        a process that speaks frames
 jsonl:command arguments       a process that speaks JSON lines
 """
 
-import difflib
 import importlib
 import inspect
 import os
@@ -29,11 +28,16 @@ from wireproof.adapters.errors import AdapterStartError, UnknownAdapter
 from wireproof.adapters.framing import Frames, Framing, Lines
 from wireproof.adapters.objects import Caller, line_of
 from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB, Process, Program
+from wireproof.suggestions import suggestion
 
 GROUP: Final = "wireproof.adapters"
 FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 
 # --- names ---
+
+
+LIST: Final = "run `wireproof adapters` for the list"
+"""The advice for a name that resembles no adapter."""
 
 
 def entries() -> dict[str, Entry]:
@@ -100,9 +104,7 @@ def _registered(name: str) -> Entry:
     rows = _third_party()  # the import of other packages is slow
     if name in rows:
         return rows[name]
-    known = names()
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    raise UnknownAdapter(f"unknown adapter {name}; nearest: {', '.join(near or known[:3])}")
+    raise UnknownAdapter(f"unknown adapter {name}: {suggestion(name, names(), LIST)}")
 
 
 # --- objects ---

@@ -1,1 +1,1 @@
-"""Floor 4: cases, outcomes, fixtures and their linter, tokens, damage and the families derived from it."""
+"""Cases: fixtures and their linter, outcomes, tokens, edits of bytes, and families of derived cases."""

@@ -12,7 +12,7 @@ from wireproof.cases.evidence import VERDICTS, Regression, Row, Sighting, Table,
 from wireproof.cases.fixtures import FixtureError, Suite
 from wireproof.cases.problem import Problem
 from wireproof.formats import FORMATS
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 NAMED: Final = {"INVALID", "IMPL"}
 """Verdicts that come with a class."""

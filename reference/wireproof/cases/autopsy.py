@@ -1,8 +1,8 @@
-"""The layout of damaged bytes, as far as it can be told: what `explain` and the reports show.
+"""Best-effort layout of damaged bytes, which `explain` and the reports show.
 
-A reader stops at the first fault; a person wants to see what lies behind it. Where a checksum is wrong the
-bytes are read again as if it were right, and where they are cut as if zeros followed. The fault that is
-reported stays the first one, and fields keep the values that stand there.
+A reader stops at the first fault; a person wants to see the fields after it. Where a checksum is wrong the
+bytes are decoded again as if it were right, and where they are cut as if zeros followed. The reported fault
+stays the first one, and fields keep their original values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,36 +11,35 @@ from typing import Final
 from attrs import evolve
 
 from wireproof.cases.damage import Damaged, resealed
-from wireproof.formats import Format, Layout, layout
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.formats import Format, TracedDecode, decode_with_trace
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, TracingReader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 PADDING: Final = 1 << 16
-"""Zeros that stand for what was cut off."""
+"""Zeros that replace the bytes that were cut off."""
 
 CHECKS: Final = 4
-"""Readings at most: one for each wrong checksum inside another."""
+"""Maximum number of readings: one for each wrong checksum inside another."""
 
 BEYOND: Final = 64
-"""Fields read of these zeros, after which a reading ends: what is told late of a field in front of them has
-been told, and zeros may stand for messages without end."""
+"""Fields read beyond the bytes, after which a reading stops: zeros may stand for endless messages."""
 
 
-class Within(list[Span]):
-    """The fields of a reading that ends where too many of them lie behind the first `size` bytes."""
+class Within(list[FieldSpan]):
+    """The fields of a reading that stops after too many fields beyond the first `size` bytes."""
 
     __slots__ = ("left", "size")
 
     def __init__(self, size: int) -> None:
-        """No fields yet."""
+        """Start without fields."""
         super().__init__()
         self.size = size
         self.left = BEYOND
 
-    def append(self, span: Span) -> None:
-        """Add a field; raises `Rejected` (`truncated`) for one too many behind the bytes."""
+    def append(self, span: FieldSpan) -> None:
+        """Add a field; raises `Rejected` (`truncated`) after too many beyond the bytes."""
         if not span.space and span.start >= self.size:
             self.left -= 1
             if self.left < 0:
@@ -48,40 +47,42 @@ class Within(list[Span]):
         super().append(span)
 
 
-def autopsy(row: Format, data: bytes, options: Options = DEFAULT) -> Layout:
-    """The layout of `data`, with the fields behind the fault that it is refused for."""
-    seen = layout(row, data, options)
-    if seen.rejected is None or seen.rejected.cls not in ("crc-mismatch", "truncated"):
-        return seen
-    padded = data + bytes(PADDING) if seen.rejected.cls == "truncated" else data
-    readings = [seen.spans, *_further(row, padded, len(data), options)]
-    return evolve(seen, spans=_merged(readings, len(data)))
+def autopsy(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> TracedDecode:
+    """Return the layout of `data`, with the fields after the fault for which it is rejected."""
+    first = decode_with_trace(fmt, data, options)
+    if first.rejected is None or first.rejected.cls not in ("crc-mismatch", "truncated"):
+        return first
+    padded = data + bytes(PADDING) if first.rejected.cls == "truncated" else data
+    readings = [first.spans, *_further(fmt, padded, len(data), options)]
+    return evolve(first, spans=_merged(readings, len(data)))
 
 
-def _further(row: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[Span, ...]]:
-    """The fields of `data`, then those of the same bytes once one checksum more is made to fit."""
+def _further(fmt: Format, data: bytes, size: int, options: Options) -> Iterator[tuple[FieldSpan, ...]]:
+    """Yield the fields of `data`, then those of the same bytes after each wrong checksum is fixed up."""
     for _ in range(CHECKS):
-        spans, rejected = _read(row, data, size, options)
+        spans, rejected = _read(fmt, data, size, options)
         yield spans
         if rejected is None or rejected.cls != "crc-mismatch":
             break
         data = resealed(Damaged(data, spans), lengths=False).data
 
 
-def _read(row: Format, data: bytes, size: int, options: Options) -> tuple[tuple[Span, ...], Rejected | None]:
-    """The fields of the first `size` bytes and of a little behind them, and the refusal of the whole."""
+def _read(
+    fmt: Format, data: bytes, size: int, options: Options
+) -> tuple[tuple[FieldSpan, ...], Rejected | None]:
+    """Return the fields of the first `size` bytes and some beyond them, and the rejection of the whole."""
     spans = Within(size)
     reader = TracingReader(data, budget=Budget(options.max_output), spans=spans)
     try:
-        row.decode(reader, options)
+        fmt.decode(reader, options)
     except Rejected as rejected:
         return tuple(spans), rejected
     return tuple(spans), None
 
 
-def _merged(readings: Sequence[tuple[Span, ...]], size: int) -> tuple[Span, ...]:
-    """Each field as the first reading has it, if it lies inside the bytes that there are."""
-    found: dict[tuple[str, int, str], Span] = {}
+def _merged(readings: Sequence[tuple[FieldSpan, ...]], size: int) -> tuple[FieldSpan, ...]:
+    """Return each field as the first reading has it, if it lies inside the real bytes."""
+    found: dict[tuple[str, int, str], FieldSpan] = {}
     for spans in readings:
         for span in spans:
             if span.space or span.end <= size:

@@ -1,16 +1,16 @@
-"""One case: bytes (or a value) + what must happen + the rule it tests. Design, sections 1 and 3.
+"""The case: input, expectation and the rules it tests. Everything that is judged is a case.
 
-Golden, derived, property, fuzz, exchange and Spark runs all make these; nothing else is judged.
+Golden, derived, property, fuzz, interop and Spark runs all make them. See architecture.md#cases.
 """
 
 from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import At
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Position
 
 Op = Literal["decode", "encode", "scan"]
 Level = Literal["must", "should", "may", "info"]
@@ -18,13 +18,13 @@ Level = Literal["must", "should", "may", "info"]
 
 @frozen
 class Accept:
-    """The case must be answered.
+    """The input must be accepted.
 
     Attributes:
-        value: what the bytes stand for, in JSON form; for encode, what the bytes must decode back to.
-        consumed: bytes used; None leaves it open.
-        remarks: the classes that the reference remarks.
-        data: for encode, every acceptable encoding; empty: judged by decoding back.
+        value: the decoded value in JSON form; for encode, the value to which the bytes must decode.
+        consumed: bytes used; None if not checked.
+        remarks: the remark classes of the reference.
+        data: for encode, every acceptable encoding; empty: judged by decoding the bytes.
     """
 
     value: Json = None
@@ -35,17 +35,17 @@ class Accept:
 
 @frozen
 class Reject:
-    """The case must be refused as `cls`, or as one of `also`, after delivering `before`."""
+    """The input must be rejected as `cls`, or as one of `also`, after delivering `before`."""
 
     cls: RejectClass
     also: tuple[RejectClass, ...] = ()
-    at: At | None = None
+    at: Position | None = None
     before: Json = None
 
 
 @frozen
 class Behaviour:
-    """One of several legal answers, with a name of its own."""
+    """One of several permitted answers, with its id."""
 
     id: str
     expect: Accept | Reject
@@ -87,7 +87,7 @@ Input: TypeAlias = Data | Value | Chunks
 
 @frozen
 class Limits:
-    """Bounds of one case: milliseconds, MiB of resident memory, bytes out per byte in."""
+    """Limits of one case: milliseconds, MiB of resident memory, bytes out per byte in."""
 
     ms: int = 2000
     rss_mb: int | None = None
@@ -104,7 +104,7 @@ class Witness:
 
 @frozen
 class Source:
-    """How the bytes came to be (`rulebook`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and where."""
+    """The origin of the bytes (`rulebook`, `hand`, `builder`, `broker`, `fuzz`, `peer`), and a document."""
 
     origin: str
     document: str = ""
@@ -113,10 +113,10 @@ class Source:
 
 @frozen
 class Case:
-    """See the table of the fixture file in design, section 3.
+    """One case; the fields are the keys of a fixture file.
 
     A derived case has the id `<id>~<family>:<n>`, its parent's id in `parent` and its family's name in
-    `family`; a golden one has neither.
+    `family`; a golden case has neither.
     """
 
     id: str
@@ -128,7 +128,7 @@ class Case:
     why: str = ""
     op: Op = "decode"
     profile: Literal["reader", "produce"] = "reader"
-    options: Options = DEFAULT
+    options: Options = DEFAULT_OPTIONS
     level: Level = "must"
     rules: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -142,16 +142,16 @@ class Case:
 
     @property
     def topic(self) -> str:
-        """The third part of the id."""
+        """Return the third part of the id."""
         return self.id.split("/")[2]
 
     @property
     def joined(self) -> str:
-        """Format and revision as they are shown: `kafka.batch/v2`."""
+        """Return the id of the format: `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 
     @property
     def held_to(self) -> Options:
-        """The options in the profile of the case."""
-        options = self.options  # most cases have a reader's already, and this is asked for each of 300,000
+        """Return the options with the profile of the case."""
+        options = self.options  # most cases need no copy, and a run has 300,000
         return options if options.profile == self.profile else evolve(options, profile=self.profile)

@@ -1,8 +1,7 @@
-"""Field-aware damage: edits of a named field of a layout, and the repair of what speaks of it.
+"""Field-aware edits: change a named field of a traced layout, and fix up the lengths and checksums over it.
 
-Design, section 2, "The layout trace": where a field stands, and which bytes a length or checksum
-speaks of, comes from the trace alone. Only the wire's own space is edited; what lies packed inside a
-compressed region is reached by packing it again, which the mutators do.
+The trace alone tells the position of a field, and the bytes that a length or checksum covers. Only the
+outermost bytes are edited; the mutators reach bytes inside a compressed region by compressing it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,41 +11,40 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.wire.checksums import crc32, crc32c, iggy_batch, xxh3_64
-from wireproof.wire.reader import FIXED
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Cover, Covering, Span
+from wireproof.wire.checksums import crc32, crc32c, iggy_batch_checksum, xxh3_64
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 from wireproof.wire.writer import Writer
 
-CHECKSUMS: Final[dict[Covering, Callable[[bytes], int]]] = {
+CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
     "crc32c": crc32c,
     "crc32": crc32,
     "xxh3-64": xxh3_64,
-    "iggy-batch": iggy_batch,
+    "iggy-batch": iggy_batch_checksum,
 }
-"""The checksums over bytes of the wire that can be repaired without a key."""
+"""The checksums over outermost bytes that can be fixed up without a key."""
 
-COUNTED: Final[tuple[Covering, ...]] = ("length", "count")
+COUNTED: Final[tuple[CoverKind, ...]] = ("length", "count")
+"""The covers that hold a size."""
 
 
 @frozen
 class Damaged:
-    """Bytes after an edit, and the layout as it now lies."""
+    """Bytes after an edit, and their layout."""
 
     data: bytes
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
 
 
-def encoded(span: Span, value: int) -> bytes | None:
-    """`value` in the type of the field; None where it does not fit or the type holds no integer."""
+def encoded(span: FieldSpan, value: int) -> bytes | None:
+    """Return `value` in the type of the field; None if it does not fit or the type holds no integer."""
     return _encoded(span.type, value)
 
 
-@lru_cache(
-    maxsize=1 << 14
-)  # a family encodes the same lengths and checksums of the same fields again and again
+@lru_cache(maxsize=1 << 14)  # a family encodes the same values of the same fields many times
 def _encoded(kind: str, value: int) -> bytes | None:
-    packing = FIXED.get(kind)
+    packing = FIXED_WIDTH.get(kind)
     if packing is not None:
         try:
             return packing.pack(value)
@@ -64,8 +62,8 @@ def _encoded(kind: str, value: int) -> bytes | None:
     return bytes(writer.data)
 
 
-def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Damaged:
-    """The bytes with those of `span` replaced, and the layout moved with them."""
+def replaced(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> Damaged:
+    """Return the bytes with those of `span` replaced, and the layout moved with them."""
     outer = tuple(one for one in spans if not one.space)
     grown = len(new) - (span.end - span.start)
     moved = tuple(_moved(one, span.start, span.end, grown) for one in outer) if grown else outer
@@ -73,19 +71,19 @@ def replaced(data: bytes, spans: Sequence[Span], span: Span, new: bytes) -> Dama
 
 
 def spliced(damaged: Damaged, start: int, end: int, new: bytes) -> Damaged:
-    """The bytes `start` to `end` replaced by others, in which no field is known any more."""
+    """Return the bytes with `start` to `end` replaced; the layout has no field there any more."""
     spans = shifted(damaged.spans, start, end, len(new) - (end - start))
     return Damaged(damaged.data[:start] + new + damaged.data[end:], spans)
 
 
-def shifted(spans: tuple[Span, ...], start: int, end: int, grown: int) -> tuple[Span, ...]:
-    """The spans after the bytes `start` to `end` became `grown` more; those within are gone."""
+def shifted(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
+    """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
     if end > start:
         spans = tuple([one for one in spans if one.start < start or one.end > end])
     return tuple([_moved(one, start, end, grown) for one in spans]) if grown else spans
 
 
-def _moved(one: Span, start: int, end: int, grown: int) -> Span:
+def _moved(one: FieldSpan, start: int, end: int, grown: int) -> FieldSpan:
     if one.end <= start and (one.cover is None or one.cover.end < start):
         return one
     cover = one.cover
@@ -93,26 +91,26 @@ def _moved(one: Span, start: int, end: int, grown: int) -> Span:
         first = _at(cover.start, start, end, grown) if cover.start != start else start
         cover = Cover(cover.kind, first, _at(cover.end, start, end, grown), cover.bias)
     if one.end <= start and one.start < start:
-        return Span(one.path, one.space, one.start, one.end, one.type, one.value, cover)
+        return FieldSpan(one.path, one.space, one.start, one.end, one.type, one.value, cover)
     first = one.start if one.start <= start < one.end else _at(one.start, start, end, grown)
-    return Span(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
+    return FieldSpan(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
 
 
 def _at(pos: int, start: int, end: int, grown: int) -> int:
-    """Where the position `pos` stands after the edit; one inside what was taken away stands at its end."""
+    """Return the position `pos` after the edit; one inside removed bytes moves to their end."""
     if pos >= end:
         return pos + grown
     return min(pos, end + grown) if pos > start else pos
 
 
 def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: bool = False) -> Damaged:
-    """Lengths, then checksums, made right again, those of smaller ranges first.
+    """Fix up lengths, then checksums, those of smaller ranges first.
 
     Args:
-        damaged: the bytes, and the layout that they have now.
-        lengths: whether lengths are repaired too.
-        spare: the path of a field that is left as it was damaged.
-        grow: whether a varint may take another number of bytes than it did.
+        damaged: the bytes, and their present layout.
+        lengths: whether lengths are fixed up too.
+        spare: the path of a field that stays as it was edited.
+        grow: whether a varint may change its number of bytes.
     """
     data, spans = damaged.data, damaged.spans
     for index in _inner_first(spans):
@@ -131,8 +129,8 @@ def resealed(damaged: Damaged, *, lengths: bool = True, spare: str = "", grow: b
     return Damaged(data, spans)
 
 
-def _inner_first(spans: Sequence[Span]) -> list[int]:
-    """The places of what speaks of others, lengths before checksums, which sum them; small ranges first."""
+def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
+    """Return the places of covering fields: lengths before checksums, small ranges first."""
     found = [
         (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
         for index, span in enumerate(spans)
@@ -141,8 +139,8 @@ def _inner_first(spans: Sequence[Span]) -> list[int]:
     return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
 
 
-def right(data: bytes, span: Span, cover: Cover) -> bytes | None:
-    """What a length or checksum must be; None where it cannot be told, or its type does not hold it."""
+def right(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
+    """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
     if cover.kind == "length":
         return encoded(span, cover.end - cover.start + cover.bias)
     check = CHECKSUMS.get(cover.kind)

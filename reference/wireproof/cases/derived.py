@@ -1,9 +1,8 @@
-"""Derived families: what must hold of every accepted fixture once its bytes are cut, flipped or joined.
+"""Derived families: relations that hold for every accepted fixture once its bytes are changed.
 
-Design, section 3, "Derived families". Each family states a relation between a fixture and its damaged
-bytes; where the relation leaves the answer open, and only there, the reference gives the expectation.
-`broken` holds the reference itself to every relation. Over 1 KiB only the ends and the field boundaries
-are damaged.
+Each family states a relation between a fixture and its changed bytes. Only where the relation leaves the
+answer open, the reference gives the expectation. `broken` checks the reference itself against every relation.
+In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -17,36 +16,36 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Sou
 from wireproof.cases.damage import CHECKSUMS, COUNTED, Damaged, encoded, replaced, resealed
 from wireproof.cases.frames import Frames, frames_of
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.trace import Covering, Span
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.trace import CoverKind, FieldSpan
 
 WHOLE: Final = 1024
-"""Bytes up to which every position is damaged."""
+"""Bytes up to which every position is changed."""
 
 EDGE: Final = 64
-"""Positions at either end of a longer input."""
+"""Positions changed at either end of a longer input."""
 
 RELATION: Final = "derived"
 OPEN: Final = "reference"
-"""The origin of a derived case: its family's relation, or the reference where that leaves the answer open."""
+"""The origins of derived cases: the relation of the family, or the reference if the relation is open."""
 
 TAILS: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
-"""What is appended."""
+"""Bytes to append."""
 
-NOTICED: Final[dict[Covering, RejectClass]] = {
+NOTICED: Final[dict[CoverKind, RejectClass]] = {
     **dict.fromkeys(CHECKSUMS, "crc-mismatch"),
     "hmac": "auth-failed",
 }
-"""What a flip under a seal is refused as, by the kind of the seal."""
+"""The class that a flip under a checksum or signature must be rejected as, by its kind."""
 
 NAMED: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
-"""How the documents end the name of a field that is a length or a count; codecs cover the outer ones only."""
+"""Suffixes of the names of lengths and counts; codecs trace covers for the outer fields only."""
 
 SAMPLED: Final = 64
-"""Members of a family, the first ones, of which a sample is drawn."""
+"""Number of first members of a family from which a sample is drawn."""
 
 BYTE_BY_BYTE: Final = 256
 """Bytes up to which an input is also scanned one byte at a time."""
@@ -54,27 +53,27 @@ BYTE_BY_BYTE: Final = 256
 
 @frozen
 class Parent:
-    """An accepted fixture with all that its families are made from."""
+    """An accepted fixture with the data from which its families are made."""
 
     case: Case
-    row: Format
+    fmt: Format
     data: bytes
     accept: Accept
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
     remarks: tuple[Remark, ...] = ()
 
     @property
     def whole(self) -> bytes:
-        """The bytes that the value stands for, without what follows them."""
+        """Return the bytes of the value, without the bytes after it."""
         return self.data[: self.accept.consumed]
 
     def positions(self, stop: int) -> list[int]:
-        """The positions below `stop` that are damaged."""
+        """Return the positions below `stop` that are changed."""
         return _positions(stop, (span.start for span in self.spans if not span.space))
 
 
 def _positions(stop: int, edges: Iterable[int]) -> list[int]:
-    """Every position below `stop`; over 1 KiB the first and last 64 and those at an edge of a field."""
+    """Return every position below `stop`; over 1 KiB the first and last 64 and the edges of fields."""
     if stop <= WHOLE:
         return list(range(stop))
     near = {*range(EDGE), *range(stop - EDGE, stop)}
@@ -84,7 +83,7 @@ def _positions(stop: int, edges: Iterable[int]) -> list[int]:
 
 @frozen
 class Made:
-    """Bytes of a family, and what must come of them; `expect` None leaves it to the reference."""
+    """Bytes of a family, and their expectation; None leaves it to the reference."""
 
     data: bytes
     expect: Expect | None = None
@@ -92,7 +91,7 @@ class Made:
 
 
 def derived(case: Case) -> Iterator[Case]:
-    """Every derived case of a golden one; none of a refused one or of an encode."""
+    """Yield every derived case of a golden one; none for a rejected case or an encode."""
     if case.op == "scan":
         yield from _rechunked(case)
         return
@@ -107,7 +106,7 @@ def derived(case: Case) -> Iterator[Case]:
 
 
 def sampled(case: Case, number: int) -> Iterator[Case]:
-    """One case of one family whose relation is stated, both drawn by `number`; as `derived` for none."""
+    """Yield one case of one family with a stated relation, both chosen by `number`."""
     parent = _parent(case)
     if parent is None:
         return
@@ -122,22 +121,22 @@ def sampled(case: Case, number: int) -> Iterator[Case]:
 
 
 def _parent(case: Case) -> Parent | None:
-    row = FORMATS.get(case.joined)
-    if row is None or case.op != "decode" or not isinstance(case.expect, Accept) or case.profile != "reader":
+    fmt = FORMATS.get(case.joined)
+    if fmt is None or case.op != "decode" or not isinstance(case.expect, Accept) or case.profile != "reader":
         return None
     if not isinstance(case.input, Data) or case.options.isolation != "read_uncommitted":
         return None
-    layout = formats.layout(row, case.input.data, case.options)
+    layout = formats.decode_with_trace(fmt, case.input.data, case.options)
     if layout.decoded is None:
         return None
     accept = case.expect
     if accept.consumed is None:
         accept = evolve(accept, consumed=layout.decoded.consumed)
-    return Parent(case, row, case.input.data, accept, layout.spans, layout.decoded.remarks)
+    return Parent(case, fmt, case.input.data, accept, layout.spans, layout.decoded.remarks)
 
 
 def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
-    expect = made.expect or reference(parent.row, made.data, parent.case.options)
+    expect = made.expect or reference(parent.fmt, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
     return evolve(
         parent.case,
@@ -153,10 +152,10 @@ def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
     )
 
 
-def reference(row: Format, data: bytes, options: Options) -> Expect:
-    """What the reference makes of `data`, as an expectation."""
+def reference(fmt: Format, data: bytes, options: Options) -> Expect:
+    """Return the answer of the reference to `data`, as an expectation."""
     try:
-        decoded = formats.decode(row, data, options)
+        decoded = formats.decode(fmt, data, options)
     except Rejected as rejected:
         return Reject(rejected.cls, (), rejected.at, None)
     remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
@@ -167,30 +166,30 @@ def reference(row: Format, data: bytes, options: Options) -> Expect:
 
 
 def _truncate(parent: Parent) -> Iterator[Made]:
-    """A truncated frame is refused; a truncated stream keeps its prefix; elsewhere the reference decides."""
+    """Truncate: a frame is rejected, a stream keeps its prefix; elsewhere the reference decides."""
     frames = _frames(parent)
     for stop in parent.positions(len(parent.whole)):
-        expect = Reject("truncated") if parent.row.delimited else frames and frames.within(stop)
+        expect = Reject("truncated") if parent.fmt.delimited else frames and frames.within(stop)
         yield Made(parent.whole[:stop], expect or None, f"the first {stop} bytes")
 
 
 def _frames(parent: Parent) -> Frames | None:
-    """The frames of a stream whose values stand as they are; an offset asked for leaves some of them out."""
-    if parent.row.scan is None or parent.case.options.fetch_offset is not None:
+    """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
+    if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
         return None
     return frames_of(parent.accept, parent.spans, parent.remarks)
 
 
 def _flip(parent: Parent) -> Iterator[Made]:
-    """A bit flipped under a checksum is noticed; so is one under a signature, by who has its key.
+    """Flip bits: a flip under a checksum, or under a signature whose key is known, must be rejected.
 
-    In a stream the rest may be a torn tail of what a length under the checksum says now.
+    In a stream the rest may become a torn tail, if the flip changes a length under the checksum.
     """
-    for span, start, end in _sealed_ranges(parent.spans, NOTICED):
+    for span, start, end in _covered_ranges(parent.spans, NOTICED):
         assert span.cover is not None
-        torn = parent.row.scan is not None and span.cover.kind in CHECKSUMS
+        torn = parent.fmt.scan is not None and span.cover.kind in CHECKSUMS
         lengths = _lengths(parent) if torn else frozenset()
-        definite = None if _open(parent, span) else Reject(NOTICED[span.cover.kind])
+        definite = None if _may_ignore(parent, span) else Reject(NOTICED[span.cover.kind])
         for at in parent.positions(end):
             if at >= start:
                 expect = None if at in lengths else definite
@@ -198,8 +197,8 @@ def _flip(parent: Parent) -> Iterator[Made]:
 
 
 def _lengths(parent: Parent) -> frozenset[int]:
-    """The positions on the wire of every length."""
-    spans = (span for span in parent.spans if not span.space and _counts(span) == "length")
+    """Return the positions of every length in the outermost bytes."""
+    spans = (span for span in parent.spans if not span.space and _size_kind(span) == "length")
     return frozenset(at for span in spans for at in range(span.start, span.end))
 
 
@@ -209,20 +208,20 @@ def _flipped(data: bytes, at: int) -> bytes:
     return bytes(flipped)
 
 
-def _sealed_ranges(spans: Iterable[Span], kinds: Container[str]) -> list[tuple[Span, int, int]]:
-    """Each seal on the wire of one of `kinds` with the range of itself, and with that of what it covers."""
-    ranges: list[tuple[Span, int, int]] = []
+def _covered_ranges(spans: Iterable[FieldSpan], kinds: Container[str]) -> list[tuple[FieldSpan, int, int]]:
+    """Return each checksum of one of `kinds` with its own range, and with the range that it covers."""
+    ranges: list[tuple[FieldSpan, int, int]] = []
     for span in spans:
         if span.cover is not None and span.cover.kind in kinds and not span.space:
             ranges += [(span, span.start, span.end), (span, span.cover.start, span.cover.end)]
     return ranges
 
 
-def _open(parent: Parent, seal: Span) -> bool:
-    """Whether a reader may leave a seal unlooked at.
+def _may_ignore(parent: Parent, seal: FieldSpan) -> bool:
+    """Return whether a reader may ignore a checksum or signature.
 
-    A wrapper's own checksum is looked at by some readers only, for what it wraps bears checksums too
-    (kafka.md section 2.2); a signature says something to those alone who were given keys.
+    Only some readers check a wrapper's own checksum, because the messages in it have checksums too (kafka.md
+    section 2.2). Only readers with keys can check a signature.
     """
     if seal.cover is not None and seal.cover.kind == "hmac":
         return parent.case.options.keys is None
@@ -232,79 +231,79 @@ def _open(parent: Parent, seal: Span) -> bool:
 
 
 def _append(parent: Parent) -> Iterator[Made]:
-    """What follows a frame changes neither its value nor what it consumes."""
+    """Append bytes: they change neither the value of a frame nor the bytes consumed."""
     for tail in TAILS:
-        definite = evolve(parent.accept) if parent.row.delimited else None
+        definite = evolve(parent.accept) if parent.fmt.delimited else None
         yield Made(parent.whole + tail, definite, f"{len(tail)} bytes appended")
 
 
-def _edited(parent: Parent, kind: str, *, sealed: bool) -> Iterator[Made]:
+def _edited(parent: Parent, kind: str, *, fixed_up: bool) -> Iterator[Made]:
     for span in parent.spans:
-        if span.space or not isinstance(span.value, int) or _counts(span) != kind:
+        if span.space or not isinstance(span.value, int) or _size_kind(span) != kind:
             continue
         for step in (-1, 1):
             new = encoded(span, span.value + step)
             if new is None:
                 continue
             damaged = replaced(parent.data, parent.spans, span, new)
-            if sealed:
+            if fixed_up:
                 damaged = resealed(damaged, spare=span.path)
-            yield Made(damaged.data, None, f"{span.path} {step:+d}{' and resealed' if sealed else ''}")
+            yield Made(damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}")
 
 
-def _counts(span: Span) -> str:
-    """Whether a field is a `length` or a `count`: its cover tells; where it has none, its name does."""
+def _size_kind(span: FieldSpan) -> str:
+    """Return whether a field is a `length` or a `count`, by its cover; without a cover by its name."""
     if span.cover is not None:
         return span.cover.kind
     name = span.path.rpartition(".")[2].lower()
     return next((kind for end, kind in NAMED.items() if name.endswith(end)), "")
 
 
-def _unsealed(parent: Parent) -> Iterator[Made]:
+def _length_edits(parent: Parent) -> Iterator[Made]:
     for kind in COUNTED:
-        yield from _edited(parent, kind, sealed=False)
+        yield from _edited(parent, kind, fixed_up=False)
 
 
-def _resealed(parent: Parent) -> Iterator[Made]:
+def _length_edits_fixed_up(parent: Parent) -> Iterator[Made]:
     for kind in COUNTED:
-        yield from _edited(parent, kind, sealed=True)
+        yield from _edited(parent, kind, fixed_up=True)
 
 
-def _resealed_flips(parent: Parent) -> Iterator[Made]:
-    """The flips again with checksums repaired: now the fields themselves must be looked at."""
-    if not _sealed_ranges(parent.spans, CHECKSUMS):
+def _flips_fixed_up(parent: Parent) -> Iterator[Made]:
+    """Flip bits and fix up the checksums: now the fields themselves must be checked."""
+    if not _covered_ranges(parent.spans, CHECKSUMS):
         return
     outer = tuple(span for span in parent.spans if not span.space)
     for at in parent.positions(len(parent.whole)):
         made = resealed(Damaged(_flipped(parent.data, at), outer), lengths=False)
-        yield Made(made.data, None, f"bit {at % 8} of byte {at}, resealed")
+        yield Made(made.data, None, f"bit {at % 8} of byte {at}, fixed up")
 
 
 FAMILIES: Final[dict[str, Callable[[Parent], Iterator[Made]]]] = {
     "truncate": _truncate,
     "flip": _flip,
     "append": _append,
-    "count-length": _unsealed,
-    "sealed-count-length": _resealed,
-    "sealed-flip": _resealed_flips,
+    "count-length": _length_edits,
+    "sealed-count-length": _length_edits_fixed_up,
+    "sealed-flip": _flips_fixed_up,
 }
-"""The families of one input, by the name that stands in their ids."""
+"""The families of one input, by their name in the ids."""
 
 STATED: Final = ("truncate", "flip", "append")
-"""Those that state what must come of their bytes, of some at least."""
+"""The families whose relation gives the expectation of at least some members."""
 
 
 # --- the families of streams ---
 
 
 def _joined(parent: Parent) -> Iterator[Case]:
-    """Joined frames join values: an entry beside itself, or a stream behind itself."""
-    row, value = parent.row, parent.accept.value
-    if row.lifts_to is not None:
-        form, revision, name = row.lifts_to
+    """Join: the values of an entry and its copy, or of a stream and its copy, are joined too."""
+    fmt, value = parent.fmt, parent.accept.value
+    if fmt.wrapped_by is not None:
+        form, revision, name = fmt.wrapped_by
         both: Json = {name: [value, value]}
-    elif row.scan is not None and isinstance(value, dict) and parent.accept.consumed == len(parent.data):
-        form, revision = row.name, row.revision
+    elif fmt.scan is not None and isinstance(value, dict) and parent.accept.consumed == len(parent.data):
+        form, revision = fmt.name, fmt.revision
         both = {name: [*part, *part] for name, part in value.items() if isinstance(part, list)}
     else:
         return
@@ -315,17 +314,17 @@ def _joined(parent: Parent) -> Iterator[Case]:
 
 
 def _chunked(parent: Parent) -> Iterator[Case]:
-    """How bytes arrive changes nothing: every two-part split, and byte by byte."""
-    if parent.row.scan is None:
+    """Split into chunks: they change nothing, for every two-part split, and byte by byte."""
+    if parent.fmt.scan is None:
         return
-    items = tuple(formats.scan(parent.row, [parent.data], parent.case.options))
+    items = tuple(formats.scan(parent.fmt, [parent.data], parent.case.options))
     whole = Accept(formats.items_json(items), len(parent.data))
     splits = _splits(parent.data, parent.positions(len(parent.data)))
     yield from _in_chunks(parent.case, whole, splits)
 
 
 def _rechunked(case: Case) -> Iterator[Case]:
-    """An accepted scan, whatever its own chunks are: its items hold for every split of its bytes."""
+    """Split an accepted scan into other chunks: its items hold for every split of its bytes."""
     if not isinstance(case.input, Chunks) or not isinstance(case.expect, Accept):
         return
     match case.expect.value:
@@ -358,31 +357,31 @@ def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -
         )
 
 
-# --- the reference is held to the relations first ---
+# --- the reference is checked against the relations first ---
 
 
 def broken(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
-    """The derived cases whose stated relation the reference does not keep, with what it does."""
+    """Yield the derived cases whose relation the reference does not keep, with its answer."""
     for case in cases:
-        seen = _seen(FORMATS[case.joined], case)
-        if seen is not None and not _agrees(case.expect, seen):
-            yield case, seen
+        answered = _seen(FORMATS[case.joined], case)
+        if answered is not None and not _agrees(case.expect, answered):
+            yield case, answered
 
 
-def _seen(row: Format, case: Case) -> Expect | None:
-    """What the reference does with a decode or a scan; None for an encode."""
+def _seen(fmt: Format, case: Case) -> Expect | None:
+    """Return the answer of the reference to a decode or a scan; None for an encode."""
     match case.input:
         case Data(data):
-            return reference(row, data, case.options)
+            return reference(fmt, data, case.options)
         case Chunks(chunks):
-            items = tuple(formats.scan(row, chunks, case.options))
+            items = tuple(formats.scan(fmt, chunks, case.options))
             return Accept(formats.items_json(items), sum(item.length for item in items))
         case _:
             return None
 
 
 def _agrees(expect: Expect, seen: Expect) -> bool:
-    """A refusal agrees with any refusal; values are equal."""
+    """Return whether both reject, or both accept equal values."""
     match expect, seen:
         case Accept(), Accept():
             return expect.value == seen.value and expect.consumed in (None, seen.consumed)

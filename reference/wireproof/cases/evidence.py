@@ -14,8 +14,8 @@ from typing import Any, Final
 import cattrs
 from attrs import Factory, frozen
 
-from wireproof.files import read_text
-from wireproof.parsing import MOST_TOML, toml_of
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
 VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
 """kafka.md §5: read · read but for an entry cut at the end · refused · read, though no writer makes it."""
@@ -123,7 +123,7 @@ def tables(root: Path) -> Iterator[Table]:
     for name, kind in KINDS.items():
         for path in sorted(root.glob(f"*/{name}.toml")):
             try:
-                yield _table(path, toml_of(read_text(path, MOST_TOML)), name, kind)
+                yield _table(path, parse_toml(read_limited_text(path, MAX_TOML_SIZE)), name, kind)
             except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as error:
                 raise ValueError(f"{path}: {_said(error)}") from None
 

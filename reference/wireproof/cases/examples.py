@@ -1,7 +1,7 @@
-"""What is asked of a codec for one sample: its bytes as they are, damaged, cut, joined, in pieces. Pure.
+"""Inputs of property cases for one sample: its bytes whole, damaged, cut, joined, and in pieces. Pure.
 
-The relations (a prefix, a frame with something behind it, a stream twice, bytes in other pieces) are those
-of the derived families; here they are asked of values that nobody wrote down.
+The relations (a prefix, bytes after a frame, a stream twice, other pieces) are those of the derived
+families; here they apply to generated values.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,26 +16,26 @@ from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.sites import put, sites
 from wireproof.cases.mutate.valued import another
 from wireproof.formats import Format
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
     from wireproof.cases.strategies.samples import Sample
 
 LARGEST: Final = 1 << 14
-"""Bytes of an edited example at most."""
+"""Maximum bytes of an edited example."""
 
 BYTE_BY_BYTE: Final = 256
 """Bytes up to which an input is scanned one byte at a time."""
 
 EDITED: Final = 3
-"""Values with parts changed, for one that is whole."""
+"""Edited values for each whole value."""
 
 
 @frozen
 class Example:
-    """One question: what kind it is, in words, its input, and the options that go with it."""
+    """One input: its kind in words, the input, and its options."""
 
     kind: str
     input: Input
@@ -43,14 +43,14 @@ class Example:
 
 
 def examples(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
-    """The questions of one op that a sample gives rise to; fewer than ten."""
+    """Yield the inputs of one op for a sample; fewer than ten."""
     rng = Random(sample.seed)  # noqa: S311 - examples, not secrets
     return _ASK[op](row, sample, rng)
 
 
 def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
-    options = evolve(sample.options, resync=DEFAULT.resync)
-    produced = evolve(options, profile=DEFAULT.profile)
+    options = evolve(sample.options, resync=DEFAULT_OPTIONS.resync)
+    produced = evolve(options, profile=DEFAULT_OPTIONS.profile)
     data = sample.data
     yield Example("whole", Data(data), options)
     yield Example("damaged", Data(sample.damaged), produced)
@@ -62,8 +62,8 @@ def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
 
 
 def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
-    """The value, and values of which some parts are others; not all of these can be written."""
-    options = evolve(sample.options, profile=DEFAULT.profile, resync=DEFAULT.resync)
+    """Yield the value, and values with edited parts, of which some cannot be encoded."""
+    options = evolve(sample.options, profile=DEFAULT_OPTIONS.profile, resync=DEFAULT_OPTIONS.resync)
     yield Example("whole", Value(to_json(sample.value)), options)
     for _ in range(EDITED):
         value = sample.value
@@ -73,7 +73,7 @@ def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
 
 
 def edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
-    """The value with a part changed; what the format ties to the part follows it in half of them."""
+    """Return the value with one part changed; half of the time the fields that depend on it follow."""
     found = tuple(site for site in sites(value) if site.steps)
     if not found:
         return value
@@ -81,7 +81,7 @@ def edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
     try:
         new = put(value, site.steps, another(site, rng, found))
         return mended(new) if rng.randrange(2) else new
-    except Rejected:  # a class that holds no such value
+    except Rejected:  # the class allows no such value
         return value
 
 
@@ -102,7 +102,7 @@ def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
 
 
 def _flipped(data: bytes, rng: Random) -> bytes:
-    """One bit flipped, and nothing repaired."""
+    """Flip one bit, without any fix-up."""
     if not data:
         return b"\xff"
     flipped = bytearray(data)
@@ -111,7 +111,7 @@ def _flipped(data: bytes, rng: Random) -> bytes:
 
 
 def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:
-    """The bytes in two to four pieces, an empty one among them at times."""
+    """Split the bytes into two to four pieces, some of them empty."""
     edges = sorted(rng.randrange(len(data) + 1) for _ in range(rng.randrange(1, 4)))
     return tuple(data[start:end] for start, end in zip((0, *edges), (*edges, len(data)), strict=True))
 
@@ -121,3 +121,4 @@ _ASK: Final[dict[Op, Callable[[Format, "Sample", Random], Iterator[Example]]]] =
     "encode": _encodes,
     "scan": _scans,
 }
+"""The function that makes the inputs of an op."""

@@ -1,7 +1,7 @@
-"""Fixture files as cases: the loader. Design, section 3, the table of the fixture file.
+"""The loader of fixtures: fixture files as cases.
 
-Reading is strict: an unknown key, a wrong type or a missing file is a `FixtureError` of one line that
-names the file, the case and what to mend.
+Reading is strict: an unknown key, a wrong type or a missing file is a `FixtureError` of one line that names
+the file, the case and the fault.
 """
 
 import hashlib
@@ -32,29 +32,29 @@ from wireproof.cases.case import (
     Witness,
 )  # fmt: skip
 from wireproof.cases.rules import PLAIN, Rule, read_rules
-from wireproof.files import read_bytes
-from wireproof.parsing import json_of
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import HEX, Json
+from wireproof.files import read_limited_bytes
+from wireproof.safe_parsing import parse_json
+from wireproof.wire.json_values import HEX_PATTERN, Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 SCHEMA: Final = 1
 
 MOST: Final = 64 * 1024 * 1024
-"""Bytes of one file."""
+"""Maximum bytes of one file."""
 
 PATTERNS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
-"""The files of a folder of fixtures that say what must happen."""
+"""The files of a folder of fixtures that define expectations."""
 
 FROZEN: Final = "frozen.json"
-"""In a folder of fixtures: the digests of the inputs that have landed, see `frozen`."""
+"""The file with the digests of frozen inputs in a folder of fixtures, see `frozen`."""
 
 REQUIRED: Final = ("id", "title", "why", "op", "level", "rules", "input", "expect", "source")
 OPTIONAL: Final = ("aliases", "profile", "options", "flags", "twin", "needs", "limits")
 
 
 class FixtureError(ValueError):
-    """A fixture file cannot be read; the message names the file, the case and what is wrong."""
+    """A fixture file cannot be read; the message names the file, the case and the fault."""
 
 
 @frozen
@@ -64,10 +64,10 @@ class Suite:
     Attributes:
         cases: sorted by id.
         rules: by id.
-        files: of each case's id, the file that it stands in.
+        files: the file of each case, by its id.
         hash: blake2b over every fixture file, its rules and its long inputs, in hex.
         aliases: from each alias to its id.
-        frozen: of each id that has landed, the digest of its input.
+        frozen: the digest of each frozen input, by id.
     """
 
     cases: tuple[Case, ...]
@@ -79,25 +79,25 @@ class Suite:
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
-        """Every case by its id."""
+        """Return every case by its id."""
         return {case.id: case for case in self.cases}
 
     def get(self, name: str) -> Case | None:
-        """The case of an id or an alias."""
+        """Return the case of an id or an alias; None if there is none."""
         return self.by_id.get(self.aliases.get(name, name))
 
 
 def folder() -> Path:
-    """The fixtures of this package: inside the wheel if they are there, else those of the checkout."""
+    """Return the fixtures of this package: those in the wheel if they exist, else those of the checkout."""
     package = Path(wireproof.__file__).parent
     packaged = package / "_fixtures"
     return packaged if packaged.is_dir() else package.parents[1] / "fixtures"
 
 
 def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
-    """The fixtures of the package and of further folders; raises `FixtureError`.
+    """Load the fixtures of the package and of further folders; raises `FixtureError`.
 
-    `own` is read in the place of the package's.
+    `own` replaces the folder of the package.
     """
     cases: dict[str, Case] = {}
     files: dict[str, Path] = {}
@@ -108,15 +108,15 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
-                    raise FixtureError(f"{path}: the rule {rule.id} stands in another place too")
+                    raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
                 rules[rule.id] = rule
         frozen |= frozen_in(root / FROZEN)
         seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
             for case in read(path):
-                _placed(case, path)
+                _check_place(case, path)
                 if case.id in cases:
-                    raise FixtureError(f"{path}: {case.id} stands in {files[case.id]} too")
+                    raise FixtureError(f"{path}: {case.id} is in {files[case.id]} too")
                 cases[case.id], files[case.id] = case, path
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
@@ -124,14 +124,14 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
 
 
 def of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
-    """Yield the cases of `kafka.batch/v2` alone, from the files at its place; raises `FixtureError`."""
+    """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
     for root in (folder(), *further):
         for path in sorted(root.glob(f"{joined}/*.json")):
             yield from read(path)
 
 
-def _placed(case: Case, path: Path) -> None:
-    """Refuse an id that does not fit its file, or that leads elsewhere: pages and files are named by it."""
+def _check_place(case: Case, path: Path) -> None:
+    """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
     place = (path.parent.parent.name, path.parent.name, path.stem)
     parts = case.id.split("/")
     plain = all(re.fullmatch(PLAIN, part) for part in (*parts, case.format, case.revision))
@@ -144,16 +144,16 @@ def _placed(case: Case, path: Path) -> None:
 
 
 def found_in(root: Path) -> list[Path]:
-    """The files of a folder of fixtures that say what must happen: rules, cases and their long inputs."""
+    """Return the files of a folder of fixtures with expectations: rules, cases and long inputs."""
     return sorted(path for pattern in PATTERNS for path in root.glob(pattern))
 
 
 def _digest(root: Path) -> bytes:
-    """Over name and bytes of every file that says what must happen, wherever the folder lies."""
+    """Return the digest of name and bytes of every such file, independent of the folder's place."""
     digest = hashlib.blake2b(digest_size=16)
     for path in found_in(root):
         try:
-            data = read_bytes(path, MOST)
+            data = read_limited_bytes(path, MOST)
         except OSError as error:
             raise FixtureError(f"{path}: {error}") from None
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
@@ -168,11 +168,11 @@ def _rules(path: Path) -> Iterator[Rule]:
 
 
 def frozen_in(path: Path) -> dict[str, str]:
-    """The digests of a file of frozen cases; none where nothing has landed yet."""
+    """Return the digests of a file of frozen cases; none if there is no file."""
     if not path.exists():
         return {}
     try:
-        page = json_of(read_bytes(path, MOST))
+        page = parse_json(read_limited_bytes(path, MOST))
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
@@ -181,9 +181,9 @@ def frozen_in(path: Path) -> dict[str, str]:
 
 
 def read(path: Path) -> list[Case]:
-    """The cases of one file; raises `FixtureError`."""
+    """Return the cases of one file; raises `FixtureError`."""
     try:
-        page = json_of(read_bytes(path, MOST), pairs=_once)
+        page = parse_json(read_limited_bytes(path, MOST), pairs=_once)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
@@ -194,11 +194,11 @@ def read(path: Path) -> list[Case]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON lets a key stand twice and the last one win; what the first one said would be lost unseen."""
+    """Reject a repeated key: JSON permits it, and the first value would be lost silently."""
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} stands twice")
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} is repeated")
     return found
 
 
@@ -207,8 +207,10 @@ def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  
     try:
         return case_of(row, str(page["format"]), str(page["revision"]), path.parent)
     except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-        said = "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
-        raise FixtureError(f"{path}: {name}: {said}") from None
+        description = (
+            "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
+        )
+        raise FixtureError(f"{path}: {name}: {description}") from None
 
 
 def _gathered(error: Exception) -> bool:
@@ -216,9 +218,9 @@ def _gathered(error: Exception) -> bool:
 
 
 def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
-    """The case of one JSON object; raises ValueError, LookupError or cattrs' errors.
+    """Return the case of one JSON object; raises ValueError, LookupError or cattrs' errors.
 
-    `here` is the folder of its input file; None where it may name no file, as in a token of a stranger.
+    `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
     """
     _keys("case", row, REQUIRED, OPTIONAL)
     case = Case(
@@ -239,7 +241,7 @@ def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None)
 
 @frozen
 class _Texts:
-    """The keys that stand in a case as they are."""
+    """The keys of a case that are copied unchanged."""
 
     title: str
     why: str
@@ -275,7 +277,7 @@ def _read(cls: type, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keys(what: str, row: Mapping[str, Any], required: Iterable[str], optional: Iterable[str] = ()) -> None:
-    """Every required key is there, and no unknown one."""
+    """Check that every required key is there, and no unknown one."""
     if not isinstance(row, dict):
         raise TypeError(f"{what} wants an object")
     missing, unknown = set(required) - set(row), set(row) - {*required, *optional}
@@ -291,10 +293,10 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
             return Data(_octets("hex", text))
         case {"file": str(name), "sha256": str(seal), **rest} if not rest:
             if here is None:
-                raise ValueError("it names a file of another machine")
+                raise ValueError("a token cannot refer to a local file")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
-            data = read_bytes(here / name, MOST)
+            data = read_limited_bytes(here / name, MOST)
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
             return Data(data)
@@ -306,7 +308,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
 
 
 def expect_of(row: Mapping[str, Any]) -> Expect:
-    """What must happen, from JSON."""
+    """Return an expectation from its JSON object."""
     match dict(row):
         case {"accept": dict(body), **rest} if not rest:
             return _accept(body)
@@ -329,7 +331,7 @@ def _reject(row: dict[str, Any]) -> Reject:
     cls = _typed("class", row["class"], str)
     also: Any = _texts("also", row.get("also", []))
     for name in (cls, *also):
-        if name not in CLASSES:
+        if name not in REJECT_CLASSES:
             raise ValueError(f"{name} is no class")
     at = _typed("at", row.get("at"), int, str, NoneType)
     if isinstance(at, str) and not re.fullmatch(r"([0-9]+>)+[0-9]+", at):
@@ -347,20 +349,22 @@ def _behaviour(row: dict[str, Any]) -> Behaviour:
 
 def _typed(name: str, value: object, *kinds: type) -> Any:  # noqa: ANN401 - one of `kinds`
     if type(value) not in kinds:
-        raise TypeError(f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_said, kinds))}")
+        raise TypeError(
+            f"{name} is a {type(value).__name__}, and wants {' or '.join(map(_type_name, kinds))}"
+        )
     return value
 
 
 def _octets(name: str, text: object) -> bytes:
-    """Bytes in the one spelling of hex: `bytes.fromhex` alone takes capitals and blanks too."""
+    """Return bytes from lower-case hex; `bytes.fromhex` alone accepts capitals and blanks too."""
     if not isinstance(text, str):
         raise TypeError(f"{name} wants bytes as lower-case hex")
-    if not re.fullmatch(HEX, text):
+    if not re.fullmatch(HEX_PATTERN, text):
         raise ValueError(f"{name} wants bytes as lower-case hex")
     return bytes.fromhex(text)
 
 
-def _said(kind: type) -> str:
+def _type_name(kind: type) -> str:
     return {str: "a text", int: "a whole number", list: "a list", NoneType: "nothing"}[kind]
 
 
@@ -373,11 +377,11 @@ _OPTION_WORDS: Final = {
     "compression": ("none", "snappy"),
     "isolation": ("read_uncommitted", "read_committed"),
 }
-"""The options that are words, the default first."""
+"""The options with a closed list of values, the default first."""
 
 
 def options_of(row: Mapping[str, Any]) -> Options:
-    """Options from the JSON of design, section 4."""
+    """Return options from their JSON object (adapter-contract.md)."""
     _keys(
         "options",
         row,
@@ -394,7 +398,7 @@ def options_of(row: Mapping[str, Any]) -> Options:
         fields["keys"] = {name: _octets("keys", key) for name, key in fields["keys"].items()}
     if "aborted" in fields:
         fields["aborted"] = tuple((int(one), int(two)) for one, two in fields["aborted"])
-    return evolve(DEFAULT, **fields)
+    return evolve(DEFAULT_OPTIONS, **fields)
 
 
 def _converter() -> cattrs.Converter:

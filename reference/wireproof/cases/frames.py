@@ -1,7 +1,7 @@
-"""Where the frames of an accepted stream end, and so what any prefix of it holds.
+"""The ends of the frames of an accepted stream, and so the value of any prefix of it.
 
-Design, section 3, "Derived families": a truncated log keeps its prefix. The ends come from the layout
-trace; nothing is decoded again, so that the reference can be held to what is said here.
+A truncated log keeps its prefix. The ends come from the layout trace; nothing is decoded again, so that the
+reference can be checked against the result.
 """
 
 import re
@@ -12,12 +12,12 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.cases.case import Accept
-from wireproof.wire.rejected import Remark
-from wireproof.wire.trace import Span
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.rejection import Remark
+from wireproof.wire.trace import FieldSpan
 
 ELEMENT: Final = re.compile(r"([^.\[]+)\[([0-9]+)\]")
-"""The head of a path that lies in an element of a list: `batches[3].crc`."""
+"""The beginning of a path inside an element of a list: `batches[3].crc`."""
 
 
 @frozen
@@ -25,7 +25,7 @@ class Frames:
     """The frames of a stream.
 
     Attributes:
-        name: the list in which they stand in the value.
+        name: the list that holds them in the value.
         values: of each, in JSON form.
         ends: one past the last byte of each.
         remarks: the remark classes of each.
@@ -37,18 +37,18 @@ class Frames:
     remarks: Sequence[frozenset[str]]
 
     def within(self, stop: int) -> Accept:
-        """What the first `stop` bytes hold: the frames that end there or before."""
+        """Return the expectation for the first `stop` bytes: the frames that end there or before."""
         whole = bisect_right(self.ends, stop)
         seen = sorted(frozenset[str]().union(*self.remarks[:whole]))
         consumed = self.ends[whole - 1] if whole else 0
         return Accept({self.name: [*self.values[:whole]]}, consumed, tuple(seen))
 
 
-def frames_of(accept: Accept, spans: Iterable[Span], remarks: Iterable[Remark]) -> Frames | None:
-    """The frames of an accepted decode of a stream.
+def frames_of(accept: Accept, spans: Iterable[FieldSpan], remarks: Iterable[Remark]) -> Frames | None:
+    """Return the frames of an accepted decode of a stream.
 
-    None where its value is no single list, or where the trace does not show an end for each of its
-    elements, the last of them being `consumed`.
+    None if its value is no single list, or if the trace does not show an end for each of its elements, the
+    last of them being `consumed`.
     """
     match accept.value:
         case dict(value) if len(value) == 1 and isinstance(next(iter(value.values())), list):
@@ -66,8 +66,8 @@ def frames_of(accept: Accept, spans: Iterable[Span], remarks: Iterable[Remark]) 
     return Frames(name, rows, [ends[at] for at in range(len(rows))], [frozenset(one) for one in seen])
 
 
-def _ends(name: str, spans: Iterable[Span]) -> dict[int, int]:
-    """Of each element, how far its fields reach on the wire, and what its lengths speak of."""
+def _ends(name: str, spans: Iterable[FieldSpan]) -> dict[int, int]:
+    """Return the end of each element: of its fields, and of the bytes that its lengths cover."""
     ends: dict[int, int] = {}
     for span in spans:
         at = None if span.space else _element(name, span.path)

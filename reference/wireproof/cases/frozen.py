@@ -1,7 +1,7 @@
-"""What has landed stays: the digest of every frozen case's input. Design, section 1, "fixture".
+"""Frozen fixtures: the digest of the input of every case that was released, which must not change.
 
-`frozen.json` in a folder of fixtures holds id -> digest, sorted. An id is only ever added; a case that
-has to change gets a new id, and the old one stays as it was.
+`frozen.json` in a folder of fixtures maps ids to digests, sorted. Ids are only added; a case that has to
+change gets a new id, and the old one stays.
 """
 
 import json
@@ -13,19 +13,19 @@ from typing import Final
 from wireproof.cases.case import Case, Chunks, Data, Input, Value
 from wireproof.cases.fixtures import FROZEN, Suite, frozen_in
 from wireproof.files import replace_text
-from wireproof.wire.values import canonical
+from wireproof.wire.json_values import canonical_json
 
 BITS: Final = 128
 
 
-def seal(given: Input) -> str:
-    """The digest of an input: blake2b of its kind and bytes, in hex; each chunk under its length."""
-    digest = blake2b(type(given).__name__.lower().encode() + b"\0", digest_size=BITS // 8)
-    match given:
+def seal(source: Input) -> str:
+    """Return the digest of an input: blake2b of its kind and bytes, in hex; each chunk with its length."""
+    digest = blake2b(type(source).__name__.lower().encode() + b"\0", digest_size=BITS // 8)
+    match source:
         case Data(data):
             digest.update(data)
         case Value(value):
-            digest.update(canonical(value))
+            digest.update(canonical_json(value))
         case Chunks(chunks):
             for chunk in chunks:
                 digest.update(len(chunk).to_bytes(8) + chunk)
@@ -33,12 +33,12 @@ def seal(given: Input) -> str:
 
 
 def unfrozen(suite: Suite) -> tuple[Case, ...]:
-    """The cases that may still change."""
+    """Return the cases that may still change."""
     return tuple(case for case in suite.cases if case.id not in suite.frozen)
 
 
 def freeze(suite: Suite) -> Mapping[Path, int]:
-    """Add every case that is not frozen to the file of its folder; gives how many each file got."""
+    """Add every case that is not frozen to the file of its folder; return the number added to each file."""
     added: dict[Path, dict[str, str]] = {}
     for case in unfrozen(suite):
         root = suite.files[case.id].parents[2]

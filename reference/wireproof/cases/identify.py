@@ -1,9 +1,9 @@
-"""Which format unknown bytes are: the rows of `FORMATS` are tried, the best fit first.
+"""Detect the format of unknown bytes: every format is tried, the best fit first.
 
-A row that accepts all the bytes comes first, of several the one with the fewest remarks. Behind it come the
-logs in which whole entries with a right checksum stand, by the bytes of these entries: a log with one damaged
-entry is a damaged log. Then the rows by whose mark the bytes begin, then those that accept at least half of
-them. A few bytes that happen to parse as a small value, and refusals without a mark, say nothing.
+A format that accepts all the bytes comes first; of several, the one with the fewest remarks. Then come the
+logs with whole entries whose checksum is right, by the bytes of these entries: a log with one damaged entry
+is a damaged log. Then the formats whose mark begins the bytes, then those that accept at least half of them.
+A few bytes that parse as a small value, and rejections without a mark, are no evidence.
 """
 
 import re
@@ -15,39 +15,39 @@ from attrs import frozen
 from wireproof.cases.autopsy import autopsy
 from wireproof.cases.looks import looks_like
 from wireproof.cases.survey import LOGS, Survey, glance, survey
-from wireproof.formats import FORMATS, Format, Layout
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.formats import FORMATS, Format, TracedDecode
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 PLAUSIBLE: Final = 1 << 24
-"""Bytes of an entry that nobody wonders at."""
+"""Maximum plausible bytes of an entry."""
 
 NOTHING: Final = ("zeros", "an empty file")
-"""What is nobody's, whatever the name."""
+"""Contents of no format, whatever the file name."""
 
 FEW: Final = 4096
-"""Bytes; the rest of a segment whose first entry is damaged has more."""
+"""Bytes of a small input; the rest of a segment after a damaged first entry is larger."""
 
 SMALLEST: Final = 14
-"""Bytes that the size of an entry counts at least: kafka.md §1.4."""
+"""Minimum of the size field of an entry: kafka.md §1.4."""
 
 
 def _json(data: bytes) -> bool:
-    """A JSON text with a key of a request or an answer: iggy.md §8."""
+    """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
     return data.lstrip()[:1] == b"{" and (b'"messages"' in data or b'"partition' in data)
 
 
 def _framed(data: bytes) -> bool:
-    """A record separator, and the tag of a message_length behind the header's length: heka.md §2."""
+    """Return whether there is a record separator and the tag of message_length in the header: heka.md §2."""
     return len(data) > 2 and data[0] == 0x1E and data[2] == 0x08
 
 
 def _uuid(data: bytes) -> bool:
-    """The tag of a uuid with a length near its own: heka.md §1."""
+    """Return whether there is the tag of a uuid with a length near its own: heka.md §1."""
     return len(data) > 2 and data[0] == 0x0A and data[1] in range(15, 18)
 
 
 def _entry(data: bytes) -> bool:
-    """A magic of 0 to 2, a size and an offset of a plausible order: kafka.md §1.4."""
+    """Return whether there is a magic of 0 to 2, and a plausible size and offset: kafka.md §1.4."""
     if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
         return False
     return SMALLEST <= int.from_bytes(data[8:12], "big") < PLAUSIBLE
@@ -59,7 +59,7 @@ MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "heka.message": _uuid,
     "kafka.": _entry,
 }
-"""By the beginning of a format's name: whether bytes begin as it does."""
+"""Checks for the beginning of the bytes, by the beginning of a format's name."""
 
 
 NAMES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
@@ -68,21 +68,21 @@ NAMES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r".*\.heka"), "heka.stream"),
     (re.compile(r".*\.json"), "iggy.json."),
 )
-"""How systems name files, and the beginning of the format's name."""
+"""File names of each system, and the beginning of the format's name."""
 
 
 @frozen
 class Fit:
-    """A row and what it made of the bytes.
+    """A format and its layout of the bytes.
 
     Attributes:
-        marked: whether the bytes begin as its format does.
-        named: whether the file has a name as its system gives it.
+        marked: whether the bytes begin with the mark of the format.
+        named: whether the file has a name that its system gives.
         survey: of a log: how much of it is sound.
     """
 
     row: Format
-    layout: Layout
+    layout: TracedDecode
     marked: bool
     size: int
     named: bool = False
@@ -90,38 +90,40 @@ class Fit:
 
     @property
     def consumed(self) -> int:
-        """The bytes that the row accepts, from the first on."""
+        """Return the bytes that the format accepts, from the first on."""
         decoded = self.layout.decoded
         return decoded.consumed if decoded is not None else 0
 
     @property
     def proven(self) -> int:
-        """The bytes of the whole entries whose checksum is right, wherever they stand in a log."""
+        """Return the bytes of the whole entries of a log whose checksum is right."""
         return self.survey.proven if self.survey is not None else 0
 
     @property
     def sure(self) -> int:
-        """How sure it is that the bytes are of this row: 0 for no reason at all."""
+        """Return how sure the format is, from 0 (no evidence) to 4 (all bytes accepted)."""
         if self.consumed == self.size > 0:
             return 4
         return 3 if self.proven else 2 if self.marked else 1 if 2 * self.consumed >= self.size > 0 else 0
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Higher is better: how sure, the name, bytes explained, remarks left (the fewer), fields read."""
+        """Return the sort key, higher is better: certainty, name, bytes explained, few remarks, fields."""
         decoded = self.layout.decoded
         remarks = len(decoded.remarks) if decoded is not None else 0
         explained = max(self.consumed, self.proven)
         return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
 
 
-def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, name: str = "") -> list[Fit]:
-    """Every row that may fit (or those given) with its layout of `data`, the best fit first.
+def fits(
+    data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT_OPTIONS, name: str = ""
+) -> list[Fit]:
+    """Return every format that may fit (or those given) with its layout of `data`, the best fit first.
 
     Args:
         data: all the bytes.
-        rows: those that are tried; none stands for every one. Where checksums prove that at least half of the
-            bytes are entries of a system's log, its other rows are tried alone.
+        rows: formats to try; empty for every one. If checksums prove that at least half of the bytes are
+            entries of a system's log, only the formats of that system are tried.
         options: of the codecs.
         name: of the file, without folders.
     """
@@ -143,14 +145,14 @@ def fits(data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT, n
 
 
 def foreign(data: bytes, name: str = "") -> bool:
-    """Whether the bytes begin as those of something else, and the file is not named as a log."""
+    """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
     like = looks_like(data)
     named = any(_named(row, name) for row in LOGS)
     return like in NOTHING or (like not in ("", "JSON") and not named)
 
 
 def known(fit: Fit, data: bytes) -> bool:
-    """Whether there is a reason to read the bytes as the best fit's row."""
+    """Return whether there is evidence to read the bytes as the best fit's format."""
     like = looks_like(data)
     if like in NOTHING:
         return False
@@ -160,10 +162,10 @@ def known(fit: Fit, data: bytes) -> bool:
 def _surveys(
     data: bytes, rows: Sequence[Format], options: Options, name: str
 ) -> Iterator[tuple[str, Survey]]:
-    """The surveys of the logs among the rows, until one of them explains half of the bytes.
+    """Yield the surveys of the logs among the formats, until one of them explains half of the bytes.
 
-    Sizes are doubted in those rows alone in which something is sound, or in all if nothing is; of a few bytes
-    without a name in none.
+    A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
+    if nothing is; for a small input without a name it does not run.
     """
     logs = [row for row in rows or FORMATS.values() if row.name in LOGS]
     found = {row.joined: glance(row, data, options) for row in logs}
@@ -181,7 +183,7 @@ def _surveys(
 
 
 def _system(surveys: dict[str, Survey], size: int) -> str:
-    """The beginning of the names of a system's formats, if one of its logs is proven; else nothing."""
+    """Return the beginning of the format names of a system whose log is proven; else nothing."""
     return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
 
 

@@ -1,4 +1,4 @@
-"""The ids of cases as a shell completes them; no case is read, because an id names the place of its file."""
+"""Completion of case ids in a shell; no case is read, because an id names the place of its file."""
 
 import json
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final
 
 PLACE: Final = 3
-"""Parts of an id that its file stands for: format, revision and topic; `lint` checks that they agree."""
+"""Parts of an id that its file names: format, revision and topic; `lint` checks that they agree."""
 
 
 def completions(root: Path, beginning: str) -> list[str]:
-    """Return the ids under a folder of fixtures that begin so, cut behind the part that is being typed."""
+    """Return the ids in a folder of fixtures with this beginning, cut after the part that is being typed."""
     depth = beginning.count("/") + 1
     names = (
         map(place_of, sorted(root.glob("*/*/*.json")))
@@ -22,7 +22,7 @@ def completions(root: Path, beginning: str) -> list[str]:
 
 
 def place_of(path: Path) -> str:
-    """Return format, revision and topic of a file of fixtures."""
+    """Return format, revision and topic of a fixture file."""
     return f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
 
 

@@ -1,9 +1,8 @@
-"""A case of one entry, asked of an adapter that knows only the stream that such entries form.
+"""Wrap the case of one entry as a stream, for an adapter that knows only streams of such entries.
 
-Design, section 3, "decode and scan": an adapter over a record-set reader declares `kafka.log` only; each
-`kafka.batch` case is lifted to it. The value stands inside the list of entries, and a truncation is the
-prefix and a tail. One entry ignores what follows it, a stream does not; so bytes after `consumed` are
-cut off where the case knows `consumed`.
+An adapter that reads record sets declares `kafka.log` only; each `kafka.batch` case is wrapped for it. The
+value becomes an element of the list of entries, and a truncation becomes a prefix and a tail. One entry
+ignores the bytes after it, a stream does not; so bytes after `consumed` are cut off if the case states it.
 """
 
 from collections.abc import Set as AbstractSet
@@ -13,23 +12,24 @@ from attrs import evolve
 from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
 from wireproof.cases.derived import OPEN, reference
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 TORN = "truncated"
-"""The class that a stream does not know: what it means there is a tail."""
+"""The class without meaning for a stream, where a truncation is a tail."""
 
 
 def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Case:
-    """The decode `case` of `row`, as a case of the stream that `row.lifts_to` names.
+    """Return the decode `case` of format `row` as a case of the stream `row.lifts_to`.
 
-    It keeps its id. A case that cannot be lifted, because it is no decode or `row` lifts to nothing,
-    comes back as it is. What only the reference answers is asked of the stream's reference again, and so is
-    an entry that is refused for being of another revision: in a stream the magic is each entry's own. But to
-    a reader that does not know that revision, one of the joined names in `unknown`, it is as foreign there.
+    It keeps its id. A case that cannot be wrapped, because it is no decode or `row` has no stream, is
+    returned unchanged. If only the reference gives the expectation, the reference decodes the stream again;
+    so it does for an entry rejected as one of another revision, because in a stream each entry has its own
+    magic. But a reader that does not know that revision, one of the format ids in `unknown`, rejects it in a
+    stream too.
     """
-    if row.lifts_to is None or case.op != "decode" or not isinstance(case.input, Data):
+    if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data):
         return case
-    name, revision, entries = row.lifts_to
+    name, revision, entries = row.wrapped_by
     if case.source.origin == OPEN or _foreign(case, row, unknown):
         open_answer = reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
         return evolve(case, format=name, revision=revision, expect=open_answer)
@@ -38,12 +38,12 @@ def lift(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Ca
         format=name,
         revision=revision,
         input=Data(_cut(case.input.data, case.expect)),
-        expect=_lifted(case.expect, entries),
+        expect=_wrapped_expectation(case.expect, entries),
     )
 
 
 def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
-    """Whether a case is refused by its magic, and a further known row of the same format reads it."""
+    """Return whether a case is rejected by its magic, and another known revision of the format reads it."""
     if not isinstance(case.expect, Reject) or case.expect.cls != "bad-magic":
         return False
     assert isinstance(case.input, Data)
@@ -58,20 +58,20 @@ def _cut(data: bytes, expect: Expect) -> bytes:
     return data[: expect.consumed] if isinstance(expect, Accept) else data
 
 
-def _lifted(expect: Expect, entries: str) -> Expect:
+def _wrapped_expectation(expect: Expect, entries: str) -> Expect:
     match expect:
         case Accept(value=value):
             return evolve(expect, value={entries: [value]})
         case Reject():
-            return _lifted_reject(expect, entries)
+            return _wrapped_rejection(expect, entries)
         case Either(behaviours):
             return Either(_flat(behaviours, entries))
 
 
-def _lifted_reject(reject: Reject, entries: str) -> Expect:
-    """A truncation becomes a tail; if it may be refused for another reason too, both answers are right.
+def _wrapped_rejection(reject: Reject, entries: str) -> Expect:
+    """Turn a truncation into a tail; if another rejection is right too, both answers are.
 
-    A case that is refused for another reason in the first place is no tail: all its bytes are there.
+    A case whose first class is another one is no tail: all its bytes are there.
     """
     tail = Accept({entries: _before(reject)}, 0)
     others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TORN)
@@ -89,10 +89,10 @@ def _before(reject: Reject) -> list[Json]:
 
 
 def _flat(behaviours: tuple[Behaviour, ...], entries: str) -> tuple[Behaviour, ...]:
-    """Lifted one by one; a refusal that became two answers keeps its name in both."""
+    """Wrap behaviours one by one; a rejection that becomes two answers keeps its name in both."""
     flat: list[Behaviour] = []
     for one in behaviours:
-        match _lifted(one.expect, entries):
+        match _wrapped_expectation(one.expect, entries):
             case Either(inner):
                 flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
             case Accept() | Reject() as expect:

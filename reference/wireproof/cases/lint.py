@@ -1,7 +1,7 @@
-"""What must be true of the fixtures themselves: design, section 3, and the rules of section 7.
+"""Checks of the fixtures themselves.
 
-Pure checks over a loaded suite; each gives problems of one line. The last of them holds the reference to
-every expectation, so that a fixture that the reference contradicts is found before any adapter is blamed.
+Pure checks over a loaded suite; each yields problems of one line. The last check compares every expectation
+with the reference, so that a wrong fixture is found before any adapter fails it.
 """
 
 import json
@@ -18,19 +18,19 @@ from wireproof.cases.page import INLINE, KEYS, text_of
 from wireproof.cases.problem import Problem
 from wireproof.cases.rules import lacks
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.remarks import REMARKS
-from wireproof.wire.values import Json, from_json, to_json
+from wireproof.wire.json_values import Json, from_json, to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.remark_classes import REMARK_CLASSES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FLAGS: Final = ("security", "resource")
-"""What a flag may say: see the report's order, and the limits of the case."""
+"""The permitted flags: `security` orders the report, `resource` belongs to a case with limits."""
 
 
 def lint(suite: Suite) -> list[Problem]:
-    """Every problem of the fixtures."""
+    """Return every problem of the fixtures."""
     return [problem for check in CHECKS for problem in check(suite)]
 
 
@@ -38,7 +38,7 @@ def lint(suite: Suite) -> list[Problem]:
 
 
 def _aliases(suite: Suite) -> Iterator[Problem]:
-    """No alias is in use twice."""
+    """Check that no alias is used twice."""
     for alias in sorted(suite.aliases.keys() & suite.by_id.keys()):
         yield Problem(alias, "is an id and an alias")
     aliases = Counter(alias for case in suite.cases for alias in case.aliases)
@@ -47,7 +47,7 @@ def _aliases(suite: Suite) -> Iterator[Problem]:
 
 
 def _files(suite: Suite) -> Iterator[Problem]:
-    """Files have the one form, cases are sorted, long bytes lie in files, no file lies there for nothing."""
+    """Check the form and order of files, and that long inputs, and nothing else, are in separate files."""
     used: set[Path] = set()
     for path in sorted(set(suite.files.values())):
         text = path.read_text(encoding="utf-8")
@@ -55,22 +55,22 @@ def _files(suite: Suite) -> Iterator[Problem]:
         rows = page["cases"]
         if text != text_of(page):
             yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
-        ids = [row["id"] for row in rows]
+        ids = [fmt["id"] for fmt in rows]
         if ids != sorted(ids):
             yield Problem(str(path), "its cases are not sorted by id")
-        for row in rows:
-            if list(row) != [key for key in KEYS if key in row]:
-                yield Problem(row["id"], f"its keys want the order {', '.join(KEYS)}")
-            used |= {path.parent / row["input"]["file"]} if "file" in row["input"] else set()
-            if len(row["input"].get("hex", "")) > 2 * INLINE:
-                yield Problem(row["id"], f"over {INLINE} bytes belong into a file")
+        for fmt in rows:
+            if list(fmt) != [key for key in KEYS if key in fmt]:
+                yield Problem(fmt["id"], f"its keys want the order {', '.join(KEYS)}")
+            used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
+            if len(fmt["input"].get("hex", "")) > 2 * INLINE:
+                yield Problem(fmt["id"], f"over {INLINE} bytes belong into a file")
     for root in sorted({path.parents[2] for path in suite.files.values()}):
         for stray in sorted(set(root.rglob("*.bin")) - used):
             yield Problem(str(stray), "no case names this file")
 
 
 def _frozen(suite: Suite) -> Iterator[Problem]:
-    """What has landed is still there, byte for byte."""
+    """Check that every frozen case still exists, byte for byte."""
     for name, digest in suite.frozen.items():
         case = suite.by_id.get(name)
         if case is None:
@@ -83,17 +83,17 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
 
 
 def _words(suite: Suite) -> Iterator[Problem]:
-    """Formats, rules, flags, remarks and capability atoms exist."""
+    """Check that formats, rules, flags, remarks and capabilities exist."""
     for case in suite.cases:
-        row = FORMATS.get(case.joined)
-        if row is None:
+        fmt = FORMATS.get(case.joined)
+        if fmt is None:
             yield Problem(case.id, f"{case.joined} is no format")
             continue
         for name, known, words in (
             ("rule", suite.rules, case.rules),
             ("flag", FLAGS, case.flags),
-            ("remark", REMARKS, _remarks(case.expect)),
-            ("need", row.atoms, case.needs),
+            ("remark", REMARK_CLASSES, _remarks(case.expect)),
+            ("need", fmt.capabilities, case.needs),
         ):
             for word in words:
                 if word not in known:
@@ -113,7 +113,7 @@ def _remarks(expect: Expect) -> tuple[str, ...]:
 
 
 def _twins(suite: Suite) -> Iterator[Problem]:
-    """A refused case names an accepted one of its own system, op and profile."""
+    """Check that a rejected case names an accepted one of its own system and op."""
     for case in suite.cases:
         if not isinstance(case.expect, Reject):
             continue
@@ -127,14 +127,14 @@ def _twins(suite: Suite) -> Iterator[Problem]:
 
 
 def _values(suite: Suite) -> Iterator[Problem]:
-    """Expected values are values of their format."""
+    """Check that expected values are values of their format."""
     for case in suite.cases:
-        row = FORMATS.get(case.joined)
-        if row is None or case.op == "scan":
+        fmt = FORMATS.get(case.joined)
+        if fmt is None or case.op == "scan":
             continue
         for value in _expected(case.expect):
             try:
-                again = to_json(from_json(row.value, value))
+                again = to_json(from_json(fmt.value, value))
             except Rejected as rejected:
                 yield Problem(case.id, f"its value is none of {case.joined}: {rejected.path} {rejected.text}")
                 continue
@@ -143,7 +143,7 @@ def _values(suite: Suite) -> Iterator[Problem]:
 
 
 def _expected(expect: Expect) -> Iterator[Json]:
-    """The values that a case expects; of a refusal none, for what came before it may be a part of one."""
+    """Yield the values that a case expects; for a rejection none, as `before` may be a part of a value."""
     match expect:
         case Accept(value) if value is not None:
             yield value
@@ -156,7 +156,7 @@ def _expected(expect: Expect) -> Iterator[Json]:
 
 
 def _covered(suite: Suite) -> Iterator[Problem]:
-    """A refusing rule has both kinds of case, a value rule two accepted ones, or an exclusion."""
+    """Check that each rule has enough accepted and rejected cases for its kind, or an exclusion."""
     kinds = [(case, isinstance(case.expect, Reject)) for case in suite.cases]
     for rule in suite.rules.values():
         refused = sum(1 for case, refuses in kinds if refuses and rule.id in case.rules)
@@ -174,44 +174,44 @@ def _covered(suite: Suite) -> Iterator[Problem]:
 
 
 def _reference(suite: Suite) -> Iterator[Problem]:
-    """The reference does what every case expects."""
+    """Check that the reference answers as every case expects."""
     for case in suite.cases:
-        row = FORMATS.get(case.joined)
-        if row is not None and (text := disagreement(row, case)):
+        fmt = FORMATS.get(case.joined)
+        if fmt is not None and (text := disagreement(fmt, case)):
             yield Problem(case.id, text)
 
 
-def disagreement(row: Format, case: Case) -> str:
-    """How the reference departs from a case; empty if it does not."""
+def disagreement(fmt: Format, case: Case) -> str:
+    """Describe how the reference differs from a case; empty if it does not."""
     try:
-        return _accepted(row, case)
+        return _accepted(fmt, case)
     except Rejected as rejected:
         return _refused(case.expect, rejected)
 
 
-def _accepted(row: Format, case: Case) -> str:
+def _accepted(fmt: Format, case: Case) -> str:
     match case.input:
         case Value(value):
-            data = formats.encode(row, value, case.options)
-            return _encoded(row, case, data)
+            data = formats.encode(fmt, value, case.options)
+            return _encoded(fmt, case, data)
         case Chunks(chunks):
-            items = tuple(formats.scan(row, chunks, case.options))
+            items = tuple(formats.scan(fmt, chunks, case.options))
             remarks = tuple(sorted({remark.cls for item in items for remark in item.remarks}))
             length = sum(item.length for item in items)
             return _same(case.expect, formats.items_json(items), length, remarks)
         case Data(data):
-            decoded = formats.decode(row, data, case.options)
+            decoded = formats.decode(fmt, data, case.options)
             remarks = tuple(sorted({remark.cls for remark in decoded.remarks}))
             return _same(case.expect, to_json(decoded.value), decoded.consumed, remarks)
 
 
-def _encoded(row: Format, case: Case, data: bytes) -> str:
+def _encoded(fmt: Format, case: Case, data: bytes) -> str:
     if not isinstance(case.expect, Accept):
         return f"the reference encodes it: {data.hex()[:80]}" if isinstance(case.expect, Reject) else ""
     if case.expect.data and data not in case.expect.data:
         return f"the reference encodes {data.hex()[:160]}"
     for option in case.expect.data or (data,):
-        decoded = formats.decode(row, option, case.options)
+        decoded = formats.decode(fmt, option, case.options)
         again = to_json(decoded.value)
         if case.profile == "produce" and decoded.remarks:
             return f"{option.hex()[:80]} is not what a producer writes: {decoded.remarks[0].cls}"
@@ -258,7 +258,7 @@ def _refused(expect: Expect, rejected: Rejected) -> str:
 
 
 def begins(got: Json, want: Json) -> bool:
-    """Whether `got` holds at least what `want` does: equal, but for more elements behind those of a list."""
+    """Return whether `got` equals `want`, except for further elements at the end of lists."""
     match got, want:
         case dict(), dict():
             return got.keys() >= want.keys() and all(begins(got[key], part) for key, part in want.items())
@@ -271,7 +271,7 @@ def begins(got: Json, want: Json) -> bool:
 
 
 def _where(want: Json, got: Json, path: str = "value") -> str:
-    """The first place where two values differ."""
+    """Return the first place where two values differ."""
     match want, got:
         case dict(), dict() if want.keys() == got.keys():
             pairs = ((f"{path}.{key}", want[key], got[key]) for key in want)

@@ -1,4 +1,4 @@
-"""What bytes of no known format look like, by how they begin: a word for the message, and no more."""
+"""File types that are no format of the suite, recognised by their first bytes, for messages."""
 
 from typing import Final
 
@@ -25,14 +25,14 @@ BEGINNINGS: Final[tuple[tuple[bytes, str], ...]] = (
 )
 
 PACKED: Final = frozenset({"gzip", "zstd", "lz4", "bzip2", "xz", "framed snappy"})
-"""What is to be unpacked first."""
+"""The compressed types, to be decompressed first."""
 
 TEXT: Final = 4096
-"""Bytes that are looked at for text."""
+"""Bytes that are checked for text."""
 
 
 def looks_like(data: bytes) -> str:
-    """Return what the bytes look like; empty for bytes that look like nothing known."""
+    """Return the file type of the bytes; empty if it is unknown."""
     if not data.strip(b"\0"):
         return "zeros" if data else "an empty file"
     begun = next((word for start, word in BEGINNINGS if data.startswith(start)), "")
@@ -40,7 +40,7 @@ def looks_like(data: bytes) -> str:
 
 
 def _text(data: bytes) -> bool:
-    """Whether the bytes are UTF-8 without control characters other than white space."""
+    """Return whether the bytes are UTF-8 without control characters other than white space."""
     try:
         text = data[:TEXT].decode("utf-8")
     except UnicodeDecodeError as error:

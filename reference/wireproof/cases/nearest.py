@@ -1,13 +1,13 @@
-"""The fixture nearest to some bytes, for `explain`: what it is, it may be a case that has a name."""
+"""The fixture most similar to some bytes, for `explain`: it may be a case that is already known."""
 
 from collections.abc import Iterable
 
 from wireproof.cases.case import Case, Data, Reject
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
 
 def likeness(one: bytes, other: bytes) -> float:
-    """The share of bytes that two strings have in common at their ends, 0 to 1."""
+    """Return the share of bytes that two strings have in common at their ends, 0 to 1."""
     longest = max(len(one), len(other))
     if one == other:
         return 1.0
@@ -16,13 +16,13 @@ def likeness(one: bytes, other: bytes) -> float:
 
 
 def _alike(one: bytes, other: bytes) -> int:
-    """Bytes that two strings share at their beginning."""
+    """Return the number of bytes that two strings share at their beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def nearest(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
-    """The case of the format `joined` most like `data`; with a refusal, one of the same class first."""
+    """Return the case of a format most similar to `data`; with a rejection, one of the same class first."""
 
     def score(case: Case) -> tuple[bool, float]:
         assert isinstance(case.input, Data)

@@ -1,4 +1,4 @@
-"""What a codec must be able to do for a case, by the fields of its bytes: the atoms of `needs`. Pure."""
+"""The capabilities that a codec needs for a case, derived from the fields of its bytes. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -6,25 +6,25 @@ from typing import Final
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data
-from wireproof.formats import FORMATS, Format, Layout
-from wireproof.kafka import arithmetic
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.trace import Span
-from wireproof.wire.values import DECIMAL, Json
+from wireproof.formats import FORMATS, Format, TracedDecode
+from wireproof.kafka import attribute_bits
+from wireproof.wire.json_values import DECIMAL_PATTERN, Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.trace import FieldSpan
 
 FLAGS: Final = (
-    (arithmetic.APPEND_TIME, "feature:log-append-time"),
-    (arithmetic.TRANSACTIONAL, "feature:transactional"),
-    (arithmetic.CONTROL, "feature:control-batch"),
-    (arithmetic.HORIZON, "feature:delete-horizon"),
+    (attribute_bits.LOG_APPEND_TIME, "feature:log-append-time"),
+    (attribute_bits.TRANSACTIONAL, "feature:transactional"),
+    (attribute_bits.CONTROL, "feature:control-batch"),
+    (attribute_bits.DELETE_HORIZON, "feature:delete-horizon"),
 )
-"""Attribute bits of Kafka and the capability that they ask for: kafka.md §1.2."""
+"""Attribute bits of Kafka and the capability that they need: kafka.md §1.2."""
 
 CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 """The codecs by the number in the attribute bits: KIP-98, and KIP-110 for zstd."""
 
 DELIVERED: Final = frozenset({"feature:fetch-offset", "feature:read-committed"})
-"""Asked for what a consumer hands on, nobody shows a control batch: kafka.md §1.9."""
+"""With these a consumer delivers no control batch: kafka.md §1.9."""
 
 KINDS: Final = {
     1: "feature:partitioning-balanced",
@@ -32,26 +32,26 @@ KINDS: Final = {
     "balanced": "feature:partitioning-balanced",
     "messages_key": "feature:partitioning-messages-key",
 }
-"""Kinds of a partitioning that a client may leave out: iggy.md §2.2; a number in bytes, a word in JSON."""
+"""Kinds of a partitioning that a client may lack: iggy.md §2.2; a number in bytes, a word in JSON."""
 
 
 def needs_of(case: Case) -> tuple[str, ...]:
-    """The capability atoms of its row that the fields of a decode ask for; none of another op."""
+    """Return the capabilities that a decode needs by its fields; none for another op."""
     if not isinstance(case.input, Data):
         return ()
     return atoms_of(FORMATS[case.joined], case.input.data, case.options)
 
 
-def atoms_of(row: Format, data: bytes, options: Options = DEFAULT) -> tuple[str, ...]:
-    """The capability atoms of `row` that bytes and options ask for, in the order of the row."""
-    seen = formats.layout(row, data, options)
+def atoms_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:
+    """Return the capabilities of `row` that bytes and options need, in the order of the format."""
+    seen = formats.decode_with_trace(row, data, options)
     found = {*_of_spans(seen), *_of_whole(seen, data), *_of_options(options)}
     if DELIVERED & found:
         found.discard("feature:control-batch")
-    return tuple(atom for atom in row.atoms if atom in found)
+    return tuple(atom for atom in row.capabilities if atom in found)
 
 
-def _of_spans(seen: Layout) -> Iterator[str]:
+def _of_spans(seen: TracedDecode) -> Iterator[str]:
     for span in seen.spans:
         yield f"codec:{span.type}"
         if ".headers[" in span.path:
@@ -61,7 +61,7 @@ def _of_spans(seen: Layout) -> Iterator[str]:
         yield from _of_span(span, span.path.rpartition(".")[2])
 
 
-def _of_span(span: Span, name: str) -> Iterator[str]:
+def _of_span(span: FieldSpan, name: str) -> Iterator[str]:
     match name, span.value:
         case "attributes", int(flags) if not span.space:
             yield from _of_flags(flags)
@@ -76,25 +76,25 @@ def _of_span(span: Span, name: str) -> Iterator[str]:
 
 
 def _of_flags(flags: int) -> Iterator[str]:
-    """Yield what attribute bits ask for: a batch may name its codec and have no byte that is packed."""
+    """Yield the capabilities of attribute bits: a batch may name its codec and have no compressed byte."""
     yield from (atom for bit, atom in FLAGS if flags & bit)
-    if codec := CODECS.get(flags & arithmetic.CODEC):
+    if codec := CODECS.get(flags & attribute_bits.CODEC_MASK):
         yield f"codec:{codec}"
 
 
 def atoms_of_value(row: Format, value: Json) -> tuple[str, ...]:
-    """Return the capability atoms of `row` that the attribute bits of a value in JSON form ask for."""
+    """Return the capabilities that the attribute bits of a value in JSON form need."""
     entries = [value]
     if isinstance(value, dict):
         entries += [entry for part in value.values() if isinstance(part, list) for entry in part]
     flags = (entry.get("attributes") for entry in entries if isinstance(entry, dict))
-    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL, text))
+    numbers = (int(text) for text in flags if isinstance(text, str) and re.fullmatch(DECIMAL_PATTERN, text))
     found = {atom for number in numbers for atom in _of_flags(number)}
-    return tuple(atom for atom in row.atoms if atom in found)
+    return tuple(atom for atom in row.capabilities if atom in found)
 
 
-def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
-    """A log of several formats, and one that ends inside an entry."""
+def _of_whole(seen: TracedDecode, data: bytes) -> Iterator[str]:
+    """Yield the capabilities of a log of several revisions, and of one that ends inside an entry."""
     magics = {span.value for span in seen.spans if span.path.endswith("].magic") and not span.space}
     if len(magics) > 1:
         yield "feature:mixed-magic"
@@ -105,11 +105,11 @@ def _of_whole(seen: Layout, data: bytes) -> Iterator[str]:
 def _of_options(options: Options) -> Iterator[str]:
     if options.keys is not None:
         yield "feature:hmac"
-    if options.resync != DEFAULT.resync:
+    if options.resync != DEFAULT_OPTIONS.resync:
         yield f"feature:resync-{options.resync}"
     if options.fetch_offset is not None:
         yield "feature:fetch-offset"
-    if options.isolation != DEFAULT.isolation:
+    if options.isolation != DEFAULT_OPTIONS.isolation:
         yield "feature:read-committed"
-    if options.compression != DEFAULT.compression:
+    if options.compression != DEFAULT_OPTIONS.compression:
         yield f"codec:{options.compression}"

@@ -1,83 +1,78 @@
-"""The fields of a format that an adapter may show: patterns that name none, and fields that go uncompared.
+"""The fields that an adapter may show: check its patterns, and list the fields that are not compared.
 
-Both are read off the JSON Schema of the format's values (`wire.values.schema`).
+Both follow the JSON Schema of the format's values (`wire.values.schema`).
 """
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from wireproof.formats import Format
-from wireproof.wire.observe import EVERY, Wanted, merged, parts_of, tree_of
-from wireproof.wire.values import schema
+from wireproof.wire.json_values import json_schema
+from wireproof.wire.observed_fields import ANY_ELEMENT, FieldTree, field_tree, merge_trees, split_pattern
 
 Node: TypeAlias = dict[str, Any]
 """A part of a JSON Schema."""
 
 ITEM: Final = ("kind", "at", "length", "class", "value")
-"""The fields of an item of a scan; those of its value are the fields of an entry of the stream."""
+"""The fields of an item of a scan; `value` has the fields of an entry of the stream."""
 
 
 @lru_cache(maxsize=128)
 def _schema(row: Format) -> Node:
-    return schema(row.value, row.joined)
+    return json_schema(row.value, row.joined)
 
 
-def unknown(row: Format, pattern: str) -> tuple[str, str] | None:
-    """Return the first part of a pattern that names nothing of `row`, and the nearest; None if all do.
+def unknown(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the first part of a pattern that names nothing of `row`, and the names known there.
 
-    The nearest name is empty where nothing may stand in that place.
+    Returns None if every part names something.
     """
     root = _schema(row)
     nodes = [root]
-    parts = parts_of(pattern)
+    parts = split_pattern(pattern)
     if not parts:
-        return pattern, next(iter(_names(root, nodes)), "")
+        return pattern, tuple(_names(root, nodes))
     if parts[0] == "items" and row.scan is not None:
         return _unknown_of_item(parts[2:])
     for part in parts:
         names = _names(root, nodes)
         selector = part[1:-1].partition("=")[0] if part[:1] == "[" else ""
-        if selector and EVERY in names:
-            entries = _step(root, nodes, EVERY)
+        if selector and ANY_ELEMENT in names:
+            entries = _step(root, nodes, ANY_ELEMENT)
             if selector not in _names(root, entries):
-                return part, _nearest(selector, _names(root, entries))
+                return part, tuple(_names(root, entries))
         elif not (selector == "" and part in names):
-            return part, _nearest(part, names)
-        nodes = _step(root, nodes, EVERY if selector else part)
+            return part, tuple(names)
+        nodes = _step(root, nodes, ANY_ELEMENT if selector else part)
     return None
 
 
-def _unknown_of_item(parts: list[str]) -> tuple[str, str] | None:
+def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
     """Check the field of an item; what lies below its value is of whichever kind the item is."""
     if parts and parts[0] not in ITEM:
-        return parts[0], _nearest(parts[0], ITEM)
+        return parts[0], tuple(ITEM)
     return None
-
-
-def _nearest(part: str, names: Any) -> str:  # noqa: ANN401 - any iterable of names
-    return next(iter(get_close_matches(part, list(names), n=1, cutoff=0.0)), "")
 
 
 def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the patterns of the fields of `row` that an adapter with these `observes` does not show.
 
-    What it shows of one kind of entry is not among them.
+    A field that it shows of one kind of entry only is not among them.
     """
     root = _schema(row)
-    tree = tree_of(patterns)
+    tree = field_tree(patterns)
     return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
 
 
-def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Iterator[str]:
+def _left_out(root: Node, nodes: list[Node], wanted: FieldTree, path: str) -> Iterator[str]:
     if not wanted:
         return
     for name in _names(root, nodes):
-        here = path + name if name == EVERY else f"{path}.{name}" if path else name
-        if name == EVERY:
+        here = path + name if name == ANY_ELEMENT else f"{path}.{name}" if path else name
+        if name == ANY_ELEMENT:
             entries = [tree for part, tree in wanted.items() if part[:1] == "["]
-            yield from _left_out(root, _step(root, nodes, EVERY), merged(entries), here)
+            yield from _left_out(root, _step(root, nodes, ANY_ELEMENT), merge_trees(entries), here)
         elif name in wanted:
             yield from _left_out(root, _step(root, nodes, name), wanted[name], here)
         else:
@@ -85,20 +80,20 @@ def _left_out(root: Node, nodes: list[Node], wanted: Wanted, path: str) -> Itera
 
 
 def _names(root: Node, nodes: list[Node]) -> list[str]:
-    """Return what may stand in a pattern below some parts of a schema."""
+    """Return the names that may follow some parts of a schema in a pattern."""
     found: dict[str, None] = {}
     for node in _resolved(root, nodes):
         found.update(dict.fromkeys(node.get("properties", ())))
         if node.get("type") == "array":
-            found[EVERY] = None
+            found[ANY_ELEMENT] = None
     return list(found)
 
 
 def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
-    """Return the parts of a schema that a part of a pattern leads to."""
+    """Return the parts of a schema that a part of a pattern selects."""
     found: list[Node] = []
     for node in _resolved(root, nodes):
-        if part == EVERY and node.get("type") == "array":
+        if part == ANY_ELEMENT and node.get("type") == "array":
             items = node.get("items")
             found += [items] if isinstance(items, dict) else node.get("prefixItems", [])
         elif part in node.get("properties", {}):
@@ -107,7 +102,7 @@ def _step(root: Node, nodes: list[Node], part: str) -> list[Node]:
 
 
 def _resolved(root: Node, nodes: list[Node]) -> Iterator[Node]:
-    """Yield the parts that are meant, with references and alternatives followed."""
+    """Yield the parts with references and alternatives followed."""
     for node in nodes:
         if "$ref" in node:
             yield from _resolved(root, [root["$defs"][node["$ref"].rpartition("/")[2]]])

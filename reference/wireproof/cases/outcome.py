@@ -1,30 +1,30 @@
-"""What an implementation did with one case: design, section 1, "outcome"."""
+"""The outcomes: the answer or failure of an implementation on one case."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.rejected import At
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Position
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
-    """`tuple`, with a type that the checker can follow through a converter."""
+    """Return a tuple, with a type that mypy can follow through a converter."""
     return tuple(names)
 
 
 @frozen
 class Accepted:
-    """It answered.
+    """The implementation accepted the input.
 
     Attributes:
-        value: what the bytes stand for, in JSON form; None for encode, or where only `digest` was asked for.
-        consumed: bytes used of the input; None where the implementation does not say.
+        value: the decoded value in JSON form; None for encode, or if only `digest` was requested.
+        consumed: bytes used of the input; None if the implementation does not report it.
         data: the bytes of an encode.
         remarks: the remark classes it reported.
-        digest: of the value over the observed fields, in place of the value.
+        digest: of the value over the observed fields, instead of the value.
     """
 
     value: Json = None
@@ -36,16 +36,16 @@ class Accepted:
 
 @frozen
 class Refused:
-    """It said no.
+    """The implementation rejected the input.
 
     Attributes:
-        cls: the class; `other` where its library's error tells none.
-        before: what it delivered first; None where it does not say.
-        untyped: its library does not document the exception that carried the refusal.
+        cls: the class; `other` if its library's error has none.
+        before: the value delivered first; None if it is not reported.
+        untyped: whether its library does not document the exception of the rejection.
     """
 
     cls: RejectClass = "other"
-    at: At | None = None
+    at: Position | None = None
     path: str = ""
     detail: str = ""
     text: str = ""
@@ -55,28 +55,28 @@ class Refused:
 
 @frozen
 class Unsupported:
-    """It does not do this at all, and says so."""
+    """The implementation declares that it does not support the case."""
 
     text: str = ""
 
 
 @frozen
 class Stalled:
-    """It delivered nothing and said nothing."""
+    """The implementation delivered nothing and raised no error."""
 
     text: str = ""
 
 
 @frozen
 class Crashed:
-    """Its process died; `text` says how, by signal or exit code, and holds the end of its stderr."""
+    """The process died; `text` names the signal or exit code, and holds the end of its stderr."""
 
     text: str = ""
 
 
 @frozen
 class TimedOut:
-    """It did not answer in `ms` milliseconds."""
+    """There was no answer within `ms` milliseconds."""
 
     ms: int
     text: str = ""
@@ -84,7 +84,7 @@ class TimedOut:
 
 @frozen
 class Exhausted:
-    """It went over a limit of a resource."""
+    """The implementation exceeded a limit of memory or output."""
 
     resource: Literal["memory", "output"]
     text: str = ""
@@ -92,7 +92,7 @@ class Exhausted:
 
 @frozen
 class Faulty:
-    """It broke the adapter contract; nothing can be said of its codec."""
+    """The adapter broke its contract; this is no result about its codec."""
 
     text: str = ""
 
@@ -102,12 +102,12 @@ Cause = Literal["same-as", "spent", "faulty", "start", "large"]
 
 @frozen
 class NotRun:
-    """It was not asked.
+    """The case was not run.
 
     Attributes:
-        cause: `same-as`, its family died of one thing three times; `spent`, the run's budget of deaths and
-            timeouts is; `faulty`, so is that of breaches of the contract; `start`, the adapter did not start
-            again; `large`, the input is over the limit of a message.
+        cause: `same-as`, its family failed three times in one way; `spent`, the run's budget of crashes and
+            timeouts is used up; `faulty`, the budget of contract breaches is; `start`, the adapter did not
+            start again; `large`, the input exceeds the limit of a message.
     """
 
     text: str = ""

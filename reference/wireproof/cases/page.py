@@ -1,7 +1,7 @@
-"""A fixture file as it is written: one form, so that two authors write the same bytes. Design, section 3.
+"""The writer of fixture files, in one canonical form, so that two authors write the same bytes.
 
-Two spaces, UTF-8, the keys of a case in the order of `KEYS`, what is at its default left out, inputs over
-512 bytes in files beside it.
+Two spaces, UTF-8, the keys of a case in the order of `KEYS`, defaults left out, inputs over 512 bytes in
+separate files.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ from wireproof.cases.case import (
 )  # fmt: skip
 from wireproof.cases.fixtures import REQUIRED, SCHEMA
 from wireproof.files import replace_bytes, replace_text
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 INLINE: Final = 512
-"""Bytes of an input that may stand in the JSON itself."""
+"""Maximum bytes of an input inside the JSON file."""
 
 KEYS: Final = (
     "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
@@ -53,26 +53,26 @@ class Page:
 
 
 def page_of(form: str, revision: str, cases: Iterable[Case]) -> Page:
-    """The file of the cases of one topic, sorted by id."""
+    """Return the file of the cases of one topic, sorted by id."""
     files: dict[str, bytes] = {}
-    rows = [_spilled(case, files) for case in sorted(cases, key=lambda case: case.id)]
+    rows = [_with_file(case, files) for case in sorted(cases, key=lambda case: case.id)]
     return Page(text_of({"schema": SCHEMA, "format": form, "revision": revision, "cases": rows}), files)
 
 
 def text_of(page: Mapping[str, Any]) -> str:
-    """The JSON text of a page, whose keys already have their order."""
+    """Return the JSON text of a page, whose keys already have their order."""
     return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
-    """Write the fixture file `path` and what lies beside it."""
+    """Write the fixture file `path` and the files beside it."""
     page = page_of(form, revision, cases)
     for name, data in page.files.items():
         replace_bytes(path.parent / name, data)
     replace_text(path, page.text)
 
 
-def _spilled(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
+def _with_file(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
     row = row_of(case)
     if isinstance(case.input, Data) and len(case.input.data) > INLINE:
         name = ".".join(case.id.split("/")[2:]) + ".bin"
@@ -82,7 +82,7 @@ def _spilled(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
 
 
 def row_of(case: Case) -> dict[str, Any]:
-    """The JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
+    """Return the JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
     row: dict[str, Any] = {
         "id": case.id,
         "aliases": list(case.aliases),
@@ -118,9 +118,9 @@ def _expect(expect: Expect) -> dict[str, Any]:
     match expect:
         case Accept(value, consumed, remarks, data):
             body: dict[str, Any] = {"value": value, "consumed": consumed, "remarks": list(remarks)}
-            return {"accept": _told(body | {"bytes": [one.hex() for one in data]})}
+            return {"accept": _without_empty(body | {"bytes": [one.hex() for one in data]})}
         case Reject(cls, also, at, before):
-            return {"reject": _told({"class": cls, "also": list(also), "at": at, "before": before})}
+            return {"reject": _without_empty({"class": cls, "also": list(also), "at": at, "before": before})}
         case Either(behaviours):
             return {"either": {"behaviours": [_behaviour(one) for one in behaviours]}}
 
@@ -129,17 +129,17 @@ def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
     return {"id": behaviour.id, **_expect(behaviour.expect)}
 
 
-def _told(body: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in body.items() if part is not None and part != []}
 
 
 def _options(options: Options) -> dict[str, Any]:
-    """The options that are not the default's; the profile stands beside them, `max_output` nowhere."""
+    """Return the options that differ from the default; the profile is a key of the case."""
     row: dict[str, Any] = {}
     if options.keys is not None:
         row["keys"] = {name: key.hex() for name, key in options.keys.items()}
     for name in ("max_message", "resync", "compression", "fetch_offset", "isolation"):
-        if getattr(options, name) != getattr(DEFAULT, name):
+        if getattr(options, name) != getattr(DEFAULT_OPTIONS, name):
             row[name] = getattr(options, name)
     if options.aborted:
         row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]

@@ -1,48 +1,48 @@
-"""Selection by id: `*` stands for one component, `**` for any number of them. Design, section 6."""
+"""Selection by id: `*` stands for one component, `**` for any number of them."""
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite
+from wireproof.suggestions import FEW, closest, suggestion
 
 
 class PatternError(LookupError):
-    """A pattern that nothing matches; the message names the nearest ids."""
+    """A pattern that nothing matches; the message suggests one that matches."""
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The regular expression of a pattern; within a component `*` is any text of it."""
+    """Return the regular expression of a pattern; within a component `*` is any text of it."""
     words = pattern.split("/")
     parts = [
         ".*" if word == "**" else _part(word)
         for word, before in zip(words, ["", *words], strict=False)
-        if not word == before == "**"  # twice says no more, and costs a match its linear time
+        if not word == before == "**"  # a repeated `**` adds nothing, and makes the match slow
     ]
     text = "/".join(parts)
     return re.compile(text.replace("/.*", "(?:/.*)?").replace(".*/", "(?:.*/)?"))
 
 
 def _part(word: str) -> str:
-    """One component; `**` at its end is any number of further ones too, as in `kafka.**`."""
+    """Return the expression of one component; `**` at its end matches further ones too: `kafka.**`."""
     head, rest = (word.removesuffix("**"), ".*") if word.endswith("**") else (word, "")
     return "[^/]*".join(re.escape(piece) for piece in head.split("*")) + rest
 
 
 def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
-    """The cases that any pattern matches, in order; each pattern must match one, aliases count."""
+    """Return the cases that any pattern matches, in order; each pattern must match one, aliases included."""
     found: set[str] = set()
     for pattern in patterns:
         hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
         if not hits:
-            raise PatternError(f"no case matches {pattern}; nearest: {', '.join(_near(suite, pattern))}")
+            raise PatternError(f"no case matches {pattern}: {_advice(suite, pattern)}")
         found |= hits
     return tuple(case for case in suite.cases if case.id in found)
 
 
 def renamed(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
-    """A notice for each pattern that names a case by a former id only, to be shown beside the run."""
+    """Return a notice for each pattern that names a case by a former id only."""
     return tuple(
         f"{alias} is called {name} now"
         for pattern in dict.fromkeys(patterns)
@@ -57,11 +57,32 @@ def _hits(suite: Suite, pattern: str) -> set[str]:
 
 
 def _former(suite: Suite, pattern: str) -> dict[str, str]:
-    """The aliases that a pattern matches, and the ids that they stand for."""
+    """Return the aliases that a pattern matches, with their ids."""
     expression = compiled(pattern)
     return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
 
 
-def _near(suite: Suite, pattern: str) -> list[str]:
-    near = difflib.get_close_matches(pattern, [*suite.by_id, *suite.aliases], n=3, cutoff=0.3)
-    return near or [case.id for case in suite.cases[:3]] or ["none: there are no fixtures"]
+def _advice(suite: Suite, pattern: str) -> str:
+    """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
+    ids = [*suite.by_id, *suite.aliases]
+    if not ids:
+        return "there are no fixtures"
+    words = pattern.split("/")
+    for place, word in enumerate(words):
+        if _begins(ids, words[: place + 1]):
+            continue
+        fits = compiled("/".join((*words[:place], "*", "**"))).fullmatch
+        known = {name.split("/")[place] for name in ids if name.count("/") >= place and fits(name)}
+        if near := closest(word, sorted(known)):
+            fixed = "/".join((*words[:place], near, *words[place + 1 :]))
+            return f"did you mean {fixed}?"
+        if place and known and len(known) <= FEW:
+            return f"known after {'/'.join(words[:place])}/: {', '.join(sorted(known))}"
+        break
+    return suggestion(pattern, ids, "run `wireproof cases` for the list")
+
+
+def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether any id begins with components that match `words`."""
+    expression = compiled("/".join((*words, "**")))
+    return any(expression.fullmatch(name) for name in ids)

@@ -1,15 +1,15 @@
-"""A line of the linter."""
+"""A problem that the linter reports."""
 
 from attrs import frozen
 
 
 @frozen
 class Problem:
-    """What is wrong, and where: the id of a case or rule, or a file."""
+    """A fault, and its place: the id of a case or rule, or a file."""
 
     where: str
     text: str
 
     def __str__(self) -> str:
-        """`id: what is wrong`."""
+        """Return `id: fault`."""
         return f"{self.where}: {self.text}"

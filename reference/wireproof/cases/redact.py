@@ -1,9 +1,8 @@
-"""Bytes without what their owner wrote: payloads replaced by filler of the same length, the fault kept. Pure.
+"""Redaction: payloads are replaced by filler of the same length, and the fault is kept. Pure.
 
-Nothing is trusted to be harmless: only what the trace knows to be structure stays. Keys, values, header
-values, payloads, and every byte that no field was read from become filler; packed regions are packed again;
-lengths and checksums that were right are made right again, and those that were wrong stay as they were.
-Whether the bytes still fail in the same way is for the caller to prove.
+Only bytes that the trace shows to be structure stay. Keys, values, header values, payloads, and every byte
+outside all fields become filler; compressed regions are compressed again; right lengths and checksums are
+fixed up, wrong ones stay as they were. The caller must prove that the bytes still fail in the same way.
 """
 
 from collections.abc import Iterator
@@ -16,88 +15,90 @@ from wireproof.cases.mutate.draft import Splice, drafted, region_of
 from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
 from wireproof.cases.mutate.repairing import repair
 from wireproof.formats import Format
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.trace import Span
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.trace import FieldSpan
 
 KEPT: Final = {
     "kafka": (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"),
     "iggy": ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"),
     "heka": ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac"),
 }
-"""The ends of the paths of bytes that are structure: names, identifiers, and what a control batch tells."""
+"""Path suffixes of bytes that are structure: names, identifiers, and the data of a control batch."""
 
 FILLER: Final = {"kafka": b"x", "iggy": b"\x01", "heka": b"x"}
-"""By system. Iggy's header values have kinds: 1 is a boolean, a character and a part of any number."""
+"""Filler by system. Iggy's header values have kinds: 1 is a boolean, a character and a part of any number."""
 
 
 HEAD: Final = {"kafka": 17, "iggy": 0, "heka": 0}
-"""Bytes at the beginning that are structure, read or not: kafka.md §1.1, offset to magic."""
+"""Bytes at the beginning that are structure even if not decoded: kafka.md §1.1, offset to magic."""
 
 
 class RedactionError(ValueError):
-    """Bytes that cannot be redacted; one line says why."""
+    """The bytes cannot be redacted; one line gives the reason."""
 
 
-def redactions(row: Format, data: bytes, options: Options = DEFAULT) -> Iterator[bytes]:
-    """The bytes redacted, in up to two ways; in each of them nothing is left that is not structure.
+def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Iterator[bytes]:
+    """Yield the bytes redacted, in up to two ways; each contains nothing but structure and filler.
 
-    Where a checksum, length or count is wrong, nothing behind it was read: first the bytes are read as if
-    it were right, which keeps the fields behind it; then everything behind it is filler.
+    After a wrong checksum, length or count nothing is decoded. First the bytes are decoded as if it were
+    right, which keeps the later fields; then everything after it is filler.
 
     Raises:
-        RedactionError: text of JSON that is refused, of which nothing says what is payload.
+        RedactionError: text of JSON that is rejected, in which payload cannot be told from structure.
     """
     found = read(row, data, options)
     if found.rejected is None:
         yield _redacted(found, data)
         return
     if ".json." in row.name:
-        raise RedactionError("JSON that is refused cannot be redacted: nothing says what in it is payload")
-    mended = repair(row, data)
-    if len(mended) == len(data) and mended != data:
-        sound = read(row, mended, options)
-        if _explained(sound, data):
-            yield _redacted(sound, data)
+        raise RedactionError("JSON that is refused cannot be redacted: payload cannot be told from structure")
+    repaired = repair(row, data)
+    if len(repaired) == len(data) and repaired != data:
+        reread = read(row, repaired, options)
+        if _explained(reread, data):
+            yield _redacted(reread, data)
     yield _redacted(found, data)
 
 
 def _explained(sound: Parsed, data: bytes) -> bool:
-    """Whether only integers on the wire are otherwise than in the repaired bytes."""
+    """Return whether the bytes differ from the fixed-up bytes only in outermost integers."""
     numbers = [span for span in sound.integers if not span.space]
     places = {at for span in numbers for at in range(span.start, span.end)}
     return all(at in places for at, (one, two) in enumerate(zip(sound.data, data, strict=True)) if one != two)
 
 
 def _redacted(found: Parsed, data: bytes) -> bytes:
-    """What was read, redacted; where `data` differs from what was read, as `data` has it."""
+    """Return the decoded bytes redacted; differences in `data` are kept."""
     wrong = [
-        span for span in found.integers if not span.space and _there(span, data) != _there(span, found.data)
+        span
+        for span in found.integers
+        if not span.space and _bytes_of(span, data) != _bytes_of(span, found.data)
     ]
-    kept = [Splice("", span.start, span.end, _there(span, data)) for span in wrong]
-    stubborn = {id(span) for span in (*wrong, *_false(found))}
+    kept = [Splice("", span.start, span.end, _bytes_of(span, data)) for span in wrong]
+    stubborn = {id(span) for span in (*wrong, *_wrong_covers(found))}
     spans = tuple(evolve(span, cover=None) if id(span) in stubborn else span for span in found.spans)
     bare = Parsed(found.row, found.data, spans, found.spaces, found.value, found.rejected)
-    opened = dict(_opened(bare))
+    opened = dict(_decompressed_regions(bare))
     fill = [splice for space in ("", *opened) for splice in _filled(bare, space, list(opened.values()))]
     return drafted(bare, [*fill, *kept])
 
 
-def _there(span: Span, data: bytes) -> bytes:
+def _bytes_of(span: FieldSpan, data: bytes) -> bytes:
     return data[span.start : span.end]
 
 
-def _false(found: Parsed) -> Iterator[Span]:
-    """The lengths and checksums that are wrong."""
+def _wrong_covers(found: Parsed) -> Iterator[FieldSpan]:
+    """Yield the lengths and checksums that are wrong."""
     for span in found.spans:
         data = found.spaces.get(span.space)
         if span.cover is not None and data is not None:
-            told = right(data, span, span.cover)
-            if told is not None and told != _there(span, data):
+            correct = right(data, span, span.cover)
+            if correct is not None and correct != _bytes_of(span, data):
                 yield span
 
 
-def _filled(found: Parsed, space: str, opened: list[Span]) -> Iterator[Splice]:
-    """Filler for all of a space but its structure, and but what is packed again."""
+def _filled(found: Parsed, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
+    """Yield filler for all of a space but its structure and its decompressed regions."""
     system = found.row.name.partition(".")[0]
     here = [span for span in found.spans if span.space == space]
     if ".json." in found.row.name and not space:
@@ -111,19 +112,19 @@ def _filled(found: Parsed, space: str, opened: list[Span]) -> Iterator[Splice]:
         at = max(at, end)
 
 
-def _structure(span: Span, kept: tuple[str, ...]) -> bool:
+def _structure(span: FieldSpan, kept: tuple[str, ...]) -> bool:
     path = "".join("[]" if part else head for head, part in _indices(span.path))
     return span.type in INTEGERS or (span.type == "bytes" and path.endswith(kept))
 
 
 def _indices(path: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a path; True stands for an index."""
+    """Yield the parts of a path; True marks an index."""
     for number, part in enumerate(path.replace("]", "[").split("[")):
         yield part, bool(number % 2)
 
 
-def _opened(found: Parsed) -> Iterator[tuple[str, Span]]:
-    """The spaces that were unpacked whole, to be redacted there and packed again; with their regions."""
+def _decompressed_regions(found: Parsed) -> Iterator[tuple[str, FieldSpan]]:
+    """Yield the spaces that were decompressed whole, with their regions."""
     torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
     for space in filter(None, found.spaces):
         region = region_of(found, space)

@@ -1,4 +1,4 @@
-"""Rules: one normative sentence each, with its source. Design, section 1, "rule"."""
+"""Rules: one normative sentence each, with its source."""
 
 import re
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.files import read_text
-from wireproof.parsing import MOST_TOML, toml_of
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
 PLAIN: Final = r"[a-z0-9][a-z0-9.+-]*"
-"""One component of an id: it is the name of a page or of a file too."""
+"""One component of an id, which is also the name of a page or a file."""
 
 KINDS: Final = ("refusing", "value", "resource", "encode")
-"""What a rule asks for: a refusal, a value, a bound on time or memory, bytes."""
+"""The effect of a rule: a rejection, a value, a limit of time or memory, an encoding."""
 
 
 @frozen
@@ -25,9 +25,9 @@ class Rule:
         id: unique across the formats of all systems.
         kind: one of `KINDS`; it decides which cases the rule must have.
         text: the sentence.
-        document, section: where it is written.
-        practice: what the system's own reader does, where that differs.
-        exclusion: why it has no case, or but one.
+        document, section: the place of the sentence.
+        practice: how the system's own reader differs, if it does.
+        exclusion: the reason why it has no case, or only one.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Rule:
 
 
 def lacks(kind: str, accepted: int, refused: int) -> bool:
-    """Whether a rule of a kind has too few cases: design, section 3, `rules[]`."""
+    """Return whether a rule of a kind has too few cases."""
     match kind:
         case "refusing":
             return not (refused and accepted)
@@ -51,8 +51,8 @@ def lacks(kind: str, accepted: int, refused: int) -> bool:
 
 
 def read_rules(path: Path) -> Iterator[Rule]:
-    """The rules of a file; raises ValueError with the rule and what is wrong."""
-    page = toml_of(read_text(path, MOST_TOML))
+    """Yield the rules of a file; raises ValueError with the rule and the fault."""
+    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
     if set(page) != {"rule"} or not isinstance(page["rule"], list):
         raise ValueError("holds [[rule]] tables and nothing else")
     for row in page["rule"]:

@@ -1,8 +1,8 @@
-"""What a producer has to send to Kafka before a format is chosen, and what it becomes in each of them. Pure.
+"""Logical messages of a Kafka producer, and their encodings in each revision of the format. Pure.
 
-The same messages as v0, v1 and v2: what all formats carry must come out the same, and what an older one has
-no place for is lost (kafka.md §1.3, §2.1; `CARRIED`). Messages that are compressed share a wrapper in v0 and
-v1 (§2.2), which a log and a client write differently; those that are not are entries of their own.
+The same messages as v0, v1 and v2: the fields of all formats must decode alike, and fields that an older
+format lacks are lost (kafka.md §1.3, §2.1; `CARRIED`). Compressed messages share a wrapper in v0 and v1
+(§2.2), which a log and a client write differently; uncompressed messages are separate entries.
 """
 
 from collections import Counter
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.kafka.arithmetic import TRANSACTIONAL
-from wireproof.kafka.values import Entry, Header, Message, Record, RecordBatch
-from wireproof.wire.values import Json
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.json_values import Json
 
 ZSTD: Final = 4
 """The codec that v0 and v1 do not have: kafka.md §2.2."""
@@ -25,24 +25,24 @@ CARRIED: Final = {
     "v1": ("offset", "timestamp", "key", "value"),
     "v2": ("offset", "timestamp", "key", "value", "headers"),
 }
-"""What a message of each revision has a place for: kafka.md §1.3, §2.1."""
+"""The fields of a message in each revision: kafka.md §1.3, §2.1."""
 
 REVISIONS: Final = tuple(CARRIED)
 
 
 @frozen
 class Plain:
-    """A message; its timestamp in milliseconds, -1 for none."""
+    """A logical message; its timestamp in milliseconds, -1 for none."""
 
     key: bytes | None
     value: bytes | None
     timestamp: int
-    headers: tuple[Header, ...] = ()
+    headers: tuple[RecordHeader, ...] = ()
 
 
 @frozen
 class Sending:
-    """Messages that go together.
+    """Logical messages that are sent together.
 
     Attributes:
         codec: attribute bits 0 to 2.
@@ -56,10 +56,10 @@ class Sending:
     transactional: bool = False
 
 
-def spellings(sending: Sending, revision: str) -> tuple[tuple[Entry, ...], ...]:
-    """Each way in which `revision` has the sending, as the entries that it becomes; none for zstd in v0, v1.
+def spellings(sending: Sending, revision: str) -> tuple[tuple[LogEntry, ...], ...]:
+    """Return each encoding of the messages in `revision`, as its entries; none for zstd in v0 and v1.
 
-    A wrapper bears the offset of its last message and the greatest timestamp in a log (§2.2); clients leave
+    A wrapper has the offset of its last message and the greatest timestamp in a log (§2.2); clients leave
     both at 0, or the timestamp at -1 in v0, for the broker to set.
     """
     if revision == "v2":
@@ -80,7 +80,7 @@ def _message(magic: int, offset: int, plain: Plain) -> Message:
 
 
 def _batch(sending: Sending) -> RecordBatch:
-    """As a producer makes it: §1.7."""
+    """Return the batch that a producer makes: §1.7."""
     stamps = [one.timestamp for one in sending.messages]
     records = tuple(
         Record(0, one.timestamp - stamps[0], index, one.key, one.value, one.headers, index, one.timestamp)
@@ -91,11 +91,11 @@ def _batch(sending: Sending) -> RecordBatch:
     return RecordBatch(0, -1, 2, attributes, last, stamps[0], max(stamps), *sending.producer, records=records)
 
 
-# --- what a reader makes of it ---
+# --- messages that a reader decodes ---
 
 
 def told(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
-    """The messages of decoded entries, with the fields that a reader shows; None for no such values."""
+    """Return the messages of decoded entries, with the fields that a reader shows; None for other values."""
     found: list[dict[str, Json]] = []
     for entry in entries:
         if not isinstance(entry, dict):
@@ -112,13 +112,13 @@ def told(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
 
 
 def carried(messages: list[dict[str, Json]], one: str, other: str) -> list[Json]:
-    """The part of some messages that both revisions have a place for."""
+    """Return the fields of messages that both revisions have."""
     both = [name for name in CARRIED[one] if name in CARRIED[other]]
     return [{name: message[name] for name in both if name in message} for message in messages]
 
 
 def lost(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: ANN401 - JSON values of a batch
-    """What a batch holds and the entries of the same messages do not, counted."""
+    """Count the fields of a batch that the entries of the same messages lack."""
     before, after = told([newer]) or [], told(older) or []
     gone: Counter[str] = Counter()
     for one, other in zip(before, after, strict=False):

@@ -1,7 +1,7 @@
-"""A whole log looked at: how much of it is sound, where it is damaged, and how, and where it is cut.
+"""Survey of a whole log: how much of it is sound, where and how it is damaged, and where it is cut.
 
-A scan accounts for every byte of a stream. A survey goes through the same items and doubts, where an entry is
-refused or cut, the size that it claims; it also compares the order of the entries, which no checksum covers.
+A scan accounts for every byte of a stream. A survey reads the same items, and where an entry is rejected or
+cut it doubts the entry's size; it also checks the order of the entries, which no checksum covers.
 """
 
 from collections import Counter
@@ -17,9 +17,9 @@ from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
 from wireproof.kafka.scan import MAGIC_AT
 from wireproof.kafka.values import Message, RecordBatch
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import At, Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Position, Rejected
+from wireproof.wire.scan_items import Item
 
 LOGS: Final = ("kafka.log", "iggy.log", "heka.stream")
 """Formats of many entries, which have a scan."""
@@ -27,46 +27,46 @@ LOGS: Final = ("kafka.log", "iggy.log", "heka.stream")
 PIECE: Final = 1 << 16
 FREE: Final = 256 * 1024 * 1024
 WORK: Final = 4
-"""Bytes that may be looked at again, in all, and for each byte that was passed."""
+"""Bytes that may be read again: a fixed number, and a multiple of the bytes passed."""
 
 MISFITS: Final = frozenset(
     {"wrapper-crc", "iggy-payload-checksum", "iggy-message-checksum", "iggy-batch-checksum",
      "iggy-batch-count", "iggy-request-checksum"}
 )  # fmt: skip
-"""Remarks on a checksum or a count that is not right: a reader may pass over it, the bytes are damaged."""
+"""Remarks on a wrong checksum or count: a reader may ignore it, but the bytes are damaged."""
 
 
 @frozen
 class Damage:
-    """A place of a log that is not sound.
+    """A damaged range of a log.
 
     Attributes:
         at, end: its bytes.
-        number: the entries in front of it.
-        cls: the class of refusals, or of the remark.
-        where, path, text: the first byte that is wrong, the field there, and a line for a person.
+        number: the entries before it.
+        cls: the class of the rejection, or of the remark.
+        where, path, text: the first wrong byte, its field, and a line for a person.
     """
 
     at: int
     end: int
     number: int
     cls: str
-    where: At
+    where: Position
     path: str
     text: str
 
 
 @frozen
 class Survey:
-    """What there is in a log.
+    """The contents of a log.
 
     Attributes:
         size: bytes of the file.
-        entries, sound: the whole entries that are accepted, and their bytes.
-        proven: bytes of those that hold a checksum of something.
+        entries, sound: the number of whole accepted entries, and their bytes.
+        proven: bytes of those with a checksum over at least one message.
         damages: in order.
-        tail: bytes at the end that are the beginning of an entry.
-        wanted: bytes that this entry needs, as far as that is known.
+        tail: bytes at the end that begin an entry.
+        wanted: bytes that this entry needs, if known.
         remarks: those of the sound entries.
     """
 
@@ -85,22 +85,22 @@ class Survey:
         return not self.damages and not self.tail
 
 
-def survey(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
-    """Look at all the bytes of a log; `row` is one of a format in `LOGS`."""
+def survey(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
+    """Survey all the bytes of a log; `row` is a format in `LOGS`."""
     return _survey(row, data, options, items(row, data, options))
 
 
-def glance(row: Format, data: bytes, options: Options = DEFAULT) -> Survey:
-    """Look at all the bytes of what may be a log, and believe every size."""
+def glance(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Survey:
+    """Survey all the bytes of a possible log, trusting every size."""
     return _survey(row, data, options, formats.scan(row, _pieces(data, 0), options))
 
 
-def _survey(row: Format, data: bytes, options: Options, found: Iterator[Item]) -> Survey:
+def _survey(row: Format, data: bytes, options: Options, scanned: Iterator[Item]) -> Survey:
     sound, proven, remarks = [0, 0], 0, Counter[str]()
     damages: list[Damage] = []
     order = _Order()
     tail = 0
-    for item in found:
+    for item in scanned:
         match item.kind:
             case "frame":
                 sound[0] += 1
@@ -118,7 +118,7 @@ def _survey(row: Format, data: bytes, options: Options, found: Iterator[Item]) -
 
 
 def _proven(value: Any) -> bool:  # noqa: ANN401 - any entry's class
-    """Whether something stands in an entry; of nothing every checksum is right, in bytes of zeros too."""
+    """Return whether an entry has content: a checksum of nothing is right even in zeros."""
     parts = getattr(value, "messages", None)
     if parts is None:
         return bool(getattr(value, "payload", True))
@@ -131,7 +131,7 @@ Resumed = Callable[[bytes, int, Any], int]
 
 
 def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
-    """The items of a scan, each damaged one no longer than the damage."""
+    """Yield the items of a scan, each damaged one no longer than the damage."""
     at, spent, last = 0, 0, None
     while at < len(data):
         begun = at
@@ -140,7 +140,7 @@ def items(row: Format, data: bytes, options: Options) -> Iterator[Item]:
             at = item.at + item.length
             stop = 0
             if item.kind != "frame" and spent <= FREE + WORK * item.at:
-                spent += item.length + kafka_resync.NEXT
+                spent += item.length + kafka_resync.LOOKAHEAD
                 stop = _resumed(row, data, item, options, last)
             last = item.value if item.kind == "frame" else last
             if stop:
@@ -155,11 +155,11 @@ def _pieces(data: bytes, at: int) -> Iterator[bytes]:
 
 
 def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) -> int:  # noqa: ANN401 - a value
-    """How many bytes of a damaged item are damaged; 0 for all of them."""
+    """Return the damaged bytes of an item; 0 for all of them."""
     match row.name:
         case "kafka.log":
-            here = data[item.at : item.at + item.length + kafka_resync.NEXT]
-            return kafka_resync.resumed(here, item.length, options)
+            here = data[item.at : item.at + item.length + kafka_resync.LOOKAHEAD]
+            return kafka_resync.damaged_length(here, item.length, options)
         case "iggy.log":
             here = data[item.at : item.at + item.length + iggy_resync.NEXT]
             before = -1 if last is None else iggy_resync.last_offset(last)
@@ -171,7 +171,7 @@ def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) 
 
 
 def _damage(row: Format, data: bytes, item: Item, options: Options, number: int) -> Damage:
-    """What is wrong with garbage: the refusal of its first entry."""
+    """Describe garbage by the rejection of its first entry."""
     cls, end = item.cls or "other", item.at + item.length
     try:
         formats.decode(row, data[item.at : end], options)
@@ -184,7 +184,7 @@ def _damage(row: Format, data: bytes, item: Item, options: Options, number: int)
 
 
 def _add(damages: list[Damage], one: Damage) -> None:
-    """Add a place; bytes right behind a damaged entry that begin no entry belong to it."""
+    """Add a range; bytes after a damaged entry that begin no entry belong to it."""
     if damages and damages[-1].end == one.at and one.cls in ("bad-length", "bad-magic", "bad-separator"):
         damages[-1] = evolve(damages[-1], end=one.end)
     else:
@@ -206,8 +206,8 @@ def _misfits(item: Item, number: int) -> Iterator[Damage]:
             )
 
 
-def moved(at: At, base: int) -> At:
-    """The position `at` of bytes that begin at `base` of others."""
+def moved(at: Position, base: int) -> Position:
+    """Return the position `at` of bytes that begin at `base` of other bytes."""
     place, _, inner = str(at).partition(">")
     if not place.lstrip("-").isdecimal():
         return at
@@ -215,14 +215,14 @@ def moved(at: At, base: int) -> At:
 
 
 class _Order:
-    """The offsets and leader epochs of a Kafka log, which rise: kafka.md §1.5; no checksum covers them."""
+    """Checks the rising offsets and leader epochs of a Kafka log: kafka.md §1.5; no checksum covers them."""
 
     def __init__(self) -> None:
         self.last: int | None = None
         self.epoch = -1
 
     def after(self, item: Item, number: int) -> Iterator[Damage]:
-        """What of the next entry does not come after those before it."""
+        """Yield the faults in the order of the next entry."""
         end = item.at + item.length
         match item.value:
             case RecordBatch(base_offset=first, last_offset_delta=delta, partition_leader_epoch=epoch):
@@ -244,7 +244,7 @@ class _Order:
 
 
 def wanted(row: Format, tail: bytes) -> int:
-    """Return the bytes that the entry needs which is cut; 0 where its head is cut too."""
+    """Return the bytes that a cut entry needs; 0 if its header is cut too."""
     if row.name == "kafka.log" and len(tail) > MAGIC_AT:
         return int.from_bytes(tail[8:12], "big", signed=True) + 12
     if row.name == "iggy.log":

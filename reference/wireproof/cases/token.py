@@ -1,7 +1,7 @@
-"""Replay tokens: a whole case in one word. Design, section 1, "token".
+"""Replay tokens: a whole case in one word.
 
 `wp1:` and the case in JSON, deflated, in URL-safe base64, up to 2 KiB; a longer one is a file, written
-`@path` with its sha256. A token of a stranger is data like any other: it is bounded before it is inflated.
+`@path` with its sha256. A token is untrusted input: its size is limited before it is inflated.
 """
 
 import base64
@@ -18,31 +18,31 @@ from attrs import evolve
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import case_of
 from wireproof.cases.page import row_of
-from wireproof.files import read_bytes, replace_text
-from wireproof.parsing import json_of
-from wireproof.wire.values import canonical
+from wireproof.files import read_limited_bytes, replace_text
+from wireproof.safe_parsing import parse_json
+from wireproof.wire.json_values import canonical_json
 
 PREFIX: Final = "wp1:"
 LONGEST: Final = 2048
-"""Characters of a token that is not a file."""
+"""Maximum characters of a token that is not a file."""
 
 LARGEST: Final = 64 * 1024 * 1024
-"""Characters of a token that is a file."""
+"""Maximum characters of a token file."""
 
 WORD: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 
 NAMED: Final = re.compile(r"([0-9a-f]{32})\.wp1")
-"""The name of a file that `keep` wrote: the beginning of the sha256 of what it holds."""
+"""The name of a file that `keep` wrote: the beginning of the sha256 of its content."""
 
 MOST_INFLATED: Final = 64 * 1024 * 1024
 
 
 class TokenError(ValueError):
-    """A token that cannot be read; one line says why."""
+    """A token cannot be read; one line gives the reason."""
 
 
 def dump(case: Case) -> str:
-    """The token of a case; one over 2 KiB is named by its sha256 and must be kept by `keep`."""
+    """Return the token of a case; one over 2 KiB is named by its sha256 and must be saved by `keep`."""
     word = _word(case)
     return word if len(word) <= LONGEST else f"@{_sha256(word)}.wp1"
 
@@ -52,16 +52,16 @@ def _sha256(word: str) -> str:
 
 
 def _word(case: Case) -> str:
-    """Who saw the bytes, and under which other names, changes no verdict and is left out."""
+    """Return the token without witnesses and aliases, which change no verdict."""
     bare = evolve(case, aliases=(), source=evolve(case.source, witnesses=()))
     page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": row_of(bare)}
     page |= {"family": case.family} if case.family else {}
     page |= {"parent": case.parent} if case.parent else {}
-    return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical(page), 9)).decode().rstrip("=")
+    return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical_json(page), 9)).decode().rstrip("=")
 
 
 def keep(case: Case, folder: Path) -> str:
-    """The token of a case, written to a file in `folder` if it is over 2 KiB."""
+    """Return the token of a case, written to a file in `folder` if it is over 2 KiB."""
     token = dump(case)
     if token.startswith("@"):
         replace_text(folder / token[1:], _word(case))
@@ -70,18 +70,18 @@ def keep(case: Case, folder: Path) -> str:
 
 
 def parse(token: str) -> Case:
-    """The case of a token or of `@file`; raises `TokenError`."""
+    """Return the case of a token or of `@file`; raises `TokenError`."""
     if token.startswith("@"):
-        token = _kept(Path(token[1:]))
+        token = _read_file(Path(token[1:]))
     if not token.startswith(PREFIX):
         raise TokenError(f"a token begins with {PREFIX}, not with {token[:8]!r}")
     return _case(_inflated(token.removeprefix(PREFIX)))
 
 
-def _kept(path: Path) -> str:
-    """The token of a file; one that bears the name of a sha256 must have it."""
+def _read_file(path: Path) -> str:
+    """Return the token of a file; a file name that is a sha256 must match the content."""
     try:
-        token = read_bytes(path, LARGEST).decode("ascii").strip()
+        token = read_limited_bytes(path, LARGEST).decode("ascii").strip()
     except (OSError, ValueError) as error:
         raise TokenError(f"the token file {path} cannot be read: {error}") from None
     name = NAMED.fullmatch(path.name)
@@ -91,7 +91,7 @@ def _kept(path: Path) -> str:
 
 
 def _inflated(word: str) -> bytes:
-    """The JSON of a word. Python's base64 skips what is no letter of it, so that is looked at first."""
+    """Return the JSON of a word. Python's base64 skips invalid characters, so they are checked first."""
     if not WORD.fullmatch(word):
         raise TokenError("the token is damaged: it holds a character that no token has")
     try:
@@ -101,7 +101,9 @@ def _inflated(word: str) -> bytes:
     except (binascii.Error, ValueError, zlib.error) as error:
         raise TokenError(f"the token is damaged: {error}") from None
     if inflate.unconsumed_tail:
-        raise TokenError(f"the token unpacks to more than {MOST_INFLATED >> 20} MiB: it is none of ours")
+        raise TokenError(
+            f"the token unpacks to more than {MOST_INFLATED >> 20} MiB: it is no token of wireproof"
+        )
     if not inflate.eof:
         raise TokenError("the token is cut off: copy the whole of it")
     if inflate.unused_data:
@@ -110,9 +112,9 @@ def _inflated(word: str) -> bytes:
 
 
 def _case(data: bytes) -> Case:
-    """The case in a token's JSON, which may be anybody's: no file is opened for it."""
+    """Return the case of a token's JSON, which is untrusted: no file is opened for it."""
     try:
-        page = json_of(data)
+        page = parse_json(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
         case = case_of(row, page["format"], page["revision"], None)
     except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""The command line: one module a verb, each parses, calls and renders, and holds no logic.
+"""The command line: one module for each verb, which parses, calls and renders, and has no logic of its own.
 
-Every error that a user can cause is one line on stderr and an exit code of design, section 3.
+Every error that a user can cause is one line on stderr and an exit code of `runner.exit_codes`.
 """
 
 import importlib
@@ -18,83 +18,93 @@ from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import ended_by_signal, interrupted
 from wireproof.cli.output import ReaderGoneError, printed, printing
+from wireproof.suggestions import suggestion
 from wireproof.trial.exit_codes import Exit
-from wireproof.wire.texts import one_line
+from wireproof.wire.safe_text import one_line
+
+ARGUMENTS: Final = "wireproof.arguments"
+"""The key of click's `meta` under which the words of the command line are kept."""
 
 LONGEST: Final = 2000
-"""Characters of an error's line."""
+"""Characters of the line of an error."""
+
+HELP: Final = "run `wireproof --help` for the list"
+"""The advice for a word that resembles no verb."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "account": "account for every byte of Heka streams, in each of three framings",
-    "adapters": "list who is ready here; build drivers; probe what one claims",
+    "account": "account for every byte of Heka streams, with each of three ways to resynchronise",
+    "adapters": "list adapters and whether each can run here; build drivers; probe claims",
     "baseline": "write, fix or check a file of known failures",
-    "campaign": "generate cases on Spark and judge codecs by them",
+    "campaign": "generate cases on Spark and check codecs against them",
     "cases": "list the cases",
-    "check": "judge codecs by the cases",
-    "completion": "print the script by which a shell completes verbs, options, adapters and ids",
+    "check": "check codecs against the cases",
+    "completion": "print the script with which a shell completes verbs, options, adapters and ids",
     "diff": "compare two runs",
-    "docs": "write pages: rules, cases, fields, what is left open",
-    "doctor": "say what is ready here, what is missing, and the command that mends it",
-    "exchange": "give what every codec writes to every codec that reads",
+    "docs": "write HTML pages: rules, cases, fields, open questions of the formats",
+    "doctor": "list installed and missing tools, with the command that installs each",
     "explain": "print the fields of any bytes, and what is wrong with them",
-    "export": "write the cases as lines of JSON and raw files, with readers in five languages",
+    "export": "write the cases as JSON lines and raw files, with readers in five languages",
     "formats": "list the formats and revisions, and what an adapter can claim for each",
-    "fuzz": "fuzz a codec, guided by coverage; keep what it gets wrong",
+    "fuzz": "fuzz a codec, guided by coverage; store its failures",
     "history": "name the first version that failed a case, over many runs",
+    "interop": "let every codec read what every other codec wrote",
     "lint": "check the fixtures and rules",
-    "promote": "write a finding down as a fixture",
+    "promote": "turn a finding into a fixture",
     "replay": "judge one case again",
     "report": "render a run: terminal, JUnit, Markdown, HTML",
-    "scan": "read archives on Spark: what is refused, what is understood differently",
-    "serve": "put an adapter behind the adapter contract on stdin and stdout",
+    "scan": "scan archives on Spark for frames that are refused or that codecs read differently",
+    "serve": "serve an adapter on stdin and stdout",
     "show": "show one case: bytes, fields, expectation, rule",
-    "shrink": "make a failing case as small as it can be",
-    "verify": "follow the chain of a run, and judge a sample of it again",
+    "shrink": "make a failing case as small as possible",
+    "verify": "check the digests of a run, and judge a sample of it again",
 }
-"""Every verb: the name of its module, and what it does."""
+"""Every verb, which is the name of its module, with its description."""
 
 
 class Verbs(click.Group):
-    """Imports a verb's module when it is asked for, so that neither `--help` nor a completion costs all."""
+    """The group of all verbs; it imports the module of a verb only when that verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The verbs in order."""
+        """Return the verbs in order."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """The command of a verb; None, with click's own message, for another word."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - as above
+        """Return the command of a verb; raises `click.UsageError` with a suggestion for another word."""
         if cmd_name not in VERBS:
-            return None
+            raise click.UsageError(f"no verb is called {cmd_name}: {suggestion(cmd_name, VERBS, HELP)}")
         command: click.Command = importlib.import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the verbs that begin so, from the table above, and the options that every command has."""
+        """Return the verbs and the general options that begin with `incomplete`."""
         verbs = (
             CompletionItem(verb, help=about) for verb, about in VERBS.items() if verb.startswith(incomplete)
         )
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's arguments
-        """As click; `--help` and `--version` print here."""
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **named: Any) -> click.Context:  # noqa: ANN401 - click's arguments
+        """Make click's context with the words of the command line; `--help` and `--version` print here."""
+        words = tuple(args)
         with printing():
-            return super().make_context(*args, **more)
+            context = super().make_context(info_name, args, *more, **named)
+        context.meta[ARGUMENTS] = words
+        return context
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
-        """As click."""
+        """Invoke the verb as click does; a closed pipe raises `ReaderGoneError`."""
         with printing():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The table of verbs, from the table above."""
+        """Write the table of verbs."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="wireproof")
 def group() -> None:
-    """Does a codec read and write Kafka, Iggy and Heka messages as the formats have it?"""
+    """Test whether a codec reads and writes Kafka, Iggy and Heka messages correctly."""
     # Hypothesis keeps constants that it found in programs; not in a folder where somebody types a command
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
 

@@ -7,22 +7,28 @@ from typing import Final, cast, get_args
 
 import click
 
-from wireproof.heka.account import Account, Difference, account
-from wireproof.wire.options import DEFAULT, Options, Resync
+from wireproof.heka.mode_comparison import ModeCounts, ModeDifference, compare_modes
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
 
 BLOCK: Final = 1 << 20
 """Bytes that are read at a time."""
 
-MODES: Final = get_args(Resync)
+MODES: Final = get_args(ResyncMode)
 
 
 @click.command("account")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…",
                 type=click.Path(exists=True, dir_okay=False, path_type=Path))  # fmt: skip
 @click.option("--resync", "modes", multiple=True, type=click.Choice(MODES),
+              show_default="all",
               help="only this framing; repeatable: the last two are compared")  # fmt: skip
-@click.option("--max-message", type=click.IntRange(min=1), help="of a frame; 65536 if left out")
-@click.option("--most", default=10, type=click.IntRange(min=0), help="differences that are shown")
+@click.option(
+    "--max-message",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="maximum size of a frame  [default: 65536]",
+)
+@click.option("--most", default=10, type=click.IntRange(min=0), help="maximum differences to show")
 def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | None, most: int) -> int:
     """Account for every byte of Heka streams: frames, garbage, tail; exit code 1 where one is missing.
 
@@ -30,7 +36,7 @@ def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | 
     frame whatever is in it, `c` that of Hindsight, which looks for frames inside a refused one.
     """
     asked = cast("tuple[Resync, ...]", tuple(dict.fromkeys(modes or MODES)))
-    accounts = [Account() for _ in asked]
+    accounts = [ModeCounts() for _ in asked]
     parted: Counter[str] = Counter()
     for path in files:
         for number, found in enumerate(_read(path, asked, accounts, max_message), parted["places"]):
@@ -47,18 +53,18 @@ def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | 
 
 
 def _read(
-    path: Path, modes: tuple[Resync, ...], accounts: list[Account], most: int | None
-) -> Iterator[Difference]:
-    options = DEFAULT if most is None else Options(max_message=most)
+    path: Path, modes: tuple[ResyncMode, ...], accounts: list[ModeCounts], most: int | None
+) -> Iterator[ModeDifference]:
+    options = DEFAULT_OPTIONS if most is None else Options(max_message=most)
     with path.open("rb") as file:
-        yield from account(iter(lambda: file.read(BLOCK), b""), modes, accounts, options)
+        yield from compare_modes(iter(lambda: file.read(BLOCK), b""), modes, accounts, options)
 
 
-def _told(found: Difference, modes: tuple[Resync, ...]) -> str:
+def _told(found: ModeDifference, modes: tuple[ResyncMode, ...]) -> str:
     return f"{found.at} to {found.end}: {modes[-2]} {found.left}; {modes[-1]} {found.right}"
 
 
-def _lines(mode: str, one: Account, size: int) -> Iterator[str]:
+def _lines(mode: str, one: ModeCounts, size: int) -> Iterator[str]:
     balance = "all there is" if one.total == size else f"BUT THERE ARE {size}"
     yield f"{mode}: {one.items.total()} items, {one.total} bytes, {balance}"
     for row in sorted(one.items, key=lambda row: (row[0], row[1] or "")):

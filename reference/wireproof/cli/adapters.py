@@ -1,4 +1,4 @@
-"""`wireproof adapters`: who is ready here, what makes the others so, and what one claims."""
+"""`wireproof adapters`: list, build and probe adapters, and write the template of a new one."""
 
 import shlex
 import time
@@ -18,27 +18,28 @@ from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
+from wireproof.cli.building import announce_builds
 from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.exit_codes import Exit, worst
 
 FIRST_HELLO: Final = 60.0
-"""Seconds that a driver has for its hello just after it was built: the machine may be busy still."""
+"""Seconds for the hello of a driver that was just built: the machine may still be busy."""
 
 STANDINGS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
     "under-claimed": "not claimed and answered",
-    "found": "nothing said",
+    "found": "not declared",
     "agrees": "as claimed",
 }
-"""The sections of `probe`, what needs a look first."""
+"""The sections of `probe`, the most urgent first."""
 
 
 @click.group("adapters", invoke_without_command=True)
 @saying
 @click.pass_context
 def command(ctx: click.Context, form: str) -> None:
-    """List the registered adapters: whether each is ready here, and if not, what makes it so."""
+    """List adapters and whether each can run here; if not, how to install it."""
     if ctx.invoked_subcommand is not None:
         return
     rows = [_row(entry) for entry in entries().values()]
@@ -53,7 +54,7 @@ def command(ctx: click.Context, form: str) -> None:
 
 
 def _row(entry: Entry) -> tuple[str, str, str, str]:
-    """Name, state, version, and the rest: what it is about, and what it lacks."""
+    """Return name, state and version of an adapter, and its description with what it lacks."""
     stands = ready(entry)
     about = f"{', '.join(entry.formats)}: {entry.description}"
     lacks = f" -> {stands.remedy}" if stands.remedy else ""
@@ -62,13 +63,11 @@ def _row(entry: Entry) -> tuple[str, str, str, str]:
 
 @command.command("prepare")
 @click.argument("names", nargs=-1, metavar="NAME…", shell_complete=adapter_names)
-@click.option(
-    "--all", "every", is_flag=True, help="every adapter that has something to build, and its tools here"
-)
+@click.option("--all", "every", is_flag=True, help="every adapter with a driver whose tools are installed")
 def preparing(names: tuple[str, ...], every: bool) -> int:
-    """Build the drivers of the adapters NAME…, and let each say its hello; prints the seconds of each.
+    """Build the drivers of the adapters NAME…, start each once, and print the seconds of each build.
 
-    A driver is built once for each edition of its source, into the user's cache. Exit code 4 if one fails.
+    A driver is built once for each version of its source, into the user's cache. Exit code 4 if one fails.
     """
     if bool(names) == every:
         raise click.UsageError("name the adapters to build, or give --all")
@@ -78,7 +77,7 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:
-    """Build one; what lacks a tool is left out of `--all`, and is an error where it was asked for."""
+    """Build one driver; one that lacks a tool is left out of `--all`, and an error if it was named."""
     stands = ready(entry)
     if stands.state == "not here":
         click.echo(f"{entry.name}: left out: {stands.remedy}", err=asked)
@@ -86,6 +85,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     if entry.prepare is None:
         click.echo(f"{entry.name}: ready, nothing to build")
         return Exit.CONFORMS
+    announce_builds((entry.name,))
     start = time.monotonic()
     try:
         built(entry.name, entry.prepare)
@@ -95,7 +95,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
         click.echo(f"wireproof: {error}", err=True)
         return Exit.ADAPTER
     controller.close()
-    done = "was built before" if stands.state == "ready" else f"built in {seconds:.1f} s"
+    done = "already built" if stands.state == "ready" else f"built in {seconds:.1f} s"
     click.echo(f"{entry.name} {controller.hello.version}: {done}")
     return Exit.CONFORMS
 
@@ -104,9 +104,9 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
 @click.argument("language", metavar="LANG", type=click.Choice(list(TEMPLATES)))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def making(language: str, folder: Path) -> None:
-    """Write the adapter template of LANG to DIR: one file with a small codec that you replace by yours.
+    """Write the adapter template of LANG to DIR: one file with a small codec, to be replaced by yours.
 
-    Prints the commands that build it and hold it to its cases.
+    Prints the commands that build it and check it against its cases.
     """
     template = TEMPLATES[language]
     write(template, folder)
@@ -129,13 +129,13 @@ def probing(
     folders: tuple[Path, ...],
     in_process: bool,
 ) -> int:
-    """Ask ADAPTER for everything in the formats that it claims, claimed or not.
+    """Verify that ADAPTER supports what it declares, with all cases of its formats, declared or not.
 
-    Prints what is claimed and fails, what is not claimed and is answered all the same, what is accepted that
-    must be refused, and which of its revisions, observes, errors and window do not hold; below each, how it
-    is mended. Exit code 1 if something that is claimed does not hold.
+    Prints claims that fail, abilities that are not claimed, accepted cases that must be refused, and wrong
+    revisions, observes, errors and windows; below each, how to fix it. Exit code 1 if a claim is wrong.
     """
     suite = suite_of(folders)
+    announce_builds((name,))
     with Engine(name, in_process=in_process, check_claims=False) as engine:
         hello = engine.hello
         cases = _probing(selection(suite, patterns, skipped), () if patterns else hello.revisions)
@@ -145,23 +145,25 @@ def probing(
         click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
     for standing, title in STANDINGS.items():
         for finding in (one for one in found if one.standing == standing):
-            _told(f"{title}: {_said(finding)}", mend_of(finding))
+            _print_finding(f"{title}: {_said(finding)}", mend_of(finding))
     for line in _wrongly(found, suite):
         click.echo(f"accepted and must be refused: {line}")
     for one in more:
-        _told(f"{'does not hold' if one.wrong else 'says less than it could'}: {one.text}", one.mend)
+        _print_finding(
+            f"{'does not hold' if one.wrong else 'declares less than it supports'}: {one.text}", one.mend
+        )
     for note in engine.notes:
         click.echo(f"note: {note}")
     wrong = any(one.standing == "over-claimed" for one in found) or any(one.wrong for one in more)
     return Exit.FAILS if wrong else Exit.CONFORMS
 
 
-def _told(text: str, mend: str) -> None:
-    click.echo(text + (f"\n  mend: {mend}" if mend else ""))
+def _print_finding(text: str, fix: str) -> None:
+    click.echo(text + (f"\n  fix: {fix}" if fix else ""))
 
 
 def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
-    """The cases whose answer is not open, of the claimed formats, or else of all that were chosen."""
+    """Return the cases of the claimed formats whose answer is not open; without claims, of all formats."""
     return [
         case
         for case in cases
@@ -181,7 +183,7 @@ def _said(finding: Finding) -> str:
 
 
 def _wrongly(found: tuple[Finding, ...], suite: Suite) -> Iterator[str]:
-    """The wrongly accepted cases by the class of their refusal."""
+    """Yield the cases that are accepted by mistake, by the class of the expected refusal."""
     names = sorted({name for finding in found for name in finding.wrongly})
     classes: dict[str, list[str]] = {}
     for name in names:

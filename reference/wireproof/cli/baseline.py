@@ -1,4 +1,4 @@
-"""`wireproof baseline`: known failures as debts, each with an owner and a day."""
+"""`wireproof baseline`: files of known failures, each with an owner and a day of expiry."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -12,16 +12,16 @@ from wireproof.trial.exit_codes import Exit
 from wireproof.trial.streams import Stream, read
 
 LIFE = timedelta(days=180)
-"""How long a new debt may stand."""
+"""How long a new entry applies."""
 
 
 def today() -> date:
-    """The day by which debts are measured."""
+    """Return the day with which the days of expiry are compared."""
     return datetime.now(tz=UTC).date()
 
 
 def only(path: Path) -> Stream:
-    """The one run of a stream; a baseline is one adapter's."""
+    """Read the one run of a file; raises `BaselineError` unless there is exactly one."""
     streams = read(path)
     if len(streams) != 1:
         raise baseline.BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
@@ -30,47 +30,49 @@ def only(path: Path) -> Stream:
 
 @click.group("baseline")
 def command() -> None:
-    """Known failures as debts."""
+    """Write, fix or check a file of known failures."""
 
 
 @command.command("write")
-@click.argument("stream", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--owner", required=True, help="who pays")
-@click.option("--reason", default="not looked into", help="why it fails")
-@click.option("--issue", default="", metavar="URL", help="where it is talked about")
-def write(stream: Path, owner: str, reason: str, issue: str) -> None:
-    """Print a baseline of every failure of the run in STREAM."""
-    click.echo(baseline.write(only(stream), owner, reason, today() + LIFE, issue), nl=False)
+@click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--owner", required=True, help="who is responsible for the entries")
+@click.option("--reason", default="not looked into", show_default=True, help="why it fails")
+@click.option(
+    "--issue", default="", show_default=False, metavar="URL", help="the issue in which it is discussed"
+)
+def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
+    """Print a baseline of every failure of RUN, which `check --out` wrote."""
+    click.echo(baseline.write(only(run_file), owner, reason, today() + LIFE, issue), nl=False)
 
 
 @command.command("fix")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("stream", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def fix(file: Path, stream: Path) -> None:
-    """Rewrite FILE by the run in STREAM: stale debts go, comments stay, nothing is added."""
-    replace_text(file, baseline.fix(baseline.text_of(file), only(stream), today()))
+@click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def fix(file: Path, run_file: Path) -> None:
+    """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
+    replace_text(file, baseline.fix(baseline.text_of(file), only(run_file), today()))
 
 
 @command.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--ratchet", "old", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              metavar="OLD", help="FILE before: it may hold no new debt, and no later day")  # fmt: skip
+              metavar="OLD", help="an earlier version of FILE: new entries and later days fail")  # fmt: skip
 @with_fixtures
 def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
-    """Look for debts of cases that do not exist, for days that are past, and for debts that grew.
+    """Check that the entries of FILE are about existing cases and not expired, and with OLD not new.
 
-    Exit code 3 if there is one.
+    Exit code 3 if there is a problem.
     """
-    debts = held(file)
-    problems = baseline.check(debts, suite_of(folders).by_id, today())
+    known_failures = entries_of(file)
+    problems = baseline.check(known_failures, suite_of(folders).by_id, today())
     if old is not None:
-        problems += baseline.grown(held(old), debts)
+        problems += baseline.grown(entries_of(old), known_failures)
     for problem in problems:
         click.echo(problem)
-    click.echo(f"{len(debts)} debts, {len(problems)} problems")
+    click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")
     return Exit.BASELINE if problems else Exit.CONFORMS
 
 
-def held(file: Path) -> tuple[baseline.Debt, ...]:
-    """The debts of a file."""
+def entries_of(file: Path) -> tuple[baseline.KnownFailure, ...]:
+    """Read the entries of a file."""
     return baseline.read(file)

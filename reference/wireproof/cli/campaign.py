@@ -1,4 +1,4 @@
-"""`wireproof campaign`: generated cases by the million, on Spark."""
+"""`wireproof campaign`: check adapters against millions of generated cases, on Spark."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.cli.scan import exit_of
 from wireproof.files import replace_text
-from wireproof.formats import FORMATS, matching
+from wireproof.formats import FORMATS, matching_ids
 from wireproof.spark.shipping import Where, where_of
 
 if TYPE_CHECKING:
@@ -22,21 +22,29 @@ if TYPE_CHECKING:
 EXTRA = "campaign needs further packages: pip install 'wireproof[spark]'"
 
 APART = ("pass", "info", "unsupported")
-"""Verdicts that are counted in one line of an adapter; the table `signatures` has them all."""
+"""Verdicts that are only counted; the table `signatures` has them all."""
 
 
 @click.command("campaign")
-@click.option("--adapters", required=True, metavar="A,B", help="who is asked; a comma stands between two")
+@click.option("--adapters", required=True, metavar="A,B", help="the adapters, separated by commas")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="the folder for the tables; a campaign that was killed goes on there")  # fmt: skip
-@click.option("--cases", default=100_000, type=click.IntRange(min=1), help="how many are generated")
-@click.option("--seed", default=1, help="of all that is drawn; with a case's number it makes the case")
+              help="the folder for the tables; an interrupted campaign continues there")  # fmt: skip
+@click.option("--cases", default=100_000, type=click.IntRange(min=1), help="number of generated cases")
+@click.option("--seed", default=1, help="random seed")
 @click.option(
-    "--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else what is claimed"
+    "--format",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="formats such as kafka.batch or iggy.*/0.0.60  [default: all claimed ones]",
 )
 @on_cluster
-@click.option("--tasks", type=click.IntRange(min=1), help="about how many; they change nothing of the result")
-@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="kept of each signature")
+@click.option(
+    "--tasks",
+    type=click.IntRange(min=1),
+    help="approximate number of Spark tasks; the result does not depend on it",
+)
+@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
 @click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
@@ -46,7 +54,7 @@ def command(
     tasks: int | None,
     **more: Any,  # noqa: ANN401 - `cases`, `seed`, `samples`, `page`, and the options of the cluster
 ) -> int:
-    """Generate cases, ask every adapter, judge, and keep the smallest of each way in which one fails."""
+    """Generate cases, judge every adapter by them, and keep the smallest cases of each kind of failure."""
     try:
         from wireproof.fuzz.numbered import Numbered  # noqa: PLC0415 - as below
         from wireproof.spark import board, campaign, jobs  # noqa: PLC0415 - Spark is an extra
@@ -55,7 +63,7 @@ def command(
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name one at least")
-    wanted = matching(patterns) if patterns else tuple(FORMATS)
+    wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
     where = where_of(more)
     where.settings()
     hellos = jobs.ready(specs)
@@ -75,7 +83,7 @@ def command(
 
 
 def _watched(plan: "Plan", where: Where, tasks: int | None) -> "Summary":
-    """With a bar on a terminal."""
+    """Run the campaign, with a bar on a terminal."""
     from wireproof.spark import campaign, jobs  # noqa: PLC0415 - as above
 
     with worked(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell, jobs.told():
@@ -83,7 +91,7 @@ def _watched(plan: "Plan", where: Where, tasks: int | None) -> "Summary":
 
 
 def shown(signatures: list[dict[str, Any]]) -> None:
-    """The table `signatures` on the terminal: a line for each finding, the rest counted."""
+    """Print the table `signatures`: a line for each finding, and the number of the other verdicts."""
     console = Console()
     table = Table(box=None)
     for name in ("implementation", "format", "op", "verdict", "class", "path", "finding"):

@@ -1,6 +1,6 @@
 """`wireproof check`: its arguments and options; `check_run` does the work.
 
-They are apart so that shell completion, which needs the options only, does not import what judges.
+The two are separate so that shell completion, which needs only the options, does not import the runner.
 """
 
 from pathlib import Path
@@ -8,48 +8,56 @@ from typing import Any
 
 import click
 
-from wireproof.cli.options import adapter_names, selecting
+from wireproof.cli.options import adapter_names, selecting, showing_all
 from wireproof.cli.views import viewing
 
 
 @click.command("check")
 @click.argument("adapters", nargs=-1, metavar="ADAPTER…", shell_complete=adapter_names)
 @click.option(
-    "--all-ready", "every", is_flag=True, help="every adapter that is ready here, for the chosen formats"
+    "--all-ready", "every", is_flag=True, help="check every adapter that can run here, for the chosen formats"
 )
 @selecting
 @click.option(
-    "--families/--no-families", default=True, help="derive families of damaged bytes from each fixture"
+    "--families/--no-families", default=True, help="derive families of damaged bytes from each golden case"
 )
 @click.option("--property", "examples", default=0, type=click.IntRange(min=0), metavar="N",
-              help="also N generated examples of each format and op that the codec claims")  # fmt: skip
+              help="also check N generated examples of each format and op that the codec claims")  # fmt: skip
 @click.option("--golden/--no-golden", default=True,
-              help="leave the fixtures out, but for those of a baseline's debts")  # fmt: skip
+              help="--no-golden: skip golden cases, except those in --baseline")  # fmt: skip
 @click.option(
-    "--level", type=click.Choice(["must", "should"]), default="must", help="what ends with exit code 1"
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    help="lowest level whose failures set exit code 1",
 )
-@click.option("--strict-class", is_flag=True, help="a refusal without its class fails too")
+@click.option("--strict-class", is_flag=True, help="fail a refusal without the expected class, too")
 @click.option("--in-process", is_flag=True, help="call Python adapters in this process: faster, no timeouts")
-@click.option("--seed", default=0, help="of the order in which cases are asked, and of the examples")
+@click.option("--seed", default=0, help="random seed of the order of the cases and of the examples")
 @click.option("--jobs", default=0, type=click.IntRange(min=0), metavar="N",
-              help="processes that judge and derive side by side  [default: one for each core]")  # fmt: skip
+              show_default="one per core",
+              help="number of processes")  # fmt: skip
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
-@click.option("--min-cases", default=1, show_default=True, help="fewer judged cases are a usage error")
-@click.option("--baseline", "debts", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="known failures, which do not count")  # fmt: skip
+@click.option("--min-cases", default=1, help="exit with 2 if fewer cases were judged")
+@click.option("--baseline", "known_failures", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="a file of known failures, which do not set the exit code")  # fmt: skip
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="the stream of events, as JSON lines"
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="RUN",
+    help="store the events as JSON lines",
 )
+@showing_all
 @viewing
 def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa: ANN401 - the options of `check_run`
-    """Hold each ADAPTER to the cases and end with a matrix.
+    """Check each ADAPTER against the cases and print its failures and a table of verdicts.
 
     An ADAPTER is a registered name (`wireproof adapters`), `py:module:attribute`, `exec:command …` or
     `jsonl:command …`. Exit code: 0 conforms, 1 does not, 2 usage, 3 only stale or changed baseline entries,
     4 adapter, 5 a bug of the suite.
     """
     if not (adapters or every):
-        raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to judge, or give --all-ready")
+        raise click.UsageError("Missing argument 'ADAPTER…': name the codecs to check, or give --all-ready")
     from wireproof.cli import check_run  # noqa: PLC0415 - see the module's docstring
 
     return check_run.check(adapters, every=every, **more)

@@ -1,6 +1,7 @@
 """Judge the adapters of one `wireproof check`, side by side, and show the findings of each in order."""
 
-from collections.abc import Generator, Iterator
+import shlex
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,19 +9,22 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from attrs import define, evolve, field
 from rich.console import Console
 
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
+from wireproof.cli.building import announce_builds
 from wireproof.cli.errors import exit_of
+from wireproof.cli.interrupts import interrupted
 from wireproof.cli.judging import Asked, Judged, Judging, OrderedFile, Receiving
 from wireproof.cli.named import remember
 from wireproof.cli.options import selection, suite_of
 from wireproof.cli.progress import bars
+from wireproof.cli.run_end import Judgement, findings, print_end
 from wireproof.cli.views import views_of, write_views
-from wireproof.report.groups import Group
-from wireproof.report.terminal import View, show, summary
+from wireproof.report.terminal import View, console, say, show
 from wireproof.trial import baseline, conclusion
 from wireproof.trial.conclusion import exit_code
 from wireproof.trial.exit_codes import Exit, worst
@@ -42,58 +46,120 @@ def check(
     adapters: tuple[str, ...],
     *,
     every: bool,
+    every_finding: bool,
     strict_class: bool,
     min_cases: int,
     jobs: int,
     out: Path | None,
     **more: Any,  # noqa: ANN401 - the options of `Asked` and of the views
 ) -> int:
-    """Judge each adapter, show what was found and return the exit code."""
+    """Judge each adapter, show the findings and return the exit code."""
     views = views_of(more)
     asked = _asked(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
-    console = Console()
+    output = console()
+    announce_builds(adapters)
     collect_rarely()
-    codes: list[Exit] = []
-    streams: list[Stream] = []
-    printed: list[tuple[str, Group]] = []
-    for judged in _judged(adapters, asked, jobs or (1 if asked.in_process else cores()), console, out):
+    view = View(every=every_finding, share=len(adapters), strict_class=strict_class)
+    results = _Results(asked, output, view, named, min_cases)
+    receiving = Receiving(adapters)
+    broken_off: KeyboardInterrupt | None = None
+    try:
+        for judged in _judged(receiving, asked, jobs or (1 if asked.in_process else cores()), output, out):
+            results.add(judged)
+    except KeyboardInterrupt as error:
+        broken_off = error
+        results.add_rest(receiving.judged)
+    code = worst([*(one.code for one in results.judgements), *results.codes])
+    remember(findings(results.judgements))
+    streams = [one.stream for one in results.judgements]
+    write_views(streams, views, asked.suite)
+    if broken_off is not None:
+        return interrupted(broken_off, _stored(streams, out))
+    if streams:
+        print_end(output, results.judgements, code, out)
+    return code
+
+
+@define
+class _Results:
+    """Prints each adapter that was judged and collects what the end of the run needs.
+
+    Attributes:
+        view: how findings are shown; the numbers go on from adapter to adapter.
+        named: the adapters that the user named, not those of `--all-ready`.
+        codes: the exit codes of adapters that did not start, and of runs with too few cases.
+    """
+
+    asked: Asked
+    output: Console
+    view: View
+    named: tuple[str, ...]
+    min_cases: int
+    judgements: list[Judgement] = field(factory=list)
+    codes: list[Exit] = field(factory=list)
+
+    def add(self, judged: Judged) -> None:
+        """Print an adapter whose run has ended; raises the error of a fault of the suite."""
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
-            codes.append(exit_of(judged.error) or Exit.ADAPTER)
+            self.codes.append(exit_of(judged.error) or Exit.ADAPTER)
         elif judged.error is not None:
             raise judged.error
         if judged.stream is None:
-            continue
-        streams.append(judged.stream)
-        applied, found = _shown(judged, asked, console, strict_class=strict_class)
-        printed += ((judged.spec, group) for group in found)
-        wanted = judged.spec in named
-        codes.append(exit_code(judged.stream, applied, strict_class=strict_class, named=wanted))
-        if lack := _lack(judged.stream, min_cases):
+            return
+        self._print(judged, judged.stream)
+        if lack := _lack(judged.stream, self.min_cases):
             click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
-            codes += [Exit.USAGE] * wanted
-    if len(streams) > 1:
-        console.print(summary(streams))
-    remember(printed)
-    write_views(streams, views, asked.suite)
-    return worst(codes)
+            self.codes += [Exit.USAGE] * (judged.spec in self.named)
+
+    def add_rest(self, judged: Sequence[Judged]) -> None:
+        """Print the findings so far of the adapters that an interrupt broke off."""
+        printed = {one.spec for one in self.judgements}
+        for one in judged:
+            if one.spec not in printed and one.stream is not None and one.events:
+                self._print(one, one.stream)
+
+    def _print(self, judged: Judged, stream: Stream) -> None:
+        for note in judged.notes:
+            say(self.output, f"note: {note}")
+        applied = None
+        if self.asked.known_failures is not None:
+            applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
+        lookups = Lookups(self.asked.suite)
+        first = 1 + sum(len(one.shown.found) for one in self.judgements)
+        view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
+        shown = show(stream, self.output, view)
+        wanted = judged.spec in self.named
+        code = exit_code(stream, applied, strict_class=view.strict_class, named=wanted)
+        self.judgements.append(Judgement(judged.spec, stream, shown, code))
+
+
+def _stored(streams: Sequence[Stream], out: Path | None) -> str:
+    """Return how many cases a run judged that was broken off, and where their events are."""
+    cases = sum(len(stream.cases) for stream in streams)
+    after = f"after {cases:,} cases"
+    if out:
+        return (
+            f"{after}: their events are in {out}; show them with `wireproof report {shlex.quote(str(out))}`"
+        )
+    return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
 def _asked(more: dict[str, Any]) -> Asked:
     suite = suite_of(more.pop("folders"))
-    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("debts")
+    patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = selection(suite, patterns, skipped)
-    debts = baseline.read(file) if file else None
+    known_failures = baseline.read(file) if file else None
     apart = () if more["golden"] else ("--no-golden",)
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
-    return Asked(suite=suite, cases=cases, filters=filters, debts=debts, **more)
+    return Asked(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
 
 
 def _ready(asked: Asked) -> Iterator[str]:
-    """What is ready here and about a system of the selection."""
+    """Yield the adapters that can run here and are about a system of the selection."""
     systems = {case.format.partition(".")[0] for case in asked.cases}
     for entry in entries().values():
         concerns = not entry.formats or systems & set(entry.formats)
@@ -102,13 +168,14 @@ def _ready(asked: Asked) -> Iterator[str]:
 
 
 def _judged(
-    specs: tuple[str, ...], asked: Asked, jobs: int, console: Console, out: Path | None
+    receiving: Receiving, asked: Asked, jobs: int, output: Console, out: Path | None
 ) -> Generator[Judged, None, None]:
-    """Yield what came of each adapter, in their order, each as soon as those before it have ended."""
+    """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
+    specs = tuple(receiving.specs)
     with ExitStack() as stack:
-        file = stack.enter_context(OrderedFile(out)) if out else None
+        receiving.file = stack.enter_context(OrderedFile(out)) if out else None
         messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
-        receiving = Receiving(specs, stack.enter_context(bars(console, specs)), file)
+        receiving.bars = stack.enter_context(bars(output, specs))
         shown = 0
         for number, message in messages:
             if isinstance(message, Ended):
@@ -150,18 +217,3 @@ def _lack(stream: Stream, least: int) -> str:
     found = conclusion.judged(stream.cases)
     few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
     return conclusion.nothing_judged(stream) or few
-
-
-def _shown(
-    judged: Judged, asked: Asked, console: Console, *, strict_class: bool
-) -> tuple[baseline.Applied | None, tuple[Group, ...]]:
-    stream = judged.stream
-    assert stream is not None, "what is shown began"
-    for note in judged.notes:
-        console.print(f"note: {note}", markup=False, soft_wrap=True)
-    applied = None
-    if asked.debts is not None:
-        applied = baseline.apply(stream, asked.debts, datetime.now(tz=UTC).date())
-    lookups = Lookups(asked.suite)
-    view = View(lookups.case, lookups.twin, applied, strict_class=strict_class)
-    return applied, show(stream, console, view)

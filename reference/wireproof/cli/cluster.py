@@ -17,7 +17,7 @@ def on_cluster(command: F) -> F:
         click.option("--conf", "given", multiple=True, metavar="NAME=VALUE", help="a setting of Spark"),
         click.option("--wheel", type=FILE, help="wireproof's own wheel, for executors that have the rest"),
         click.option("--archive", type=FILE, help="a packed environment for the executors: venv-pack's"),
-        click.option("--master", help="of Spark; all cores of this machine if left out"),
+        click.option("--master", help="master URL of Spark  [default: all cores of this machine]"),
     ):
         command = option(command)
     return command

@@ -5,26 +5,26 @@ from pathlib import Path
 import click
 
 from wireproof.report.diff import diff
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit
 from wireproof.trial.streams import Stream, read
 
 
 @click.command("diff")
-@click.argument("before", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("after", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("before", metavar="OLD", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("after", metavar="NEW", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def command(before: Path, after: Path) -> int:
-    """Print what was fixed, what broke, what changed from the stream BEFORE to the stream AFTER."""
+    """Compare two files of `check --out`: print fixed, broken and changed cases from OLD to NEW."""
     olds, news = (_by_adapter(path) for path in (before, after))
     broken = False
     for name in sorted(olds.keys() & news.keys()):
         found = diff(olds[name], news[name])
         broken |= bool(found.broken)
         for line in found.lines() or ["no change"]:
-            click.echo(visible(f"{name}: {line}"))
+            click.echo(escape_unsafe(f"{name}: {line}"))
     for name in sorted(olds.keys() ^ news.keys()):
-        click.echo(visible(f"{name}: only in {before if name in olds else after}"))
+        click.echo(escape_unsafe(f"{name}: only in {before if name in olds else after}"))
     return Exit.FAILS if broken else Exit.CONFORMS
 
 

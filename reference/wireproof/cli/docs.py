@@ -17,7 +17,7 @@ STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command("docs")
 @click.argument("runs", nargs=-1, metavar="[RUN]…", type=STREAM)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="where the pages lie: index.html")  # fmt: skip
+              help="the folder for the pages; begin with index.html")  # fmt: skip
 @click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
               help="the folder of a kill.json: which mutants the cases of a rule kill")  # fmt: skip
 @with_fixtures

@@ -1,12 +1,12 @@
-"""`wireproof doctor`: what is ready here, what is missing, and the one command that mends it."""
+"""`wireproof doctor`: the tools that are ready here, those that are missing, and how to install them."""
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from wireproof.adapters.doctor import Finding, examined
 from wireproof.cli.options import said, saying
+from wireproof.report.terminal import console, say
 
 
 @click.command("doctor")
@@ -14,22 +14,28 @@ from wireproof.cli.options import said, saying
 def command(form: str) -> None:
     """Look at Python, the extras of this package, the tools of other languages, and the adapters.
 
-    Nothing is started but the tools' own `--version`. What is missing takes away what it is for and no more:
-    the exit code is 0.
+    Only the tools' own `--version` is started. Missing tools only disable the features that need them; the
+    exit code is 0.
     """
     rows = examined()
     if form == "json":
         said([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
                "for": row.purpose, "mend": row.mend} for row in rows])  # fmt: skip
         return
-    console = Console()
-    table = Table("", "state", "version", "for, and what makes it so", box=None, pad_edge=False)
+    output = console()
+    table = Table("", "state", "version", box=None, pad_edge=False)
     for row in rows:
-        mend = f" -> {row.mend}" if row.mend else ""
-        table.add_row(Text(row.name), _state(row), Text(row.version), Text(row.purpose + mend))
-    console.print(table)
+        table.add_row(Text(row.name), _state(row), Text(row.version))
+    for column in table.columns:
+        column.no_wrap = True
+    output.print(table)
     lacking = [row for row in rows if row.mend]
-    console.print(f"{len(rows) - len(lacking)} of {len(rows)} ready", highlight=False)
+    if lacking:
+        output.print("\nmissing, with its purpose and what provides it:", highlight=False)
+    for row in lacking:
+        say(output, f"{row.name}: {row.purpose}")
+        output.print(Text(f"  {row.mend}"), soft_wrap=True)
+    output.print(f"{len(rows) - len(lacking)} of {len(rows)} ready", highlight=False)
 
 
 def _state(row: Finding) -> Text:

@@ -1,4 +1,4 @@
-"""`wireproof explain`: the fields of some bytes, what is wrong and where, and the nearest fixture."""
+"""`wireproof explain`: the fields of some bytes, the errors in them, and the most similar fixture."""
 
 import re
 import sys
@@ -18,17 +18,17 @@ from wireproof.report import companion, remarked, surveyed
 from wireproof.report.fieldtree import lines
 from wireproof.trial import companions
 from wireproof.trial.exit_codes import Exit, worst
-from wireproof.wire.rejected import Remark
+from wireproof.wire.rejection import Remark
 
 LONGEST_PATH = 255
-"""Characters up to which a word may be a path; longer ones are hex, and no file system likes to be asked."""
+"""Characters of the longest path; a longer word is hex, and a file system would reject it as a name."""
 
 MOST_FITS = 4
-"""Formats named beside the best one."""
+"""Formats that are named in addition to the best one."""
 
 
 def bytes_of(source: str) -> bytes:
-    """The bytes of a file, of `-` for standard input, or of a word of hex."""
+    """Return the bytes of a file, of standard input (`-`), or of hex digits; raises `click.UsageError`."""
     if source == "-":
         return sys.stdin.buffer.read()
     if len(source) <= LONGEST_PATH and Path(source).is_file():
@@ -42,7 +42,7 @@ def bytes_of(source: str) -> bytes:
 
 
 def rows_of(name: str | None) -> list[Format]:
-    """The rows that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
+    """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
     if name is None:
         return []
     form, _, revision = name.partition("/")
@@ -53,13 +53,15 @@ def rows_of(name: str | None) -> list[Format]:
 
 @click.command("explain")
 @click.argument("source", metavar="FILE|HEX|-")
-@click.option("--format", "name", help="a format such as kafka.batch/v2; without it every one is tried")
+@click.option(
+    "--format", "name", metavar="FORMAT", help="a format such as kafka.batch/v2  [default: try all]"
+)
 @with_fixtures
 def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     """Print the fields of the bytes in a file or in hex, damaged or not.
 
     Exit code 0 if all the bytes are sound, 1 if some are not, 2 if no format fits. A `.index`, `.timeindex`
-    or `.txnindex` is held to the log beside it, and the companions of a `.log` are held to that.
+    or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
     if name is None and path.is_file() and companions.kind_of(path):
@@ -72,7 +74,7 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
 
 
 def _beside(log: Path) -> Exit:
-    """A line of each companion of a log, and of what is wrong with it."""
+    """Print a line for each index file of a log and for each error in it."""
     found = companions.companions(log)
     for line in companion.verdicts(found):
         click.echo(line)
@@ -108,7 +110,7 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
 
 
 def _unknown(source: str, data: bytes) -> str:
-    """No format fits: the one line of that."""
+    """Return the message for bytes that no format fits."""
     like = looks_like(data)
     what = f"; they look like {like}" if like else ""
     then = "unpack them first" if like in PACKED else "if they are of one, name it with --format"
@@ -117,24 +119,24 @@ def _unknown(source: str, data: bytes) -> str:
 
 
 def _others(best: Fit, others: list[Fit], size: int) -> None:
-    """The other rows that fit as well, and the editions of the best one's format."""
+    """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
     if also := [fit.row.joined for fit in same]:
         click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
-    if (editions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
-        click.echo(f"editions of {best.row.name}: {'; '.join(map(_edition, _in_order(editions)))}")
+    if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
+        click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
     for fit in _damaged(best, others):
         click.echo(f"or else {fit.row.joined}: {_said(fit, size)}")
 
 
-def _in_order(editions: list[Fit]) -> list[Fit]:
-    """The editions of a format in the order of the table."""
+def _in_order(revisions: list[Fit]) -> list[Fit]:
+    """Sort the revisions of a format in the order of the table."""
     order = list(formats.FORMATS)
-    return sorted(editions, key=lambda fit: order.index(fit.row.joined))
+    return sorted(revisions, key=lambda fit: order.index(fit.row.joined))
 
 
-def _edition(fit: Fit) -> str:
-    """Whether an edition fits: all the bytes, some of them, with what it remarks, or what it refuses."""
+def _revision(fit: Fit) -> str:
+    """Describe how a revision fits: all bytes or some, its remarks, or its refusal."""
     decoded, rejected = fit.layout.decoded, fit.layout.rejected
     if rejected is not None:
         return f"{fit.row.revision} not, {rejected.cls} at {rejected.at}"
@@ -147,7 +149,7 @@ def _edition(fit: Fit) -> str:
 
 
 def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
-    """Of refused bytes that no checksum proves, the nearest format of each other system that is as near."""
+    """Return equally good formats of other systems for refused bytes that no checksum proves."""
     if best.layout.decoded is not None or best.proven:
         return []
     others = [fit for fit in others if fit.sure]
@@ -158,7 +160,7 @@ def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
 
 
 def _said(fit: Fit, size: int) -> str:
-    """The verdict on the bytes, in one line."""
+    """Return the verdict on the bytes as one line."""
     if fit.survey is not None and fit.proven and not fit.survey.whole:
         return surveyed.verdict(fit.survey)
     if fit.layout.rejected is not None:

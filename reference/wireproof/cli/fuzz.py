@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from wireproof.formats import matching
+from wireproof.cli.building import announce_builds
+from wireproof.formats import matching_ids
 from wireproof.fuzz.campaign import Campaign, Ended, run
 from wireproof.fuzz.findings import Finding
 from wireproof.fuzz.stats import Effort, efforts
@@ -21,14 +22,28 @@ from wireproof.trial.exit_codes import Exit
 
 @click.command("fuzz")
 @click.argument("adapter")
-@click.option("--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else all")
-@click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="of all formats together")
-@click.option("--workers", default=1, type=click.IntRange(min=1), help="processes at a time; one corpus")
-@click.option("--dir", "root", default=Path("wireproof-fuzz"), help="corpus, findings; a run goes on where "
-              "the last one ended", type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
-@click.option("--seed", default=1, help="of all that is drawn")
-@click.option("--max-size", default=4096, type=click.IntRange(min=64, max=1 << 20), help="bytes of an input")
-@click.option("--fixtures", "folders", multiple=True, help="further fixtures, as seeds",
+@click.option(
+    "--format",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]",
+)
+@click.option("--minutes", default=5.0, type=click.FloatRange(min=0.05), help="total minutes")
+@click.option(
+    "--workers", default=1, type=click.IntRange(min=1), help="number of processes, which share one corpus"
+)
+@click.option("--dir", "root", default=Path("wireproof-fuzz"), help="the folder for corpus and findings; "
+              "a later run continues there", type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
+@click.option("--seed", default=1, help="random seed")
+@click.option(
+    "--max-size",
+    default=4096,
+    type=click.IntRange(min=64, max=1 << 20),
+    metavar="BYTES",
+    help="maximum input size",
+)
+@click.option("--fixtures", "folders", multiple=True, help="additional fixtures, used as seeds",
               type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
 def command(
     adapter: str,
@@ -41,10 +56,11 @@ def command(
     Goes on after crashes, hangs and lack of memory, and ends with one line for each way in which ADAPTER
     fails, the smallest input kept. Exit code: 0 nothing found, 1 findings, 4 adapter, 5 a bug of the suite.
     """
-    formats = matching(patterns)
+    formats = matching_ids(patterns)
     campaign = Campaign(adapter, formats=formats, fixtures=tuple(map(str, folders)), **more)
     console = Console()
     start = time.time()
+    announce_builds((adapter,))
     ended = _watched(campaign, console)
     for effort in efforts(campaign.rooms, adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
@@ -53,10 +69,11 @@ def command(
 
 
 def _watched(campaign: Campaign, console: Console) -> Ended:
-    """Run it; on a terminal behind a bar of the time."""
+    """Run it, with a bar of the time on a terminal."""
     if not console.is_terminal:
         return run(campaign)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    left = TextColumn(f"of {campaign.minutes:g} min")
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"fuzzing {campaign.adapter}", total=campaign.minutes * 60)
         start = time.monotonic()
@@ -64,7 +81,7 @@ def _watched(campaign: Campaign, console: Console) -> Ended:
 
 
 def _worked(effort: Effort) -> str:
-    """What one format cost."""
+    """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
     return (
@@ -81,7 +98,9 @@ def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
     for finding in gating:
         _lines(console, campaign.adapter, campaign.root, finding)
     if apart:
-        console.print("told apart: the format leaves it open, or the exception is not documented")
+        console.print(
+            "permitted differences: the format leaves the answer open, or the exception is not documented"
+        )
         for line in _apart(apart):
             console.print(Text(line), soft_wrap=True)
     for joined, less in ended.corpora.items():
@@ -92,7 +111,10 @@ def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
         )
     for trouble in ended.troubles:
         click.echo(f"wireproof: {trouble}", err=True)
-    console.print(f"{len(gating)} findings, {len(apart)} told apart; kept in {folder}", soft_wrap=True)
+    console.print(
+        f"{len(gating)} distinct failures, {len(apart)} permitted differences; stored in {folder}",
+        soft_wrap=True,
+    )
 
 
 def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from wireproof.report.history import History, histories
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import EventError
 from wireproof.trial.streams import read
 
@@ -16,7 +16,7 @@ STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("history")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…", type=STREAM)
-@click.option("--all", "every", is_flag=True, help="damaged families too, a line each")
+@click.option("--all", "every", is_flag=True, help="derived cases too, one line each")
 def command(runs: tuple[Path, ...], every: bool) -> None:
     """Print each version's score and each case's first failing version, of the streams of `check … --out`."""
     streams = [stream for run in runs for stream in read(run)]
@@ -24,7 +24,7 @@ def command(runs: tuple[Path, ...], every: bool) -> None:
         raise EventError(f"{runs[0]}: holds no run: write one with `wireproof check … --out {runs[0].name}`")
     for one in histories(streams):
         for line in _lines(one, every=every):
-            click.echo(visible(line))
+            click.echo(escape_unsafe(line))
 
 
 def _lines(one: History, *, every: bool) -> Iterator[str]:

@@ -38,9 +38,9 @@ def _terminated(number: int, _: FrameType | None) -> NoReturn:
     raise Terminated
 
 
-def interrupted(error: BaseException) -> int:
-    """Say what was kept, and return the exit code."""
+def interrupted(error: BaseException, stored: str = "") -> int:
+    """Print how the command ended and what is `stored` where, and return the exit code."""
     terminated = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
     how = "ended by SIGTERM" if terminated else "interrupted"
-    click.echo(f"{how}: what was judged so far is kept", err=True)
+    click.echo(f"{how} {stored}".rstrip(), err=True)
     return TERMINATED if terminated else INTERRUPTED

@@ -1,6 +1,6 @@
 """What stands behind `check`: one adapter judged (`Judging`), and the messages of several put in order.
 
-A message is a `Run`, which begins a stream, a tuple of rows of `CaseEvent`, or `Notes`.
+A message is a `Run`, which begins a stream, `Expected`, a tuple of rows of `CaseEvent`, or `Notes`.
 """
 
 import time
@@ -18,7 +18,7 @@ from wireproof.adapters.process import HELLO_SECONDS
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.progress import Bars
-from wireproof.files import locked
+from wireproof.files import open_locked
 from wireproof.fuzz import property as property_run
 from wireproof.trial import baseline
 from wireproof.trial.engine import Engine
@@ -42,7 +42,7 @@ _ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(Ca
 
 @frozen
 class Asked:
-    """The switches of one `check`, for all its adapters."""
+    """The options of one `check`, for all its adapters."""
 
     suite: Suite
     cases: tuple[Case, ...]
@@ -54,15 +54,15 @@ class Asked:
     scale: float
     level: Level
     filters: tuple[str, ...]
-    debts: tuple[baseline.Debt, ...] | None
+    known_failures: tuple[baseline.KnownFailure, ...] | None
 
     @property
     def golden_cases(self) -> tuple[Case, ...]:
         """Select the fixtures to judge: that of a known failure is judged even where others are left out."""
         if self.golden:
             return self.cases
-        owed = {debt.id.partition("~")[0] for debt in self.debts or ()}
-        return tuple(case for case in self.cases if case.id in owed)
+        known = {entry.fixture for entry in self.known_failures or ()}
+        return tuple(case for case in self.cases if case.id in known)
 
     @property
     def rows(self) -> frozenset[str]:
@@ -75,6 +75,14 @@ class Notes:
     """The last message of an adapter that was judged: what a user should know and no event shows."""
 
     lines: tuple[str, ...]
+
+
+@frozen
+class Expected:
+    """The message after the `Run` of an adapter: how many golden cases it is asked, and if families too."""
+
+    golden: int
+    families: bool
 
 
 @frozen
@@ -100,13 +108,14 @@ class Judging:
                 filters=asked.filters, **manifest(),
             )  # fmt: skip
             yield head
-            yield from _batches(self._events(engine, head))
+            plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+            yield Expected(len(plan.golden), plan.families)
+            yield from _batches(self._events(engine, head, plan))
             yield Notes(tuple(engine.notes))
 
-    def _events(self, engine: Engine, head: Run) -> Iterator[CaseEvent]:
+    def _events(self, engine: Engine, head: Run, plan: Plan) -> Iterator[CaseEvent]:
         """Yield the events of fixtures and families, then of properties, without those of known failures."""
         asked = self.asked
-        plan = Plan.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
         seen: list[CaseEvent] = []
         for event in run(engine, plan, self.families):
             if asked.examples:
@@ -115,7 +124,9 @@ class Judging:
         if not asked.examples:
             return
         today = datetime.now(tz=UTC).date()
-        known = property_run.known_of(engine.hello, Stream(head, tuple(seen)), asked.debts or (), today)
+        known = property_run.known_of(
+            engine.hello, Stream(head, tuple(seen)), asked.known_failures or (), today
+        )
         ask = Ask(asked.examples, asked.seed, asked.rows, known)
         yield from property_run.run(engine, ask, len(seen), asked.level)
 
@@ -170,7 +181,7 @@ class Receiving:
     """Collects the messages of adapters that are judged side by side, and writes their streams in order."""
 
     specs: Sequence[str]
-    bars: Bars
+    bars: Bars | None = None
     file: "OrderedFile | None" = None
     judged: list[Judged] = field(init=False)
 
@@ -185,6 +196,9 @@ class Receiving:
             case Run():
                 one.head = message
                 one.writer = EventWriter(self.file.part(number), message) if self.file else None
+            case Expected(golden, families):
+                if self.bars:
+                    self.bars.expect(number, golden, families=families)
             case tuple():
                 self._events(number, one, [CaseEvent(*row) for row in message])
             case Notes(lines):
@@ -196,7 +210,8 @@ class Receiving:
         """Note that nothing more comes of an adapter."""
         self.judged[number].ended = True
         self.judged[number].error = error
-        self.bars.end(number)
+        if self.bars:
+            self.bars.end(number)
         if self.file:
             self.file.end(number)
 
@@ -204,7 +219,8 @@ class Receiving:
         if not events:
             return
         one.events.extend(events)
-        self.bars.seen(number, events)
+        if self.bars:
+            self.bars.seen(number, events)
         if one.writer:
             for event in events:
                 one.writer.case(event)
@@ -221,7 +237,7 @@ class OrderedFile:
         """Lock and empty the file at `path`; raises `OSError`."""
         self._path = path
         self._stack = ExitStack()
-        self._out = self._stack.enter_context(locked(path))
+        self._out = self._stack.enter_context(open_locked(path))
         self._parts: dict[int, _Part] = {}
         self._ended: set[int] = set()
         self._turn = 0
@@ -243,7 +259,7 @@ class OrderedFile:
     def part(self, number: int) -> "_Part":
         """Open what the stream of a number is written to."""
         beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
-        part = _Part(self._stack.enter_context(locked(beside)), beside)
+        part = _Part(self._stack.enter_context(open_locked(beside)), beside)
         self._parts[number] = part
         if number == self._turn:
             part.move(self._out)

@@ -12,7 +12,9 @@ from wireproof.trial.exit_codes import Exit
 
 
 @click.command("lint")
-@click.option("--freeze", "freezing", is_flag=True, help="note the bytes of new cases: they change no more")
+@click.option(
+    "--freeze", "freezing", is_flag=True, help="record digests of new cases; their bytes can no longer change"
+)
 @with_fixtures
 def command(folders: tuple[Path, ...], freezing: bool) -> int:
     """Hold every fixture to the schema, the rules and the reference; one line a problem.

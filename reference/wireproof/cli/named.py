@@ -3,8 +3,8 @@
 kafka.batch/v2/crc/flipped-bit      a fixture, or a case of a family
 wp1:…, @FILE                        a token
 wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
-#3                                  the third finding that the last `check` printed on this machine
-run.jsonl#3                         the third finding that `report run.jsonl` prints
+#3                                  the third finding of the last `check` on this machine
+run.jsonl#3                         the third finding of `report run.jsonl`
 verdicts#wrong-reject               a sample of a scan or of a campaign
 """
 
@@ -23,11 +23,10 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cases.patterns import PatternError
 from wireproof.cases.token import parse
 from wireproof.cli.show import wanted
-from wireproof.files import read_bytes, replace_text
+from wireproof.files import read_limited_bytes, replace_text
 from wireproof.fuzz import findings
-from wireproof.parsing import json_of
-from wireproof.report.groups import Group
-from wireproof.report.terminal import View, listed
+from wireproof.report.groups import Group, groups
+from wireproof.safe_parsing import parse_json
 from wireproof.trial.signature import Signature
 from wireproof.trial.streams import read
 
@@ -50,7 +49,7 @@ class Named:
 
 
 def named(suite: Suite, text: str) -> Named:
-    """The case that `text` names; raises `PatternError`, or what is wrong with the file that it names."""
+    """Return the case that `text` names; raises `PatternError`, or the error of the file that it names."""
     place, sign, word = text.rpartition("#")
     if not sign or text.startswith(("wp1:", "@")):
         return Named(wanted(suite, text))
@@ -58,7 +57,7 @@ def named(suite: Suite, text: str) -> Named:
     if not place:
         return _counted(suite, _remembered(), word, "#")
     if path.is_file():
-        runs = [(stream.run, group) for stream in read(path) for group in listed(stream, View())[1]]
+        runs = [(stream.run, group) for stream in read(path) for group in groups(stream)]
         return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
     if any(_folders(path)):
         return _of_fuzzing(path, word)
@@ -73,9 +72,9 @@ def _found(spec: str, group: Group) -> Found:
     return spec, group.first.token or group.first.id
 
 
-def remember(printed: Iterable[tuple[str, Group]]) -> None:
-    """Keep the findings that were printed, with their adapters, so that `#1` names the first of them."""
-    rows = [_found(spec, group) for spec, group in printed]
+def remember(found: Iterable[tuple[str, Group]]) -> None:
+    """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
+    rows = [_found(spec, group) for spec, group in found]
     with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too
         replace_text(_memory(), json.dumps(rows), durable=False)
 
@@ -86,7 +85,7 @@ def _memory() -> Path:
 
 def _remembered() -> list[Found]:
     try:
-        rows: list[Found] = json_of(read_bytes(_memory(), LARGEST))
+        rows: list[Found] = parse_json(read_limited_bytes(_memory(), LARGEST))
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
@@ -95,7 +94,7 @@ def _remembered() -> list[Found]:
 
 
 def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> Named:
-    """The finding of that number, from 1 on."""
+    """Return the finding of a number, which begins at 1."""
     if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
         known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
         raise PatternError(f"{place}{word[:40]}: {known}")
@@ -104,7 +103,7 @@ def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> Nam
 
 
 def _folders(path: Path) -> list[Path]:
-    """The folders of findings in a directory of `fuzz`, one for each adapter; or the one that is meant."""
+    """Return the folders of findings in a directory of `fuzz`, one for each adapter; or `path` itself."""
     return sorted(one for one in (path / "findings").glob("*") if one.is_dir()) or (
         [path] if path.parent.name == "findings" and path.is_dir() else []
     )
@@ -123,7 +122,7 @@ def _of_fuzzing(path: Path, word: str) -> Named:
 
 
 def _of_tables(text: str) -> Named:
-    """A sample; of the reference's neither adapter nor signature is told."""
+    """Return a sample of a table; one of the reference has neither adapter nor signature."""
     try:
         from wireproof.spark.sampled import sampled  # noqa: PLC0415 - an extra
     except ImportError as error:

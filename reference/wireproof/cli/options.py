@@ -11,7 +11,7 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import Suite, folder, load
 from wireproof.cases.ids import completions
 from wireproof.cases.patterns import PatternError, renamed, select
-from wireproof.files import read_text
+from wireproof.files import read_limited_text
 
 MOST_PATTERNS: Final = 4 * 1024 * 1024
 """Bytes of a file of patterns."""
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def with_fixtures(command: F) -> F:
-    """`--fixtures`, which the command takes as `folders`."""
+    """Add `--fixtures`, which the command takes as `folders`."""
     return click.option(
         "--fixtures",
         "folders",
@@ -32,7 +32,7 @@ def with_fixtures(command: F) -> F:
 
 
 def selecting(command: F) -> F:
-    """`--run`, `--skip` and `--fixtures`."""
+    """Add `--run`, `--skip` and `--fixtures`."""
     command = click.option(
         "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
     )(with_fixtures(command))
@@ -45,8 +45,18 @@ def selecting(command: F) -> F:
     )(command)
 
 
+def showing_all(command: F) -> F:
+    """Add `--all` to a verb that prints findings; the command takes it as `every_finding`."""
+    return click.option(
+        "--all",
+        "every_finding",
+        is_flag=True,
+        help="show every kind of failure, not only those that fit the screen",
+    )(command)
+
+
 def saying(command: F) -> F:
-    """`--format auto|json` of a verb that prints a table; the command takes it as `form`."""
+    """Add `--format auto|json` to a verb that prints a table; the command takes it as `form`."""
     return click.option(
         "--format",
         "form",
@@ -57,7 +67,7 @@ def saying(command: F) -> F:
 
 
 def said(rows: object) -> None:
-    """Print what a program reads."""
+    """Print rows as JSON."""
     click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
@@ -74,14 +84,14 @@ def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:
-    """The fixtures of the package and of further folders."""
+    """Load the fixtures of the package and of further folders."""
     return load(folders)
 
 
 def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> tuple[Case, ...]:
-    """The selected cases in order; raises `PatternError` for a pattern that nothing matches.
+    """Return the selected cases in order; raises `PatternError` for a pattern that nothing matches.
 
-    A pattern that only a former id matches is told on stderr.
+    A pattern that only a former id matches is reported on stderr.
     """
     for notice in renamed(suite, _words((*patterns, *skipped))):
         click.echo(notice, err=True)
@@ -91,7 +101,7 @@ def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> 
 
 
 def _words(patterns: Sequence[str]) -> list[str]:
-    """The patterns, with those of each `@FILE` in its place; `#` begins a comment."""
+    """Return the patterns, with each `@FILE` replaced by its lines; `#` begins a comment."""
     words: list[str] = []
     for pattern in patterns:
         if not pattern.startswith("@"):
@@ -102,8 +112,8 @@ def _words(patterns: Sequence[str]) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file of patterns; raises `PatternError`."""
+    """Read the lines of a file of patterns; raises `PatternError`."""
     try:
-        return read_text(path, MOST_PATTERNS).splitlines()
+        return read_limited_text(path, MOST_PATTERNS).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise PatternError(f"{path}: {error}") from None

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, nothing elsewhere: a log has the events."""
+"""Progress bars on a terminal, and nothing elsewhere: a log has the events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from attrs import define, field
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
@@ -23,24 +24,36 @@ from wireproof.trial.verdicts import PASSING
 
 @define
 class Bars:
-    """A line for each adapter that is judged now, with its count, its findings and its current topic."""
+    """A line for each adapter that is judged now: its share of the cases, its findings and its topic.
+
+    How many derived cases there are is not known before they are derived. So a bar counts golden cases, and
+    once more those whose family was reached.
+    """
 
     specs: Sequence[str]
     progress: Progress
     tasks: dict[int, TaskID] = field(factory=dict)
-    counts: dict[int, int] = field(factory=dict)
-    findings: dict[int, int] = field(factory=dict)
+    states: "dict[int, _State]" = field(factory=dict)
+
+    def start(self) -> None:
+        """Show a line for each adapter before its first answer: a driver may have to be built."""
+        for number, spec in enumerate(self.specs):
+            self.tasks[number] = self.progress.add_task(spec, total=None, said="waiting for its hello")
+
+    def expect(self, number: int, golden: int, *, families: bool) -> None:
+        """Take the total of an adapter: its golden cases, and as many families."""
+        self.states[number] = _State(golden)
+        self.progress.update(self.tasks[number], total=golden * (1 + families), completed=0)
 
     def seen(self, number: int, events: Sequence[CaseEvent]) -> None:
         """Show further events of an adapter."""
-        if number not in self.tasks:
-            self.tasks[number] = self.progress.add_task(self.specs[number], total=None, said="")
-        count = self.counts[number] = self.counts.get(number, 0) + len(events)
-        found = sum(event.verdict not in PASSING and event.verdict != "unsupported" for event in events)
-        findings = self.findings[number] = self.findings.get(number, 0) + found
-        self.progress.update(
-            self.tasks[number], said=f"{count} cases, {findings} findings, {events[-1].suite}"
-        )
+        if number not in self.tasks or number not in self.states:
+            return
+        state = self.states[number]
+        for event in events:
+            state.add(event)
+        text = f"{state.cases} cases, {state.findings} findings, {events[-1].suite}"
+        self.progress.update(self.tasks[number], completed=state.done, said=text)
 
     def end(self, number: int) -> None:
         """Take the line of an adapter away."""
@@ -48,42 +61,89 @@ class Bars:
             self.progress.remove_task(self.tasks.pop(number))
 
 
+@define
+class _State:
+    """How far the run of one adapter is.
+
+    Attributes:
+        golden: the number of its golden cases.
+        done: golden cases that were judged, and families that were reached.
+    """
+
+    golden: int
+    done: int = 0
+    cases: int = 0
+    findings: int = 0
+    places: dict[str, int] = field(factory=dict)
+
+    def add(self, event: CaseEvent) -> None:
+        """Count an event; golden cases come before all families, which come in their order."""
+        self.cases += 1
+        self.findings += event.verdict not in PASSING and event.verdict != "unsupported"
+        parent, _, derived = event.id.partition("~")
+        if derived:
+            self.done = max(self.done, self.golden + self.places.get(parent, 0))
+        elif len(self.places) < self.golden:
+            self.places[event.id] = self.done = len(self.places) + 1
+
+
 @contextmanager
 def bars(console: Console, specs: Sequence[str]) -> Iterator[Bars]:
     """Show how far each adapter is, on a terminal."""
-    shown = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
+    shown = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[said]}"),
+    )
     columns = (SpinnerColumn(), *shown, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield Bars(specs, progress)
+        found = Bars(specs, progress)
+        found.start()
+        yield found
+
+
+@contextmanager
+def stepping(console: Console, name: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar of steps; yields a function that takes a step's name, its place and the number of steps."""
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=None)
+
+        def step(name: str, done: int, total: int) -> None:
+            progress.update(task, description=name, completed=done, total=total)
+
+        yield step
 
 
 class Tasks(Protocol):
-    """What a cluster says of the tasks of a job."""
+    """The numbers of tasks of a job, as a cluster reports them."""
 
     @property
     def all(self) -> int:
-        """How many there are; 0 as long as the cluster does not say."""
+        """Count all; 0 until the cluster reports them."""
 
     @property
     def running(self) -> int:
-        """Those that run."""
+        """Count those that run."""
 
     @property
     def done(self) -> int:
-        """Those that ended well."""
+        """Count those that succeeded."""
 
     @property
     def failed(self) -> int:
-        """Attempts that did not."""
+        """Count the attempts that failed."""
 
 
 @contextmanager
 def worked(
     console: Console, name: str, *columns: ProgressColumn
 ) -> Iterator[Callable[[int, int, Tasks], None]]:
-    """A bar over a job of known size, and what is to be told of it; `columns` show the size in its unit.
+    """Show a bar over a job of known size; yields the function that takes its progress.
 
-    A job that goes on begins where it was: what was done before is in the bar and not in its speed.
+    `columns` show the size in its unit. A job that is resumed begins where it was: what was done before is
+    in the bar, and not in its speed.
     """
     shown = (TextColumn("{task.description}"), BarColumn(), *columns, TextColumn("{task.fields[said]}"))
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
@@ -99,7 +159,7 @@ def worked(
 
 
 def said(tasks: Tasks) -> str:
-    """The tasks in some words."""
+    """Describe the tasks in a few words."""
     if not tasks.all:
         return "waiting for Spark"
     failed = f", {tasks.failed} failed" if tasks.failed else ""

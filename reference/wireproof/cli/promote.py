@@ -14,13 +14,18 @@ from wireproof.trial.show import short_expect
 @click.command("promote")
 @click.argument("given", metavar="TOKEN|ID|DIR#FINDING|#N")
 @click.option("--to", type=click.Path(file_okay=False, path_type=Path),
-              help="the folder of fixtures; without it, those of the package")  # fmt: skip
-@click.option("--name", default="", help="the end of the id: topic/name, or the name alone")
-@click.option("--why", default="", help="what breaks in the field when this is wrong")
+              help="the folder of fixtures  [default: those of the package]")  # fmt: skip
 @click.option(
-    "--redact", is_flag=True, help="payload becomes filler of the same length; it must still fail alike"
+    "--name", default="", show_default=False, help="the end of the id: topic/name, or the name alone"
 )
-@click.option("--adapter", default="", help="with --redact, whose verdict stays; of DIR#FINDING it is known")
+@click.option("--why", default="", show_default=False, help="the damage that a wrong codec does in practice")
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="replace the payload by filler of its length; the case must still fail as before",
+)
+@click.option("--adapter", default="", show_default=False, metavar="ADAPTER",
+              help="with --redact: adapter whose verdict must not change (DIR#FINDING names it)")  # fmt: skip
 def command(given: str, to: Path | None, redact: bool, adapter: str, **words: str) -> None:
     """Write the case of a TOKEN as a fixture, with a twin, a proposed rule and where it came from.
 

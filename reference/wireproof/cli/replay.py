@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
-from wireproof.report.terminal import View, show
+from wireproof.report.terminal import View, console, show
 from wireproof.trial.conclusion import exit_code
 from wireproof.trial.engine import Engine
-from wireproof.trial.events import Footer, run_event
+from wireproof.trial.events import CaseEvent, Footer, run_event
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.platform import manifest
 from wireproof.trial.run import Plan, run
@@ -31,14 +31,22 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     """
     suite = suite_of(folders)
     case = named(suite, name).case
+    announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         head = run_event(engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest())
         by_id = dict(suite.by_id)
         events = tuple(run(engine, Plan((case,), by_id, families=False)))
     stream = Stream(head, events, Footer({}, complete=True))
     lookups = Lookups(suite)
-    show(stream, Console(), View(lambda _: case, lookups.twin))
+    show(stream, console(), View(lambda _: case, lookups.twin, every=True))
     for event in events:
-        want, got = event.want or "(as given)", event.got or "(the same)"
-        click.echo(f"{event.label}: want {want}; got {got} {event.text}".rstrip())
+        click.echo(_answer(event))
     return exit_code(stream)
+
+
+def _answer(event: CaseEvent) -> str:
+    """Return what was wanted and what came, also of a case that passes."""
+    if event.verdict == "unsupported":
+        return f"{event.label}: not asked: {event.text}"
+    want, got = event.want or "(as given)", event.got or "(the same)"
+    return f"{event.label}: want {want}; got {got} {event.text}".rstrip()

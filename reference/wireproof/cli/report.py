@@ -1,5 +1,6 @@
 """`wireproof report`: the views of streams that `check … --out` wrote, and of the tables of Spark's jobs."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ import click
 from rich.console import Console
 
 from wireproof.cli import campaign, scan
-from wireproof.cli.options import suite_of, with_fixtures
+from wireproof.cli.options import showing_all, suite_of, with_fixtures
+from wireproof.cli.run_end import Judgement, print_report_end
 from wireproof.cli.views import Views, viewing, views_of, write_views
 from wireproof.files import replace_text
-from wireproof.report.terminal import View, show, summary
+from wireproof.report.terminal import View, console, show, summary
 from wireproof.trial.conclusion import trust_codes
 from wireproof.trial.events import EventError
 from wireproof.trial.exit_codes import Exit, worst
@@ -19,7 +21,10 @@ from wireproof.trial.streams import Stream, merge, read
 
 
 @click.command("report")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "files", nargs=-1, required=True, metavar="RUN…", type=click.Path(exists=True, path_type=Path)
+)
+@showing_all
 @viewing
 @with_fixtures
 @click.option("--quiet", is_flag=True, help="print the matrix only")
@@ -27,9 +32,10 @@ def command(
     files: tuple[Path, ...],
     folders: tuple[Path, ...],
     quiet: bool,
+    every_finding: bool,
     **more: Any,  # noqa: ANN401 - the options of the views
 ) -> int:
-    """Render the streams in FILES; shards of one run are joined. A folder is that of a scan or a campaign.
+    """Render RUNs, the files of `check --out`; shards are joined. A folder is that of a scan or a campaign.
 
     Failures do not change the exit code, they are what a report shows. A run that cannot be trusted does:
     2, it judged nothing; 1 or 4, it left cases out, because the codec died of them or for another reason.
@@ -43,17 +49,29 @@ def command(
             f"{files[0]}: holds no run: write one with `wireproof check … --out {files[0].name}`"
         )
     suite = suite_of(folders)
-    lookups, console = Lookups(suite), Console()
-    for stream in () if quiet else streams:
-        show(stream, console, View(lookups.case, lookups.twin))
-    if quiet or len(streams) > 1:
-        console.print(summary(streams))
+    output = console()
+    if quiet:
+        output.print(summary(streams))
+    else:
+        print_report_end(output, list(_shown(streams, output, Lookups(suite), every=every_finding)), files)
     write_views(streams, views_of(more), suite)
     return worst([code for stream in streams for code in trust_codes(stream)])
 
 
+def _shown(
+    streams: Sequence[Stream], output: Console, lookups: Lookups, *, every: bool
+) -> Iterator[Judgement]:
+    """Print each run."""
+    first = 1
+    for stream in streams:
+        view = View(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
+        shown = show(stream, output, view)
+        first += len(shown.found)
+        yield Judgement(stream.run.spec, stream, shown, worst(trust_codes(stream)))
+
+
 def _tables(files: tuple[Path, ...], views: Views) -> None:
-    """The tables of one folder; of what a run's views are, they have the page."""
+    """Print the tables of one folder, and write their HTML page if it is wanted."""
     if len(files) > 1:
         raise click.UsageError("a folder of tables is rendered alone")
     if views != Views(html=views.html):

@@ -1,4 +1,4 @@
-"""`wireproof scan`: archives of any size, on Spark."""
+"""`wireproof scan`: read archives of any size on Spark."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from wireproof.cli.cluster import on_cluster
 from wireproof.cli.progress import worked
 from wireproof.files import replace_text
 from wireproof.report import companion
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.spark.shipping import Where, where_of
 from wireproof.trial.conclusion import OUTSIDE, OWN
 from wireproof.trial.exit_codes import Exit, worst
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wireproof.spark.scan_plan import ScanPlan
 
 NOT_JUDGED = frozenset({"frame", "garbage", "tail"})
-"""The kinds of what the reference says of the items of a scan, which are no verdicts."""
+"""Kinds of items that only the reference reports; they are no verdicts."""
 
 EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
 
@@ -32,13 +32,17 @@ EXTRA = "scan needs further packages: pip install 'wireproof[spark]'"
 @click.command("scan")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="the folder for the tables; a scan that was killed goes on there")  # fmt: skip
-@click.option("--adapter", "adapters", multiple=True, help="ask this adapter about every entry; repeatable")
+              help="the folder for the tables; an interrupted scan continues there")  # fmt: skip
+@click.option(
+    "--adapter", "adapters", multiple=True, help="an adapter that reads every entry too; repeatable"
+)
 @click.option("--source", default="kafka_log", type=click.Choice(["kafka_log", "heka_stream", "iggy_log"]),
-              help="what the objects are")  # fmt: skip
-@click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="an option of the source")
+              help="the format of the files")  # fmt: skip
+@click.option(
+    "--set", "assignments", multiple=True, metavar="NAME=VALUE", help="an option of the Spark source"
+)
 @on_cluster
-@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="kept of each signature")
+@click.option("--samples", default=3, type=click.IntRange(0, 1000), help="samples kept per failure signature")
 @click.option("--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="matrix and charts as one HTML file; `report DIR --html` writes it too")  # fmt: skip
 def command(
@@ -49,10 +53,10 @@ def command(
     samples: int,
     **more: Any,  # noqa: ANN401 - `assignments`, `page`, and the options of the cluster
 ) -> int:
-    """Read every object that PATH… name: which frames are refused, and which are understood differently.
+    """Read every object of PATH… and count frames that are refused, or that adapters read differently.
 
-    What is damaged, and what is not read, is listed: exit code 1. The `.index`, `.timeindex` and `.txnindex`
-    beside a local Kafka log are held to it: exit code 1 if one of them is wrong.
+    Damaged places and objects that were not read are listed, with exit code 1. The `.index`, `.timeindex`
+    and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
         from wireproof.spark import board, jobs, scan_plan  # noqa: PLC0415 - Spark is an extra
@@ -76,7 +80,7 @@ def command(
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
-    """The options with the revision that the first segment of Iggy shows, if none is given."""
+    """Return the options with the revision of the first Iggy segment, if none is given."""
     if source != "iggy_log" or any(name.lower() == "revision" for name in options):
         return options
     from wireproof.spark import outcome, places, settings  # noqa: PLC0415 - Spark is an extra
@@ -90,18 +94,18 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
 
 
 def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
-    """Lines of what is damaged or was not read."""
+    """Print the damaged places and the objects that were not read; return the exit code for them."""
     from wireproof.spark import outcome  # noqa: PLC0415 - as above
 
     places = list(dict.fromkeys(span.place for span in plan.spans))
     found = outcome.outcome(plan.source, places, plan.skipped, summary.files, out)
     for line in found.lines:
-        click.echo(visible(line))
+        click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
 
 
 def _companions(plan: "ScanPlan", out: Path) -> Exit:
-    """The indexes beside the logs: a line of each that is wrong, and one of all of them, if there are any."""
+    """Check the index files beside the logs; print a line for each wrong one and a total."""
     from wireproof.spark import companions  # noqa: PLC0415 - as above
 
     found = companions.beside(list(dict.fromkeys(span.place for span in plan.spans)), out)
@@ -110,12 +114,14 @@ def _companions(plan: "ScanPlan", out: Path) -> Exit:
     wrong = sum(one.wrong for one in found)
     if found:
         logs = len({one.name.beside(".log") for one in found})
-        click.echo(f"companions: {len(found)} indexes of {logs} logs, {wrong} findings that mislead a reader")
+        click.echo(
+            f"index files: {len(found)} indexes of {logs} logs, {wrong} findings that mislead a reader"
+        )
     return Exit.FAILS if wrong else Exit.CONFORMS
 
 
 def _watched(plan: "ScanPlan", where: Where) -> "ScanSummary":
-    """With a bar on a terminal."""
+    """Run the scan, with a bar on a terminal."""
     from wireproof.spark import jobs, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
@@ -124,14 +130,14 @@ def _watched(plan: "ScanPlan", where: Where) -> "ScanSummary":
 
 
 def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
-    """How fast a scan went that was not done in part before."""
+    """Return the speed of a scan; empty if a part of it was done before."""
     whole = summary.spans == len(plan.spans)
     read = sum(row["read"] for row in summary.files)
     return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
 
 
 def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
-    """The tables `signatures` and `files` on the terminal."""
+    """Print the tables `signatures` and `files`."""
     table = Table(box=None)
     for name in ("implementation", "format", "verdict", "class", "path"):
         table.add_column(name, overflow="fold")
@@ -154,7 +160,7 @@ def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None
 
 
 def exit_of(signatures: list[dict[str, Any]]) -> int:
-    """Return how a job ends, as a run of cases does: what the reference refuses of a log is no finding."""
+    """Return the exit code of a job, as of a run of cases; what the reference alone refuses is no finding."""
     rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
     silent = list(_silent(rows))
     for name in silent:
@@ -163,7 +169,7 @@ def exit_of(signatures: list[dict[str, Any]]) -> int:
 
 
 def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the implementations about which no row says anything."""
+    """Yield the implementations without any verdict."""
     for name in dict.fromkeys(row["implementation"] for row in rows):
         kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
         if kinds <= OUTSIDE:

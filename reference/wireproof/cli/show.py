@@ -44,16 +44,16 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
 
 
 def wanted(suite: Suite, name: str) -> Case:
-    """The case of that name; raises `PatternError`, which names the nearest ids."""
+    """Return the case of that name; raises `PatternError` with a suggestion."""
     case = find(suite, name)
     if case is None:
         select(suite, [name])
-        raise PatternError(f"no case {name}: list the families of its fixture with `wireproof check --out`")
+        raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")
     return case
 
 
 def folded(data: bytes, *, terminal: bool) -> str:
-    """The bytes in hex: whole into a pipe or a file, on a terminal what is read there."""
+    """Return the bytes as hex: all for a pipe or a file, the first ones for a terminal."""
     more = len(data) - ON_TERMINAL
     if not terminal or more <= 0:
         return data.hex()

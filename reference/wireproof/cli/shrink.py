@@ -6,6 +6,7 @@ import click
 
 from wireproof.cases.case import Data, Value
 from wireproof.cases.token import keep
+from wireproof.cli.building import announce_builds
 from wireproof.cli.named import named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
@@ -18,11 +19,12 @@ from wireproof.trial.engine import Engine
 @click.command("shrink")
 @click.argument("name", metavar="ID|TOKEN|DIR#FINDING|#N")
 @click.argument("adapter")
-@click.option("--seconds", default=60.0, help="stop after so long, with what was found")
+@click.option("--seconds", default=60.0, help="stop after so many seconds with the smallest case so far")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process: faster, no timeouts")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies the time limit of a case")
-@click.option("--out", default=Path(), type=click.Path(file_okay=False, path_type=Path),
-              help="the folder for a token over 2 KiB, which is a file")  # fmt: skip
+@click.option("--out", default=Path(), show_default="current folder",
+              type=click.Path(file_okay=False, path_type=Path),
+              help="the folder for a token over 2 KiB, which becomes a file")  # fmt: skip
 @click.option("--fixtures", "folders", multiple=True, help="further fixtures, beside those of the package",
               type=click.Path(exists=True, file_okay=False, path_type=Path))  # fmt: skip
 def command(
@@ -34,12 +36,13 @@ def command(
     out: Path,
     folders: tuple[Path, ...],
 ) -> None:
-    """Make the case of an ID or TOKEN as small as it can be while ADAPTER fails it alike.
+    """Make the case of an ID or TOKEN smaller while ADAPTER still fails in the same way.
 
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     case = named(suite_of(folders), name).case
+    announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)
     before, after = weight(case.input)[0], weight(shrunk.case.input)[0]
@@ -50,7 +53,7 @@ def command(
 
 
 def _said(shrunk: Shrunk, before: int, after: int) -> str:
-    end = "nothing smaller fails alike" if shrunk.done else "the time was over"
+    end = "nothing smaller fails in the same way" if shrunk.done else "the time was over"
     steps = f"{shrunk.kept} steps, {shrunk.asked} asked, {shrunk.seconds:.1f} s"
     return f"{before} bytes became {after}: {steps}; {end}"
 

@@ -1,4 +1,4 @@
-"""`wireproof verify`: is a run what it says?"""
+"""`wireproof verify`: check the digests of a stored run, and judge a sample of its cases again."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial import verify
 from wireproof.trial.conclusion import nothing_judged
 from wireproof.trial.engine import Engine
@@ -19,7 +19,7 @@ from wireproof.trial.streams import Stream, read
 
 @frozen
 class Asked:
-    """The switches of one `verify`."""
+    """The options of one `verify`."""
 
     sample: int
     seed: int
@@ -29,8 +29,10 @@ class Asked:
 
 @click.command("verify")
 @click.argument("file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--sample", default=50, type=click.IntRange(min=0), help="so many cases are judged again")
-@click.option("--seed", default=0, help="which ones")
+@click.option(
+    "--sample", default=50, type=click.IntRange(min=0), help="number of cases that are judged again"
+)
+@click.option("--seed", default=0, help="random seed of the sample")
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 @click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
 @with_fixtures
@@ -51,10 +53,10 @@ def command(
 
 
 def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
-    name = visible(f"{stream.run.adapter} {stream.run.version}".strip())
+    name = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
     found = verify.broken(stream)
     if found is not None:
-        click.echo(f"{name}: the chain breaks: {visible(found.text)}")
+        click.echo(f"{name}: the chain breaks: {escape_unsafe(found.text)}")
         return Exit.FAILS
     said = "complete" if stream.complete else "incomplete"
     click.echo(
@@ -80,10 +82,10 @@ def _again(stream: Stream, suite: Suite, asked: Asked) -> Exit:
     spec, seed = stream.run.spec, stream.run.seed
     with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
         if engine.hello.version != stream.run.version:
-            click.echo(visible(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}"))
+            click.echo(escape_unsafe(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}"))
         now: list[CaseEvent] = list(run(engine, Plan(cases, suite.by_id, families=False)))
     found = verify.differences(events, now)
     for difference in found:
-        click.echo(visible(difference.text))
-    click.echo(f"{visible(spec)}: {len(events)} cases judged again, {len(found)} otherwise")
+        click.echo(escape_unsafe(difference.text))
+    click.echo(f"{escape_unsafe(spec)}: {len(events)} cases judged again, {len(found)} otherwise")
     return Exit.FAILS if found else Exit.CONFORMS

@@ -34,7 +34,7 @@ class Views:
 
 
 def viewing(command: F) -> F:
-    """The options of the views; the command takes them together as `views`."""
+    """Add the options of the views, which `views_of` takes out of the arguments."""
     command = click.option(
         "--badges",
         type=click.Path(file_okay=False, path_type=Path),
@@ -55,7 +55,7 @@ def views_of(more: dict[str, Any]) -> Views:
 
 
 def write_views(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
-    """Write the views that were asked for; with no run at all there is nothing to see."""
+    """Write the views that the options name; without any run nothing is written."""
     if not streams or views == Views():
         return
     from wireproof.cli.written import write  # noqa: PLC0415 - slow to import, and most runs ask for no view

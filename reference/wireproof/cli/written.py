@@ -17,7 +17,7 @@ from wireproof.report.markdown import markdown
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.lookup import Lookups
 from wireproof.trial.streams import Stream
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 
 def write(streams: Sequence[Stream], views: Views, suite: Suite) -> None:
@@ -45,13 +45,13 @@ def _write_badges(streams: Sequence[Stream], folder: Path, suite: Suite) -> None
 
 
 def _profile(suite: Suite, event: CaseEvent) -> str:
-    """The profile of a fixture, which its families share; of a generated case, that of its format."""
+    """Return the profile of a fixture and its families; for a generated case, the default profile."""
     case = suite.by_id.get(event.id.partition("~")[0])
-    return case.profile if case else DEFAULT.profile
+    return case.profile if case else DEFAULT_OPTIONS.profile
 
 
 def _title(streams: Sequence[Stream]) -> str:
-    """Who was held to what."""
+    """Return the title of the page."""
     systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
     names = ", ".join(name.capitalize() for name in systems) or "no case"
     return f"wireproof: {len(streams)} implementations × {names}"

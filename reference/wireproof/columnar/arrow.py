@@ -9,8 +9,8 @@ from wireproof.columnar.frames import Buffer, Run, runs
 from wireproof.columnar.kernels import SLACK, Array, Octets
 from wireproof.columnar.wave import Wave
 from wireproof.kafka.values import Message, Record
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 HEADER: Final = pa.struct([pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary())])
 
@@ -33,7 +33,7 @@ for none. The key of a header is its bytes, which need not be UTF-8. Messages of
 """
 
 
-def records(buffer: Buffer, options: Options = DEFAULT) -> Iterator[pa.RecordBatch]:
+def records(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[pa.RecordBatch]:
     """Yield the records of every frame of `buffer`, in order, in batches of `RECORD_COLUMNS`.
 
     A batch holds the records of one block. Garbage and tail hold no records; `scan` reports them.

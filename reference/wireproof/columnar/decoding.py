@@ -10,13 +10,13 @@ from wireproof.columnar.heka import heka_runs
 from wireproof.columnar.values import items
 from wireproof.formats import Decoded
 from wireproof.heka import frame
-from wireproof.heka.frame import Frame
-from wireproof.kafka.frame import MOST, OVERFLOWING
+from wireproof.heka.frame import HekaFrame
+from wireproof.kafka.size_and_magic import MAX_SIZE, OVERFLOWING_SIZE
 from wireproof.kafka.values import Log, Message, RecordBatch
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 
 def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
@@ -28,7 +28,7 @@ def decode_entry(data: bytes, options: Options, magic: int) -> Decoded | None:
     total = int.from_bytes(data[8:12], signed=True) + 12
     if total > len(data) or data[16:17] != bytes((magic,)):
         return None
-    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MOST), None)
+    step = next(runs(memoryview(data)[: max(total, 0)], options, keep="slots", most=MAX_SIZE), None)
     if step is None or step.block is None or step.answers:
         return None
     return Decoded(items(step)[0].value, total, ())
@@ -63,7 +63,7 @@ def _clean_items(data: bytes, options: Options) -> list[Item] | None:
     """
     found: list[Item] = []
     unpacked = 0
-    for step in runs(data, options, keep="slots", most=MOST):
+    for step in runs(data, options, keep="slots", most=MAX_SIZE):
         unpacked += 0 if step.block is None else int(step.block.unpacked.sum())
         if _needs_reference(step, data) or unpacked > options.max_output:
             return None
@@ -80,7 +80,7 @@ def _needs_reference(step: Run, data: bytes) -> bool:
         return bool(step.answers)
     tail = step.answers[0]
     size = int.from_bytes(data[tail.at + 8 : tail.at + 12], signed=True)
-    return tail.kind != "tail" or size >= OVERFLOWING
+    return tail.kind != "tail" or size >= OVERFLOWING_SIZE
 
 
 def in_order(entries: tuple[RecordBatch | Message, ...]) -> bool:
@@ -111,7 +111,7 @@ DECODERS: Final[dict[str, Callable[[bytes, Options], Decoded | None]]] = {
 """The decoders, by format and revision."""
 
 
-def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
+def scan_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
     """Scan a `kafka.log`: return its items with values, and how many of them come from the reference."""
     items_found: list[Item] = []
     by_reference = 0
@@ -121,7 +121,7 @@ def scan_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int
     return items_found, by_reference
 
 
-def scan_heka_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item], int]:
+def scan_heka_items(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[list[Item], int]:
     """Scan a `heka.stream`: return its items with values, and how many of them come from the reference.
 
     The kernels find the frames and do not decode them: the reference decodes the bytes of each clean frame.
@@ -140,7 +140,7 @@ def scan_heka_items(data: bytes, options: Options = DEFAULT) -> tuple[list[Item]
     return items_found, by_reference
 
 
-def _heka_frame(data: bytes, options: Options) -> Frame | None:
+def _heka_frame(data: bytes, options: Options) -> HekaFrame | None:
     reader = Reader(data)
     with suppress(Rejected):
         return frame.read(reader, options)

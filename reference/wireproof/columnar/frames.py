@@ -13,10 +13,10 @@ from wireproof.columnar.entries import Entries
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import BROKEN, CUT, WHOLE, Array
 from wireproof.columnar.wave import WIRE_BYTES, Keep, Wave, judge
-from wireproof.kafka.scan import ENTRY_MOST
+from wireproof.kafka.scan import MAX_ENTRY
 from wireproof.kafka.scan import scan as reference_scan
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 Buffer = bytes | bytearray | memoryview
 """A buffer to scan; wrap a `mmap.mmap` in a memoryview."""
@@ -43,7 +43,9 @@ class Run:
     answers: dict[int, Item]
 
 
-def runs(buffer: Buffer, options: Options = DEFAULT, *, keep: Keep, most: int = ENTRY_MOST) -> Iterator[Run]:
+def runs(
+    buffer: Buffer, options: Options = DEFAULT_OPTIONS, *, keep: Keep, most: int = MAX_ENTRY
+) -> Iterator[Run]:
     """Yield the steps of a scan, in order and without gaps.
 
     Args:
@@ -187,7 +189,7 @@ class Frames:
         return self.answers[row].cls if row in self.answers else None
 
 
-def scan(buffer: Buffer, options: Options = DEFAULT) -> Frames:
+def scan(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Frames:
     """Scan `buffer`: return an item for every byte of it, without the values."""
     parts: list[tuple[Array, ...]] = []
     answers: dict[int, Item] = {}

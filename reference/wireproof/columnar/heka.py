@@ -15,9 +15,9 @@ from wireproof.columnar.frames import FRAME, KINDS, Buffer
 from wireproof.columnar.heka_kernels import walk_frames
 from wireproof.columnar.kernels import Array
 from wireproof.heka import header
-from wireproof.heka.scan import WORK, Scanner
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.heka.scan import REREAD_BYTES_PER_BYTE, Scanner
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 ROOM: Final = 1 << 14
 """Frames found by one call of the kernel."""
@@ -40,7 +40,7 @@ class HekaRun:
     items: tuple[Item, ...] = ()
 
 
-def heka_runs(buffer: Buffer, options: Options = DEFAULT) -> Iterator[HekaRun]:
+def heka_runs(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> Iterator[HekaRun]:
     """Yield the steps of a scan, in order and without gaps."""
     view = memoryview(buffer).cast("B")
     wire = np.frombuffer(view, np.uint8)
@@ -48,9 +48,11 @@ def heka_runs(buffer: Buffer, options: Options = DEFAULT) -> Iterator[HekaRun]:
     plain = options.compression == "none" and options.resync == "strict"
     while at < view.nbytes:
         room = np.empty((3, ROOM if plain else 0), np.uint64)
-        found, stop = walk_frames(wire, np.uint64(at), header.limit(options), room[0], room[1], room[2])
+        found, stop = walk_frames(
+            wire, np.uint64(at), header.max_message_size(options), room[0], room[1], room[2]
+        )
         # as if the scanner had read these frames itself
-        scanner.credit = min(scanner.credit + WORK * (int(stop) - at), scanner.most)
+        scanner.credit = min(scanner.credit + REREAD_BYTES_PER_BYTE * (int(stop) - at), scanner.most)
         at = int(stop)
         if found:
             yield HekaRun(room[0, :found], room[1, :found], room[2, :found])
@@ -108,7 +110,7 @@ class HekaFrames:
         return self.answers[row].cls if row in self.answers else None
 
 
-def scan_heka(buffer: Buffer, options: Options = DEFAULT) -> HekaFrames:
+def scan_heka(buffer: Buffer, options: Options = DEFAULT_OPTIONS) -> HekaFrames:
     """Scan a `heka.stream`; `Options.keys` and `max_message` mean the same as for the reference."""
     answers: dict[int, Item] = {}
     parts: list[tuple[Array, ...]] = [_rows_of_items(())]

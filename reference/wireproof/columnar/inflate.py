@@ -1,7 +1,7 @@
 """Decompress whole compressed regions at the speed of the libraries, if they have the usual shape.
 
 kafka.md §3. Each function handles the simplest shape of its codec, which Kafka's writers make. Any other
-shape, and every defect, goes through the reference's own frame reader (`wireproof.wire.compress`), which
+shape, and every defect, goes through the reference's own frame reader (`wireproof.wire.compression`), which
 decides whether the region is valid and adds remarks; so no region is accepted here that it would refuse or
 remark on. The output size is bounded before anything is decompressed.
 """
@@ -20,19 +20,19 @@ from attrs import define, field
 from wireproof.columnar.extra import np
 from wireproof.columnar.kernels import Octets
 from wireproof.wire import gzip, lz4, snappy, zstd
-from wireproof.wire.compress import decompress_prefix
+from wireproof.wire.compression import decompress_prefix
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 GZIP: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
 """The start of a member without optional parts."""
 DEFLATE_RATIO: Final = 1032
 """Two bits of deflated data give at most 258 bytes."""
-XERIAL: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITTEN_VERSIONS)
-LZ4_HEADS: Final = {head: most for most, head in lz4.HEADS}
-LZ4_V0_HEADS: Final = {head: most for most, head in lz4.V0_HEADS}
+XERIAL: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITER_VERSIONS)
+LZ4_HEADS: Final = {head: most for most, head in lz4.FRAME_HEADERS}
+LZ4_V0_HEADS: Final = {head: most for most, head in lz4.V0_FRAME_HEADERS}
 """Frame headers without optional parts, with their block size; v0 has a header checksum of its own (§2.3)."""
-RIGHT_HEAD: Final = dict(lz4.HEADS)
+RIGHT_HEAD: Final = dict(lz4.FRAME_HEADERS)
 ZSTD_MAGIC: Final = zstd.MAGIC.to_bytes(4, "little")
 STORED_LAST: Final = 1
 
@@ -164,7 +164,7 @@ def _snappy(region: Region, most: int, arena: Arena) -> Given:
             block = view[at + 4 : at + 4 + length]
             size = cramjam.snappy.decompress_raw_len(block)
             at, total = at + 4 + length, total + size
-            if length <= 0 or at > stop or total > most or size > snappy.MOST_RATIO * length:
+            if length <= 0 or at > stop or total > most or size > snappy.MAX_RATIO * length:
                 return None
             blocks.append((block, size))
         room = arena.free(total)
@@ -191,11 +191,11 @@ def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] =
     at, stop, bound, blocks = 7, len(region) - 4, 0, []
     while at < stop:
         (word,) = BLOCK.unpack_from(region, at)
-        length = word & ~lz4.STORED
+        length = word & ~lz4.STORED_FLAG
         if not 0 < length <= largest:
             return None
-        room = length if word & lz4.STORED else min(largest, lz4.MOST_RATIO * length + lz4.SLACK)
-        blocks.append((at + 4, length, room, bool(word & lz4.STORED)))
+        room = length if word & lz4.STORED_FLAG else min(largest, lz4.MAX_RATIO * length + lz4.SLACK)
+        blocks.append((at + 4, length, room, bool(word & lz4.STORED_FLAG)))
         at, bound = at + 4 + length, bound + room
     if at != stop or region[stop:] != lz4.END_MARK or bound - largest > most:
         return None
@@ -233,7 +233,7 @@ class _Engine(local):
     """A decompressor for each thread: it is expensive to make and cannot be shared."""
 
     def __init__(self) -> None:
-        self.zstd = zstandard.ZstdDecompressor(max_window_size=zstd.MOST_WINDOW)
+        self.zstd = zstandard.ZstdDecompressor(max_window_size=zstd.MAX_WINDOW)
 
 
 _ENGINE: Final = _Engine()
@@ -257,9 +257,9 @@ def _zstd(region: Region, most: int, _: Arena) -> Given:
 
 def _is_plain(region: Region, header: zstandard.FrameParameters, most: int) -> bool:
     """Return whether blocks of allowed sizes fill the region and cannot give much more than `most` bytes."""
-    if header.window_size > zstd.MOST_WINDOW or header.dict_id:
+    if header.window_size > zstd.MAX_WINDOW or header.dict_id:
         return False
-    largest = min(header.window_size, zstd.MOST_BLOCK)
+    largest = min(header.window_size, zstd.MAX_BLOCK)
     at, bound, last = zstandard.frame_header_size(region), 0, False
     while not last:
         word = int.from_bytes(region[at : at + BLOCK_HEAD], "little")
@@ -269,8 +269,8 @@ def _is_plain(region: Region, header: zstandard.FrameParameters, most: int) -> b
         if kind == zstd.COMPRESSED and not size:  # the reference remarks on it
             return False
         at += BLOCK_HEAD + (1 if kind == zstd.RLE else size)
-        bound += zstd.MOST_BLOCK if kind == zstd.COMPRESSED else size
-    return at + 4 * header.has_checksum == len(region) and bound - zstd.MOST_BLOCK <= most
+        bound += zstd.MAX_BLOCK if kind == zstd.COMPRESSED else size
+    return at + 4 * header.has_checksum == len(region) and bound - zstd.MAX_BLOCK <= most
 
 
 PLAIN: Final[dict[int, Callable[[Region, int, Arena], Given]]] = {

@@ -29,10 +29,10 @@ from wireproof.columnar.spelling_kernels import (
 )
 from wireproof.columnar.trees import trees
 from wireproof.columnar.wave import Wave
-from wireproof.wire.items import Item
-from wireproof.wire.observe import Wanted
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import DIGEST, Json
+from wireproof.wire.json_values import DIGEST_SIZE, Json
+from wireproof.wire.observed_fields import FieldTree
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 ENTRY_NUMBERS: Final = (
     *("offset", "leader_epoch", "attributes", "last_offset_delta", "base_timestamp", "max_timestamp"),
@@ -125,7 +125,7 @@ class View:
         entries: the field of that stream that lists its entries; empty if nothing is wrapped.
     """
 
-    wanted: Wanted
+    wanted: FieldTree
     entries: str = ""
 
     def around(self) -> tuple[bytes, bytes]:
@@ -139,12 +139,12 @@ class View:
         """True if a field of an entry is shown."""
         return not self.entries or not self.wanted or self.entries in self.wanted
 
-    def of_entry(self) -> Wanted:
+    def of_entry(self) -> FieldTree:
         """Return the wanted fields of the entry itself."""
         return _inner(self.wanted, self.entries) if self.entries else self.wanted
 
 
-def _inner(wanted: Wanted, name: str) -> Wanted:
+def _inner(wanted: FieldTree, name: str) -> FieldTree:
     """Return the wanted fields of the elements of the list `name`.
 
     As in `observe.project`, no pattern for the elements means all their fields.
@@ -152,7 +152,7 @@ def _inner(wanted: Wanted, name: str) -> Wanted:
     return wanted.get(name, {}).get("[]", {})
 
 
-def _programs(fields: Fields, wanted: Wanted) -> tuple[Program, Program, Program]:
+def _programs(fields: Fields, wanted: FieldTree) -> tuple[Program, Program, Program]:
     """Return the programs of an object with a list: before the elements, one element, after the elements."""
     parts: tuple[Program, Program, Program] = ([_Op("{")], [], [])
     here, comma = 0, ""
@@ -254,7 +254,7 @@ class Spelt:
     headers: bool
 
 
-def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT) -> Iterator[Item]:
+def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
     """Yield the items of a step, whose block must have slots; clean frames have `EntryDigests` as values.
 
     A batch of control records has its JSON as value, because such batches are few. The items are otherwise
@@ -277,7 +277,7 @@ def spelt(step: Run, spellings: Sequence[Spelling], options: Options = DEFAULT) 
             )
 
 
-def tree(data: bytes, options: Options = DEFAULT) -> Json:
+def tree(data: bytes, options: Options = DEFAULT_OPTIONS) -> Json:
     """Return the JSON of one entry that the kernels found clean."""
     (item,) = (item for step in runs(data, options, keep="slots") for item in trees(step))
     value: Json = item.value
@@ -314,7 +314,7 @@ def digests(block: Wave, form: Spelling) -> list[str]:
 
 def _digest(before: bytes, after: bytes, data: memoryview) -> str:
     """Return the same as `values.digest` of the parsed JSON."""
-    state = blake2b(before, digest_size=DIGEST)
+    state = blake2b(before, digest_size=DIGEST_SIZE)
     state.update(data)
     state.update(after)
     return state.hexdigest()

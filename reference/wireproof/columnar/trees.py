@@ -15,8 +15,8 @@ from wireproof.columnar.frames import Run
 from wireproof.columnar.kernels import CODEC, CONTROL
 from wireproof.columnar.values import marker
 from wireproof.columnar.wave import Wave
-from wireproof.wire.items import Item
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.json_values import Json, to_json
+from wireproof.wire.scan_items import Item
 
 Texts: TypeAlias = "list[str]"
 

@@ -11,8 +11,8 @@ from wireproof.columnar.extra import np
 from wireproof.columnar.frames import Run
 from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
 from wireproof.columnar.wave import Wave
-from wireproof.kafka.values import Control, Entry, Header, Message, Record, RecordBatch
-from wireproof.wire.items import Item
+from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.scan_items import Item
 
 MARKER_KEY: Final = Struct(">hh")
 MARKER_VALUE: Final = Struct(">hi")
@@ -35,7 +35,7 @@ def _item(block: Wave, index: int, first: int) -> Item:
     return Item("frame", at, length, _entry(block, index, first))
 
 
-def _entry(block: Wave, index: int, first: int) -> Entry:
+def _entry(block: Wave, index: int, first: int) -> LogEntry:
     header, magic = block.entry_headers[index], int(block.entries.magic[index])
     slots = block.slots[first : first + int(block.records[index])]
     if magic == 2:
@@ -107,7 +107,7 @@ def _space(block: Wave, at: int) -> tuple[Octets, int]:
     return (block.entries.wire, at) if at < size else (block.arena, at - size)
 
 
-def _headers(block: Wave, slot: Row) -> tuple[Header, ...]:
+def _headers(block: Wave, slot: Row) -> tuple[RecordHeader, ...]:
     count = int(slot["headers"])
     at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
     slots = np.array([slot])

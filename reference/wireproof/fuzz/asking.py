@@ -18,8 +18,8 @@ from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 from wireproof.trial.plan import planned
-from wireproof.wire.options import DEFAULT, Options, Profile
-from wireproof.wire.trace import Span
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, Profile
+from wireproof.wire.trace import FieldSpan
 
 AS_IT_IS: Final = 4
 """One variant in this many is used with the values of the fixture, unchanged."""
@@ -29,7 +29,7 @@ AS_IT_IS: Final = 4
 class Asking:
     """The options of a case, and the capabilities that an adapter needs for them."""
 
-    options: Options = DEFAULT
+    options: Options = DEFAULT_OPTIONS
     needs: tuple[str, ...] = ()
     profile: Profile = "reader"
 
@@ -46,7 +46,7 @@ def askings(fmt: Format, suite: Suite, op: Literal["decode", "scan"] = "decode")
             *_, common = needs.setdefault(repr(first[:2]), first)
             common &= set(case.needs)
     found = [Asking(options, tuple(sorted(common)), profile) for options, profile, common in needs.values()]
-    default = (DEFAULT, "reader")
+    default = (DEFAULT_OPTIONS, "reader")
     return (Asking(), *(variant for variant in found if (variant.options, variant.profile) != default))
 
 
@@ -78,28 +78,28 @@ def fitted(fmt: Format, options: Options, data: bytes, drawn: int) -> Options:
     rng = Random(drawn)  # noqa: S311 - a function of the bytes
     if not wanted or not below(rng, AS_IT_IS):
         return options
-    spans = formats.layout(fmt, data).spans
+    spans = formats.decode_with_trace(fmt, data).spans
     for fit in wanted:
         options = fit(options, spans, rng)
     return options
 
 
-def _values(spans: Iterable[Span], *names: str) -> list[int]:
+def _values(spans: Iterable[FieldSpan], *names: str) -> list[int]:
     """Return the values of the fields with one of these names."""
     return [int(span.value) for span in spans if span.path.rpartition(".")[2] in names]
 
 
-def _fit_limit(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+def _fit_limit(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
     """Set the message limit to the size of a message, or one more or less."""
     sizes = [size for size in _values(spans, "message_length") if 1 < size < 1 << 31]
     return evolve(options, max_message=pick(rng, sizes) + pick(rng, (-1, 0, 0, 1))) if sizes else options
 
 
-def _offsets(spans: Iterable[Span]) -> list[int]:
+def _offsets(spans: Iterable[FieldSpan]) -> list[int]:
     return _values(spans, "baseOffset", "offset")
 
 
-def _fit_fetch_offset(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+def _fit_fetch_offset(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
     """Set the fetched offset to the first offset of an entry, or one or two behind it."""
     offsets = _offsets(spans)
     if not offsets:
@@ -107,7 +107,7 @@ def _fit_fetch_offset(options: Options, spans: Sequence[Span], rng: Random) -> O
     return evolve(options, fetch_offset=min(pick(rng, offsets) + pick(rng, (0, 1, 1, 2)), (1 << 63) - 1))
 
 
-def _fit_aborted(options: Options, spans: Sequence[Span], rng: Random) -> Options:
+def _fit_aborted(options: Options, spans: Sequence[FieldSpan], rng: Random) -> Options:
     """Set the aborted transactions to producers and offsets that occur in the data."""
     offsets, producers = _offsets(spans), _values(spans, "producerId")
     if not offsets or not producers:
@@ -119,7 +119,7 @@ def _fit_aborted(options: Options, spans: Sequence[Span], rng: Random) -> Option
     return evolve(options, aborted=tuple(pairs))
 
 
-Fit = Callable[[Options, Sequence[Span], Random], Options]
+Fit = Callable[[Options, Sequence[FieldSpan], Random], Options]
 """Fits options to the spans of some bytes."""
 
 FITS: Final[tuple[tuple[Callable[[Options], bool], Fit], ...]] = (

@@ -18,9 +18,9 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
 from wireproof.cases.token import keep
-from wireproof.files import read_bytes, replace_bytes, replace_text
+from wireproof.files import read_limited_bytes, replace_bytes, replace_text
 from wireproof.fuzz.tally import Tally, totals
-from wireproof.parsing import json_of
+from wireproof.safe_parsing import parse_json
 from wireproof.trial.signature import Signature
 from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
@@ -182,7 +182,7 @@ def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None
 
 def _read(path: Path) -> Finding:
     try:
-        page: Any = json_of(read_bytes(path, LARGEST))
+        page: Any = parse_json(read_limited_bytes(path, LARGEST))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
         raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None

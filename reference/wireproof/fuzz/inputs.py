@@ -16,9 +16,9 @@ from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 from wireproof.fuzz.asking import Asking, fitted, keys_of, put_to
 from wireproof.trial.reference import expectation
-from wireproof.wire.options import DEFAULT
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.rejection import Rejected
 
 ENCODE, SCAN, RELATED = 3, 4, 16
 """One input in this many is also encoded, scanned in chunks, or changed in a way whose effect is known."""
@@ -109,7 +109,7 @@ class Inputs:
         if (
             "encode" in self._ops
             and (drawn >> 16) % ENCODE == DRAWN
-            and (case.options, case.profile) == (DEFAULT, "reader")
+            and (case.options, case.profile) == (DEFAULT_OPTIONS, "reader")
         ):
             found += (_encode_cases if drawn >> 20 & 1 else self._rejected_encodes)(case, case.expect)
         if drawn % RELATED == DRAWN and case.expect != UNANSWERED:

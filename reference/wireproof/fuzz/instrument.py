@@ -13,9 +13,9 @@ from typing import Final
 
 from wireproof.adapters.entry import Entry
 from wireproof.formats import Format
-from wireproof.wire import observe, rejected, values
+from wireproof.wire import json_values, observed_fields, rejection
 
-GENERIC: Final = tuple(module.__name__ for module in (values, observe, rejected))
+GENERIC: Final = tuple(module.__name__ for module in (json_values, observed_fields, rejection))
 """Modules of the reference that are left out: every value passes through them, whatever its format."""
 
 WIRE: Final = "wireproof.wire"

@@ -15,11 +15,11 @@ from wireproof.cases.damage import CHECKSUMS, encoded, replaced
 from wireproof.cases.derived import broken, sampled
 from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
-from wireproof.kafka import arithmetic
+from wireproof.kafka import attribute_bits
 from wireproof.trial.show import cut
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
-from wireproof.wire.values import to_json
+from wireproof.wire.json_values import to_json
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 
 @frozen
@@ -109,7 +109,7 @@ def related(seen: Seen) -> Iterator[Fault]:
 
 def uncovered(seen: Seen) -> Iterator[Fault]:
     """Check that a field outside of every checksum can change without a checksum error."""
-    spans = formats.layout(seen.fmt, seen.data, seen.case.options).spans
+    spans = formats.decode_with_trace(seen.fmt, seen.data, seen.case.options).spans
     free = [span for span in spans if isinstance(span.value, int) and not _is_covered(span, spans)]
     if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
         return
@@ -126,7 +126,7 @@ def uncovered(seen: Seen) -> Iterator[Fault]:
             yield Fault("uncovered", span.path, text)
 
 
-def _is_covered(span: Span, spans: tuple[Span, ...]) -> bool:
+def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
     """Report whether a checksum covers the field, or the field may decide what a checksum covers."""
     if span.space or span.cover is not None or span.path.lower().endswith(("length", "size", "magic")):
         return True
@@ -140,7 +140,7 @@ def recoded(seen: Seen) -> Iterator[Fault]:
     if seen.fmt.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
         return
     codec = seen.number % 5
-    value = evolve(seen.value, attributes=attributes & ~arithmetic.CODEC | codec)
+    value = evolve(seen.value, attributes=attributes & ~attribute_bits.CODEC_MASK | codec)
     try:
         again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:

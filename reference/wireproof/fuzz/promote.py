@@ -30,7 +30,7 @@ from wireproof.fuzz.proposal import rule_toml, rules_of
 from wireproof.trial.engine import Engine
 from wireproof.trial.judge import OURSELVES, judge
 from wireproof.trial.reference import answer, expectation
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
@@ -119,7 +119,7 @@ def _contradiction(case: Case) -> str:
         return ""
     fmt = FORMATS[case.joined]
     options = case.held_to
-    traced = formats.layout(fmt, case.input.data, options)
+    traced = formats.decode_with_trace(fmt, case.input.data, options)
     try:
         plain = formats.decode(fmt, case.input.data, options)
     except Rejected as rejected:

@@ -99,14 +99,14 @@ def made_small(engine: Engine, judged: Judged) -> Judged:
 
 
 def known_of(
-    hello: Hello, stream: Stream, debts: Iterable[baseline.Debt], today: date
+    hello: Hello, stream: Stream, known_failures: Iterable[baseline.KnownFailure], today: date
 ) -> frozenset[Signature]:
     """Return the signatures of the known failures whose own cases failed in `stream`.
 
     A known failure that is stale, has changed or has expired is left out. The case of an entry that was
     wrapped as a stream fails under the id of the entry; its generated cases fail under that of the stream.
     """
-    overlays = baseline.apply(stream, tuple(debts), today).overlays
+    overlays = baseline.apply(stream, tuple(known_failures), today).overlays
     expected = [event for event in stream.cases if overlays.get(event.id) == "expected"]
     own = {event.signature(hello.name) for event in expected}
     return frozenset(own | {_as_stream(hello, known) for known in own})
@@ -115,6 +115,6 @@ def known_of(
 def _as_stream(hello: Hello, known: Signature) -> Signature:
     """Return the signature under the id of the stream, if the adapter knows the format only as a stream."""
     fmt = FORMATS.get(known.format)
-    if fmt is None or fmt.lifts_to is None or known.format in hello.revisions:
+    if fmt is None or fmt.wrapped_by is None or known.format in hello.revisions:
         return known
-    return evolve(known, format=f"{fmt.lifts_to[0]}/{fmt.lifts_to[1]}")
+    return evolve(known, format=f"{fmt.wrapped_by[0]}/{fmt.wrapped_by[1]}")

@@ -11,7 +11,7 @@ from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.nearest import likeness
 from wireproof.cases.rules import Rule
-from wireproof.formats import FORMATS, Layout
+from wireproof.formats import FORMATS, TracedDecode
 from wireproof.trial.signature import without_indices
 
 
@@ -74,10 +74,14 @@ def _content(case: Case) -> bytes:
             return b"".join(chunks)
 
 
-def _layout(case: Case) -> Layout | None:
+def _layout(case: Case) -> TracedDecode | None:
     """Return the layout trace of a decode; None for other cases and for unknown formats."""
     fmt = FORMATS.get(case.joined)
-    return formats.layout(fmt, _content(case), case.options) if fmt and isinstance(case.input, Data) else None
+    return (
+        formats.decode_with_trace(fmt, _content(case), case.options)
+        if fmt and isinstance(case.input, Data)
+        else None
+    )
 
 
 def _rejected_field(case: Case) -> str:

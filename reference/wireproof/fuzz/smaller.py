@@ -17,8 +17,8 @@ from wireproof.cases.mutate.mended import mended
 from wireproof.cases.mutate.parsed import Element, Parsed, parsed
 from wireproof.cases.mutate.sites import Site, put, sites
 from wireproof.formats import Format
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import Json, canonical, from_json, to_json
+from wireproof.wire.json_values import Json, canonical_json, from_json, to_json
+from wireproof.wire.rejection import Rejected
 
 Weight = tuple[int, int, bytes]
 """Length, distance from simple bytes, the bytes themselves: a total order, so that shrinking cannot loop."""
@@ -33,7 +33,7 @@ def weight(given: Input) -> Weight:
         case Data(data):
             return _weight(data)
         case Value(value):
-            return _weight(canonical(value))
+            return _weight(canonical_json(value))
         case Chunks(chunks):
             return (sum(map(len, chunks)), len(chunks), b"".join(chunks))
 

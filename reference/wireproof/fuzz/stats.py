@@ -7,7 +7,7 @@ import cattrs
 from attrs import asdict, define, frozen
 
 from wireproof.fuzz.rooms import Rooms
-from wireproof.parsing import json_of
+from wireproof.safe_parsing import parse_json
 
 
 @define
@@ -85,7 +85,7 @@ def _lines(directory: Rooms) -> Iterator[StatsLine]:
         return
     for text in directory.stats.read_text("utf-8").split("\n"):
         try:
-            line = json_of(text)
+            line = parse_json(text)
         except ValueError:
             continue
         if isinstance(line, dict):

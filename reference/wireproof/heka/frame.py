@@ -7,21 +7,21 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.heka import auth, header, message
-from wireproof.heka.header import Header
-from wireproof.heka.message import Message
+from wireproof.heka import header, hmac_signature, message
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import HekaMessage
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 RECORD_SEPARATOR: Final = 0x1E
 UNIT_SEPARATOR: Final = 0x1F
-AROUND: Final = 3
+FRAME_OVERHEAD: Final = 3
 """Bytes of a frame besides header and message."""
 
 
 @frozen
-class Frame:
+class HekaFrame:
     """A frame.
 
     Attributes:
@@ -30,12 +30,12 @@ class Frame:
         signer: computed: the signer whose HMAC was verified, or None. The header only claims a signer.
     """
 
-    header: Header
-    message: Message
+    header: HekaHeader
+    message: HekaMessage
     signer: bytes | None = None
 
 
-def read_header(reader: Reader, options: Options) -> Header | None:
+def read_header(reader: Reader, options: Options) -> HekaHeader | None:
     """Read a frame up to its unit separator; return None if the bytes end before it.
 
     The reader then does not move. The header is checked only after the separator: section 2.1, steps 2 and 3.
@@ -47,7 +47,7 @@ def read_header(reader: Reader, options: Options) -> Header | None:
     if reader.left and data[start] != RECORD_SEPARATOR:
         text = f"a frame cannot begin with 0x{data[start]:02x}"
         raise reader.reject("bad-separator", "", text, detail="garbage")
-    if reader.left < 2 or reader.left < AROUND + data[start + 1]:
+    if reader.left < 2 or reader.left < FRAME_OVERHEAD + data[start + 1]:
         return None
     reader.uint8("record_separator")
     length = reader.uint8("header_length")
@@ -67,7 +67,7 @@ def read_header(reader: Reader, options: Options) -> Header | None:
     return found
 
 
-def read_content(reader: Reader, found: Header, options: Options) -> Frame:
+def read_content(reader: Reader, found: HekaHeader, options: Options) -> HekaFrame:
     """Verify and read the message after a header; all its bytes must be there.
 
     Raises:
@@ -76,12 +76,12 @@ def read_content(reader: Reader, found: Header, options: Options) -> Frame:
     start = reader.pos
     window = reader.window("message", found.message_length)
     reader.cover("header.hmac", "hmac", start, reader.pos)
-    signer = auth.verify(window, found, window.data[start : reader.pos], options)
+    signer = hmac_signature.verify(window, found, window.data[start : reader.pos], options)
     window.enter("message")
-    return Frame(found, message.read(message.unpacked(window, options)), signer)
+    return HekaFrame(found, message.read(message.decompressed(window, options)), signer)
 
 
-def read(reader: Reader, options: Options) -> Frame | None:
+def read(reader: Reader, options: Options) -> HekaFrame | None:
     """Read a frame; return None if the bytes end inside it, and leave the reader unchanged.
 
     Raises:
@@ -96,19 +96,19 @@ def read(reader: Reader, options: Options) -> Frame | None:
     return None
 
 
-def write(writer: Writer, value: Frame, options: Options) -> None:
+def write(writer: Writer, value: HekaFrame, options: Options) -> None:
     """Write a frame; sign it if the header has a signer and no HMAC, and `Options.keys` are given.
 
     Raises:
         Rejected: `invalid-value` for a message over the limit (section 7, bug 2) or a signer without key, and
-            as `message.encode` and `header.encoded`.
+            as `message.encode` and `header.encode_header`.
     """
     inner = Writer(scope=(writer.scope, "message", -1))
     message.encode(inner, value.message, options)
-    body, most = bytes(inner.data), header.limit(options)
-    if len(body) > most:
-        raise writer.invalid("message", f"{len(body)} bytes, {most} allowed")
-    head = header.encoded(writer, auth.signed(writer, value.header, body, options), len(body))
+    body, max_size = bytes(inner.data), header.max_message_size(options)
+    if len(body) > max_size:
+        raise writer.invalid("message", f"{len(body)} bytes, {max_size} allowed")
+    head = header.encode_header(writer, hmac_signature.sign(writer, value.header, body, options), len(body))
     writer.uint8("record_separator", RECORD_SEPARATOR)
     writer.uint8("header_length", len(head))
     writer.put("header", head)

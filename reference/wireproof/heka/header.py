@@ -4,15 +4,23 @@ from typing import Final, Literal, get_args
 
 from attrs import frozen
 
-from wireproof.heka.schema import INT, Collected, Slot, collect, octets, text, unsigned32
+from wireproof.heka.schema import (
+    VARINT_ONLY,
+    CollectedFields,
+    SchemaField,
+    collect_fields,
+    read_octets,
+    read_text,
+    read_uint32,
+)
 from wireproof.wire.cursor import NO_INDEX
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import WireField, put_bytes, put_varint
+from wireproof.wire.protobuf import WireField, write_bytes, write_varint
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 HashFunction = Literal["MD5", "SHA1"]
-FUNCTIONS: Final[tuple[HashFunction, ...]] = get_args(HashFunction)
+HASH_FUNCTIONS: Final[tuple[HashFunction, ...]] = get_args(HashFunction)
 """The names of the enum, in the order of their numbers."""
 
 MAX_MESSAGE: Final = 65536
@@ -23,7 +31,7 @@ MAX_HEADER: Final = 255
 
 
 @frozen(kw_only=True)
-class Header:
+class HekaHeader:
     """A header. An absent field is None: section 1, column default. `message_length` is computed."""
 
     message_length: int = 0
@@ -33,7 +41,7 @@ class Header:
     hmac: bytes | None
 
 
-def limit(options: Options) -> int:
+def max_message_size(options: Options) -> int:
     """Return the size of the largest message that `options` allow, in bytes."""
     return MAX_MESSAGE if options.max_message is None else options.max_message
 
@@ -43,9 +51,9 @@ def _hash(reader: Reader, wire: WireField, name: str) -> HashFunction:
 
     Go panics on other numbers. The SHA256 of Logary is not part of Heka.
     """
-    if wire.value >= len(FUNCTIONS):
+    if wire.value >= len(HASH_FUNCTIONS):
         raise reader.reject("auth-failed", name, f"{wire.value}", at=wire.start, detail="auth_unknown_hash")
-    return FUNCTIONS[wire.value]
+    return HASH_FUNCTIONS[wire.value]
 
 
 def _length(_reader: Reader, wire: WireField, _name: str) -> int:
@@ -58,31 +66,31 @@ def _encoding(reader: Reader, wire: WireField, name: str) -> int:
     return wire.value
 
 
-HEADER: Final = {
-    1: Slot("message_length", _length, INT, once=True),
-    2: Slot("message_encoding", _encoding, INT),
-    3: Slot("hmac_hash_function", _hash, INT),
-    4: Slot("hmac_signer", text),
-    5: Slot("hmac_key_version", unsigned32, INT),
-    6: Slot("hmac", octets),
+HEADER_SCHEMA: Final = {
+    1: SchemaField("message_length", _length, VARINT_ONLY, once=True),
+    2: SchemaField("message_encoding", _encoding, VARINT_ONLY),
+    3: SchemaField("hmac_hash_function", _hash, VARINT_ONLY),
+    4: SchemaField("hmac_signer", read_text),
+    5: SchemaField("hmac_key_version", read_uint32, VARINT_ONLY),
+    6: SchemaField("hmac", read_octets),
 }
 """The fields of Header by number: section 1."""
 
 
-def read(reader: Reader, options: Options) -> Header:
+def read(reader: Reader, options: Options) -> HekaHeader:
     """Read the whole window as a header.
 
     Raises:
         Rejected: `missing-field`, `bad-length` (a message of 0 bytes), `limit-exceeded`, `duplicate-field`,
             `auth-failed` (hash function), `type-mismatch`, and as `protobuf.fields`.
     """
-    got = collect(reader, HEADER, unknown_kept=True)
+    got = collect_fields(reader, HEADER_SCHEMA, unknown_kept=True)
     if "message_length" not in got.values:  # S07, S18
         raise reader.reject("missing-field", "message_length", "required", detail="missing_message_length")
     if got.order[0] != 1:  # S19
         reader.remark("header-order", "message_length", at=got.at["message_length"])
-    return Header(
-        message_length=_message_length(reader, got, limit(options)),
+    return HekaHeader(
+        message_length=_message_length(reader, got, max_message_size(options)),
         hmac_hash_function=got.values.get("hmac_hash_function"),
         hmac_signer=got.values.get("hmac_signer"),
         hmac_key_version=got.values.get("hmac_key_version"),
@@ -90,36 +98,36 @@ def read(reader: Reader, options: Options) -> Header:
     )
 
 
-def _message_length(reader: Reader, got: Collected, most: int) -> int:
+def _message_length(reader: Reader, got: CollectedFields, max_size: int) -> int:
     """Return the length of the message, if it is valid: section 2."""
     name, at = "message_length", got.at["message_length"]
     length: int = got.values[name]
     if not length:  # S08
         raise reader.reject("bad-length", name, "0", at=at, detail="zero_message_length")
-    if length > most:  # S24, S37; S25: Go and Python read it modulo 2^32
+    if length > max_size:  # S24, S37; S25: Go and Python read it modulo 2^32
         detail = "message_length_overflow" if length >> 32 else "message_too_big"
-        raise reader.reject("limit-exceeded", name, f"{length}, {most} allowed", at=at, detail=detail)
+        raise reader.reject("limit-exceeded", name, f"{length}, {max_size} allowed", at=at, detail=detail)
     return length
 
 
-def encoded(writer: Writer, value: Header, message_length: int) -> bytes:
+def encode_header(writer: Writer, value: HekaHeader, message_length: int) -> bytes:
     """Return the bytes of a header: the fields that are not None, in ascending order of their numbers.
 
     Raises:
         Rejected: `invalid-value`, also for a header over 255 bytes (section 7, bug 2).
     """
     inner = Writer(scope=(writer.scope, "header", NO_INDEX))
-    put_varint(inner, "message_length", 1, message_length)
+    write_varint(inner, "message_length", 1, message_length)
     if value.hmac_hash_function is not None:
-        put_varint(inner, "hmac_hash_function", 3, FUNCTIONS.index(value.hmac_hash_function))
+        write_varint(inner, "hmac_hash_function", 3, HASH_FUNCTIONS.index(value.hmac_hash_function))
     if value.hmac_signer is not None:
-        put_bytes(inner, "hmac_signer", 4, value.hmac_signer)
+        write_bytes(inner, "hmac_signer", 4, value.hmac_signer)
     if value.hmac_key_version is not None:
         if not 0 <= value.hmac_key_version < 1 << 32:
             raise inner.invalid("hmac_key_version", f"{value.hmac_key_version} does not fit uint32")
-        put_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
+        write_varint(inner, "hmac_key_version", 5, value.hmac_key_version)
     if value.hmac is not None:
-        put_bytes(inner, "hmac", 6, value.hmac)
+        write_bytes(inner, "hmac", 6, value.hmac)
     if len(inner.data) > MAX_HEADER:
         raise inner.invalid("", f"needs {len(inner.data)} bytes, {MAX_HEADER} allowed")
     return bytes(inner.data)

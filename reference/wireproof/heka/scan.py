@@ -11,19 +11,19 @@ from typing import Final, Literal
 from attrs import evolve, field, frozen
 
 from wireproof.heka import frame, header
-from wireproof.heka.frame import AROUND, RECORD_SEPARATOR, UNIT_SEPARATOR, Frame
-from wireproof.heka.framing import FRAMINGS, Head
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
+from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR, UNIT_SEPARATOR, HekaFrame
+from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
 
-WORK: Final = 4
+REREAD_BYTES_PER_BYTE: Final = 4
 """Bytes of rejected messages that may be read again for each byte of the stream; see `Scanner.credit`."""
 
 
-def scan(chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
+def scan(chunks: Iterable[bytes], options: Options = DEFAULT_OPTIONS) -> Iterator[Item]:
     """Yield the items of a stream in order and without gaps.
 
     A whole frame whose message or signature is rejected is garbage of that class. Other garbage is as long as
@@ -42,10 +42,10 @@ def scan(chunks: Iterable[bytes], options: Options = DEFAULT) -> Iterator[Item]:
 
 
 @frozen
-class Content:
+class FrameContent:
     """The result of reading the message of a whole frame: the decoded frame, or a reject class."""
 
-    frame: Frame | None
+    frame: HekaFrame | None
     cls: RejectClass | None = None
     remarks: tuple[Remark, ...] = field(default=())
 
@@ -75,20 +75,20 @@ class Scanner:
     def __init__(self, options: Options) -> None:
         """Start at byte 0."""
         self.options = options
-        self.framing = FRAMINGS[options.resync]
+        self.framing = RESYNC_MODES[options.resync]
         self.buffer = bytearray()
         self.base = 0
         self.pos = 0
         self.run: tuple[int, RejectClass | None] | None = None
         self.torn: int | None = None
-        self.most = self.credit = 16 * (header.limit(options) + header.MAX_HEADER)
+        self.most = self.credit = 16 * (header.max_message_size(options) + header.MAX_HEADER)
         self._forget()
 
     def _forget(self) -> None:
-        self.head: Head | None = None
+        self.head: AcceptedHeader | None = None
         self.fault: RejectClass | None = None
         self.size = 0
-        self.content: Content | None = None
+        self.content: FrameContent | None = None
 
     @property
     def here(self) -> int:
@@ -153,7 +153,7 @@ class Scanner:
 
     def _advance(self, count: int) -> None:
         self.pos += count
-        self.credit += WORK * count
+        self.credit += REREAD_BYTES_PER_BYTE * count
 
     def _begin_run(self, cls: RejectClass | None) -> None:
         """Begin garbage at the current position, if it did not begin before."""
@@ -175,7 +175,7 @@ class Scanner:
         """Read the frame at `pos` as far as possible; return True if a decision needs more bytes."""
         have = len(self.buffer) - self.pos
         if self.head is None:
-            if have < 2 or have < (size := AROUND + self.buffer[self.pos + 1]):
+            if have < 2 or have < (size := FRAME_OVERHEAD + self.buffer[self.pos + 1]):
                 return True
             self._read_header(size)
             if self.head is None:
@@ -192,12 +192,12 @@ class Scanner:
             self.fault = "bad-separator"
             return
         match self.framing.head(bytes(self.buffer[self.pos : self.pos + size]), self.options):
-            case Head() as head:
+            case AcceptedHeader() as head:
                 self.head, self.size = head, size + head.header.message_length
             case cls:
                 self.fault = cls
 
-    def _read_content(self, head: Head) -> Content:
+    def _read_content(self, head: AcceptedHeader) -> FrameContent:
         data = bytes(self.buffer[self.pos : self.pos + self.size])
         reader = Reader(
             data, pos=self.size - head.header.message_length, budget=Budget(self.options.max_output)
@@ -207,8 +207,10 @@ class Scanner:
         except Rejected as rejected:
             self.credit -= self.size
             self.fault = rejected.cls
-            return Content(None, rejected.cls)
-        return Content(whole, None, tuple(_shift(r, self.here) for r in (*head.remarks, *reader.remarks)))
+            return FrameContent(None, rejected.cls)
+        return FrameContent(
+            whole, None, tuple(_shift(r, self.here) for r in (*head.remarks, *reader.remarks))
+        )
 
     def _is_item(self) -> bool:
         """Return True if the frame at `pos`, valid or rejected, is one item and is not searched inside."""

@@ -1,7 +1,7 @@
 """Protobuf schemas of Heka, and the functions that read a message by its schema: heka.md, section 4.
 
-A schema maps field numbers to `Slot` objects, which have the name, the wire types and the function that reads
-the payload. `collect` reads a window by a schema. The module of each message then checks which
+A schema maps field numbers to `SchemaField` objects, which have the name, the wire types and the function that reads
+the payload. `collect_fields` reads a window by a schema. The module of each message then checks which
 fields are required and which fields fit together.
 """
 
@@ -10,14 +10,21 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from wireproof.wire.protobuf import LENGTH, VARINT, WireField, fields, int32, numbered
+from wireproof.wire.protobuf import (
+    LENGTH_DELIMITED,
+    VARINT,
+    WireField,
+    as_int32,
+    read_fields,
+    unknown_field_name,
+)
 from wireproof.wire.reader import Reader
 
-Read = Callable[[Reader, WireField, str], Any]
+PayloadReader = Callable[[Reader, WireField, str], Any]
 
 
 @frozen
-class Slot:
+class SchemaField:
     """A field of a schema.
 
     Attributes:
@@ -31,15 +38,15 @@ class Slot:
     """
 
     name: str
-    read: Read
-    wires: tuple[int, ...] = (LENGTH,)
+    read: PayloadReader
+    wires: tuple[int, ...] = (LENGTH_DELIMITED,)
     repeated: bool = False
     once: bool = False
     single: bool = False
 
 
 @frozen
-class Collected:
+class CollectedFields:
     """The fields of one message.
 
     Attributes:
@@ -53,7 +60,9 @@ class Collected:
     order: list[int] = field(factory=list)
 
 
-def collect(reader: Reader, schema: Mapping[int, Slot], *, unknown_kept: bool = False) -> Collected:
+def collect_fields(
+    reader: Reader, schema: Mapping[int, SchemaField], *, unknown_kept: bool = False
+) -> CollectedFields:
     """Read the whole window by `schema`; fields may have any order: M53, M54, M55, M91.
 
     Args:
@@ -65,25 +74,27 @@ def collect(reader: Reader, schema: Mapping[int, Slot], *, unknown_kept: bool = 
         Rejected: `unknown-field`, `type-mismatch` (wire type), `duplicate-field`, and as `protobuf.fields`
             and the `read` functions of the schema.
     """
-    got = Collected()
-    for wire in fields(reader, lambda number: schema[number].name if number in schema else numbered(number)):
+    got = CollectedFields()
+    for wire in read_fields(
+        reader, lambda number: schema[number].name if number in schema else unknown_field_name(number)
+    ):
         got.order.append(wire.number)
         if wire.number in schema:
             _keep(reader, schema[wire.number], wire, got)
         elif not unknown_kept:  # M20 to M24, M79, M80
             raise reader.reject(
                 "unknown-field",
-                numbered(wire.number),
+                unknown_field_name(wire.number),
                 "not a field of the schema",
                 at=wire.at,
                 detail="unknown_field",
             )
         else:
-            reader.remark("header-unknown-field", numbered(wire.number), at=wire.at)
+            reader.remark("header-unknown-field", unknown_field_name(wire.number), at=wire.at)
     return got
 
 
-def _keep(reader: Reader, slot: Slot, wire: WireField, got: Collected) -> None:
+def _keep(reader: Reader, slot: SchemaField, wire: WireField, got: CollectedFields) -> None:
     if wire.wire not in slot.wires:  # M25 to M28, M74, M81, M82, S29
         raise reader.reject(
             "type-mismatch", slot.name, f"wire type {wire.wire}", at=wire.at, detail="wrong_wiretype"
@@ -106,12 +117,12 @@ def _keep(reader: Reader, slot: Slot, wire: WireField, got: Collected) -> None:
 # --- scalars ---
 
 
-def octets(reader: Reader, wire: WireField, name: str) -> bytes:
+def read_octets(reader: Reader, wire: WireField, name: str) -> bytes:
     """Read bytes."""
     return reader.take(name, wire.length)
 
 
-def text(reader: Reader, wire: WireField, name: str) -> bytes:
+def read_text(reader: Reader, wire: WireField, name: str) -> bytes:
     """Read a string as bytes: M36 to M38, M85, M86.
 
     Bytes that are not UTF-8 are kept, as in Go and C, with a remark: Java replaces them.
@@ -125,23 +136,23 @@ def text(reader: Reader, wire: WireField, name: str) -> bytes:
     return raw
 
 
-NEGATIVE64: Final = (1 << 64) - (1 << 31)
+MIN_NEGATIVE_INT32: Final = (1 << 64) - (1 << 31)
 """The smallest uint64 that is a negative int32 in two's complement."""
 
 
-def integer32(reader: Reader, wire: WireField, name: str) -> int:
+def read_int32(reader: Reader, wire: WireField, name: str) -> int:
     """Read an int32, in 10 bytes if negative, or in 5 from Go (M15, M19); reject wider numbers (M17)."""
     value = wire.value
     if 1 << 31 <= value < 1 << 32:
         reader.remark("int32-five-byte-negative", name, at=wire.start)
-    elif 1 << 32 <= value < NEGATIVE64:
+    elif 1 << 32 <= value < MIN_NEGATIVE_INT32:
         raise reader.reject(
             "bad-varint", name, f"{value} does not fit int32", at=wire.start, detail="int32_overflow"
         )
-    return int32(value)
+    return as_int32(value)
 
 
-def unsigned32(reader: Reader, wire: WireField, name: str) -> int:
+def read_uint32(reader: Reader, wire: WireField, name: str) -> int:
     """Read a uint32; wider numbers are rejected: S25."""
     if wire.value >> 32:
         raise reader.reject(
@@ -150,4 +161,4 @@ def unsigned32(reader: Reader, wire: WireField, name: str) -> int:
     return wire.value
 
 
-INT: Final = (VARINT,)
+VARINT_ONLY: Final = (VARINT,)

@@ -3,41 +3,41 @@
 from attrs import frozen
 
 from wireproof.heka import frame
-from wireproof.heka.frame import Frame
+from wireproof.heka.frame import HekaFrame
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 
 @frozen
-class Stream:
+class FrameStream:
     """The whole frames of a stream."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[HekaFrame, ...]
 
 
-def decode(reader: Reader, options: Options) -> Stream:
+def decode(reader: Reader, options: Options) -> FrameStream:
     """Decode whole frames from the first byte on; a frame cut by the end is not consumed: S12 to S14.
 
     Raises:
         Rejected: `bad-separator` for garbage, and as `frame.read`; `before` is a stream of the frames before.
     """
-    frames: list[Frame] = []
+    frames: list[HekaFrame] = []
     while reader.left:
         reader.enter("frames", len(frames))
         try:
             whole = frame.read(reader, options)
         except Rejected as rejected:
-            raise rejected.delivering(Stream(tuple(frames))) from None
+            raise rejected.with_before(FrameStream(tuple(frames))) from None
         reader.leave()
         if whole is None:
             break
         frames.append(whole)
-    return Stream(tuple(frames))
+    return FrameStream(tuple(frames))
 
 
-def encode(writer: Writer, value: Stream, options: Options) -> None:
+def encode(writer: Writer, value: FrameStream, options: Options) -> None:
     """Encode every frame; an empty stream is no bytes (section 7, bug 3).
 
     Raises:

@@ -15,7 +15,7 @@ from wireproof.iggy.headers import WIRE_10
 from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.layout import XXH3, Answer, Block, Checksum, Fixed, Layout, Length, Zero
 from wireproof.iggy.message import read_message, write_message
-from wireproof.wire.checksums import BATCH_HEAD, iggy_batch
+from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE, iggy_batch_checksum
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import MASK64, Writer
 
@@ -138,11 +138,11 @@ def read_head(reader: Reader, rules: Rules) -> Read:
     fields["origin_timestamp"] = reader.uint64le("origin_timestamp")
     length = reader.uint64le("batch_length")
     reader.cover("batch_length", "length", at, at + length)
-    if length < BATCH_HEAD:
+    if length < IGGY_BATCH_HEADER_SIZE:
         raise reader.reject("bad-length", "batch_length", f"{length}", at=at + LENGTH_AT)
     checksum, count = reader.uint64le("batch_checksum"), reader.uint32le("message_count")
     start = reader.pos
-    if any(reader.take("reserved", BATCH_HEAD - (start - at))):
+    if any(reader.take("reserved", IGGY_BATCH_HEADER_SIZE - (start - at))):
         detail = "InvalidReservedField"
         raise reader.reject("reserved-nonzero", "reserved", "not 0", at=start, detail=detail)
     return Read(at, fields, length, checksum, count)
@@ -150,7 +150,7 @@ def read_head(reader: Reader, rules: Rules) -> Read:
 
 def read_frames(reader: Reader, head: Read, rules: Rules, first: int = 0) -> list[Framed]:
     """Read the frames of a batch. In the trace they are numbered from `first` on."""
-    window = reader.window("messages", head.length - BATCH_HEAD)
+    window = reader.window("messages", head.length - IGGY_BATCH_HEADER_SIZE)
     messages: list[Framed] = []
     while window.left:
         start = window.pos
@@ -195,7 +195,7 @@ def check(reader: Reader, name: str, head: Read, frame_count: int, rules: Rules)
         rules: say how to treat a mismatch.
     """
     prefix = f"{name}." if name else ""
-    frames_at = head.at + BATCH_HEAD
+    frames_at = head.at + IGGY_BATCH_HEADER_SIZE
     if rules.wrong == "reject":
         reader.cover(f"{prefix}message_count", "count", frames_at, reader.pos)
         reader.cover(f"{prefix}batch_checksum", "iggy-batch", head.at, reader.pos)
@@ -204,7 +204,7 @@ def check(reader: Reader, name: str, head: Read, frame_count: int, rules: Rules)
         if rules.wrong == "reject":
             raise reader.reject("count-mismatch", f"{prefix}message_count", text, at=head.count_at)
         reader.remark("iggy-batch-count", f"{prefix}message_count", at=head.count_at)
-    expected = iggy_batch(reader.data[head.at : reader.pos])
+    expected = iggy_batch_checksum(reader.data[head.at : reader.pos])
     if head.checksum != expected:
         text = f"{head.checksum:x}, expected {expected:x}"
         if rules.wrong == "reject":
@@ -223,7 +223,7 @@ def write_head(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 -
     writer.uint64le("batch_length", 0)
     writer.uint64le("batch_checksum", 0)
     writer.uint32le("message_count", count)
-    writer.put("reserved", bytes(at + BATCH_HEAD - writer.pos))
+    writer.put("reserved", bytes(at + IGGY_BATCH_HEADER_SIZE - writer.pos))
     return at
 
 
@@ -240,4 +240,4 @@ def seal(writer: Writer, name: str, at: int) -> None:
     prefix = f"{name}." if name else ""
     writer.patch(f"{prefix}batch_length", "uint64le", at + LENGTH_AT, writer.pos - at)
     writer.cover(f"{prefix}batch_length", "length", at, writer.pos)
-    writer.patch(f"{prefix}batch_checksum", "uint64le", at + 40, iggy_batch(bytes(writer.data[at:])))
+    writer.patch(f"{prefix}batch_checksum", "uint64le", at + 40, iggy_batch_checksum(bytes(writer.data[at:])))

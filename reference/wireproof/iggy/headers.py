@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, TypeAlias
 from attrs import evolve, frozen
 
 from wireproof.iggy.kinds import BY_CODE, BY_NAME, SIZE, SIZES, HeaderValue, KindName, is_utf8
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.values import to_json
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 Key: TypeAlias = bytes | HeaderValue

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from attrs import Attribute, field, frozen
 
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 KindName = Literal[
     "raw",

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from wireproof.iggy.headers import V1, Tlv
 from wireproof.wire.checksums import crc32, xxh3_64
-from wireproof.wire.reader import FIXED
-from wireproof.wire.trace import Covering
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.trace import CoverKind
 
 Answer = Literal["take", "remark", "reject"]
 """How a reader treats an irregularity: accept it, accept it with a remark, or refuse it."""
@@ -48,7 +48,7 @@ class Zero:
 class Sum:
     """A checksum algorithm: its name in traces, and the function that computes it."""
 
-    label: Covering
+    label: CoverKind
     of: Callable[[bytes], int]
 
 
@@ -104,7 +104,10 @@ class Rest:
 
 Part: TypeAlias = Fixed | Zero | Checksum | Length | Block | Rest
 
-WIDTHS: Final[dict[str, int]] = {**{name: packing.size for name, packing in FIXED.items()}, "uint128le": 16}
+WIDTHS: Final[dict[str, int]] = {
+    **{name: packing.size for name, packing in FIXED_WIDTH.items()},
+    "uint128le": 16,
+}
 """The size of each primitive, in bytes."""
 
 STATES: Final[dict[int, str]] = {1: "available", 10: "unavailable", 20: "poisoned", 30: "marked_for_deletion"}
@@ -149,7 +152,7 @@ class Layout:
                     size += WIDTHS[kind]
                     if pos + size > len(data):
                         return size, False
-                    lengths[of] = FIXED[kind].unpack_from(data, pos + size - WIDTHS[kind])[0]
+                    lengths[of] = FIXED_WIDTH[kind].unpack_from(data, pos + size - WIDTHS[kind])[0]
                 case _:
                     size += WIDTHS[part.kind]
         return size, True

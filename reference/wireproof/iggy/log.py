@@ -29,11 +29,11 @@ from wireproof.iggy.message import (
     write_message,
 )
 from wireproof.iggy.retained import Retained
-from wireproof.wire.checksums import BATCH_HEAD
-from wireproof.wire.items import Item
+from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 from wireproof.wire.writer import Writer
 
 
@@ -113,10 +113,10 @@ def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
 
     A length that is smaller than the header is invalid; then the size of the header is used, as garbage.
     """
-    if pos + BATCH_HEAD > len(data):
-        return BATCH_HEAD, False
+    if pos + IGGY_BATCH_HEADER_SIZE > len(data):
+        return IGGY_BATCH_HEADER_SIZE, False
     at = pos + batch.LENGTH_AT
-    return max(BATCH_HEAD, int.from_bytes(data[at : at + 8], "little")), True
+    return max(IGGY_BATCH_HEADER_SIZE, int.from_bytes(data[at : at + 8], "little")), True
 
 
 def _read_batch(reader: Reader) -> Batch:
@@ -164,7 +164,7 @@ def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN40
         try:
             records.append(revision.record.read(reader))
         except Rejected as rejected:
-            raise rejected.delivering(revision.value(**{name: tuple(records)})) from None
+            raise rejected.with_before(revision.value(**{name: tuple(records)})) from None
         reader.leave()
     return revision.value(**{name: tuple(records)})
 

@@ -8,7 +8,7 @@ from attrs import frozen
 from wireproof.iggy.tagged import Tag, read_tag, read_value, rows, write
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 PartitioningKind = Literal["balanced", "partition_id", "messages_key"]

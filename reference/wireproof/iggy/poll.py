@@ -28,9 +28,9 @@ from wireproof.iggy.message import (
     write_fixed,
     write_message,
 )
+from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.values import to_json
 from wireproof.wire.writer import Writer
 
 

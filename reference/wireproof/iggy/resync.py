@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from wireproof.iggy.log import Edition, Log27, Log30, Log40, Log70, Log90, Log110
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 OFFSET_AT: Final[dict[type[Any], int]] = {Log30: 0, Log40: 0, Log27: 0, Log70: 24, Log90: 24, Log110: 8}
 """The position of the u64 offset in a record, by the class of the segment's value."""

@@ -18,7 +18,7 @@ from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check
 from wireproof.iggy.message import SENT, SENT_70, SENT_90, Sent, Sent70, Sent90, read_message, write_message
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.place import PLACE_30, PLACE_80, PLACE_90, Place, read_place, write_place
-from wireproof.wire.checksums import BATCH_HEAD
+from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -131,7 +131,7 @@ def _read_batch(revision: Edition, reader: Reader, options: Options) -> dict[str
     head = batch.read_head(reader, batch.SENT)
     reader.leave()
     frames = batch.read_frames(reader, head, batch.SENT)
-    reader.cover("messages_count", "count", start + BATCH_HEAD, reader.pos)
+    reader.cover("messages_count", "count", start + IGGY_BATCH_HEADER_SIZE, reader.pos)
     batch.check(reader, "batch", head, len(frames), batch.SENT)
     indexed.check_rest(reader, count, len(frames))
     return {**destination, "messages": tuple(map(_sent_message, frames)), "start": start}

@@ -8,15 +8,15 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from wireproof.kafka import arithmetic, record
-from wireproof.kafka.frame import Frame
-from wireproof.kafka.notes import Notes
-from wireproof.kafka.record import Shape
+from wireproof.kafka import attribute_bits, record
+from wireproof.kafka.entry_remarks import EntryRemarks
+from wireproof.kafka.record import BatchContext
+from wireproof.kafka.size_and_magic import SizeAndMagic
 from wireproof.kafka.values import Record, RecordBatch
 from wireproof.wire.checksums import crc32c
-from wireproof.wire.compress import CODECS, compress, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = 2
@@ -37,7 +37,7 @@ UNUSED_BITS: Final = ~0x7F
 
 
 @frozen
-class Header:
+class BatchHeader:
     """A header that was read: the batch still without records, their count, and the start of the batch."""
 
     batch: RecordBatch
@@ -45,24 +45,24 @@ class Header:
     start: int
 
 
-def read(reader: Reader, frame: Frame) -> RecordBatch:
+def read(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
     """Read the batch at the current position; all its bytes must be there.
 
-    Order of checks (§1.5): size and magic (done: `frame`), CRC, codec, count, records.
+    Order of checks (§1.5): size and magic (checked before, in `prefix`), CRC, codec, count, records.
 
     Raises:
         Rejected: `before` is the batch with the records decoded so far, or None if there are none.
     """
-    entry = reader.window("batch", frame.total)
+    entry = reader.window("batch", prefix.total)
     header = _header(entry)
-    codec = header.batch.attributes & arithmetic.CODEC
-    if codec and codec not in CODECS:  # C11, C12
+    codec = header.batch.attributes & attribute_bits.CODEC_MASK
+    if codec and codec not in COMPRESSION_CODECS:  # C11, C12
         at = header.start + ATTRIBUTES_AT
         raise entry.reject("unknown-codec", "attributes", f"codec {codec}", at=at, detail="UNKNOWN_CODEC")
     if header.count < 0:  # N01, N10
         at, text = header.start + RECORDS_COUNT_AT, f"{header.count} records"
         raise entry.reject("negative-length", "recordsCount", text, at=at, detail="COUNT_NEGATIVE")
-    remarks = Notes()
+    remarks = EntryRemarks()
     _remark_header(entry, header, remarks)
     try:
         records = _records(entry, header, codec, remarks)
@@ -72,7 +72,7 @@ def read(reader: Reader, frame: Frame) -> RecordBatch:
     return _with_records(header.batch, records)
 
 
-def _header(entry: Reader) -> Header:
+def _header(entry: Reader) -> BatchHeader:
     """Read the 61 bytes of the header; check the CRC of all bytes after it: §1.1."""
     start = entry.pos
     base_offset = entry.int64("baseOffset")
@@ -101,29 +101,29 @@ def _header(entry: Reader) -> Header:
     )
     count = entry.int32("recordsCount")
     entry.cover("recordsCount", "count", entry.pos, entry.end)
-    return Header(batch, count, start)
+    return BatchHeader(batch, count, start)
 
 
-def _records(entry: Reader, header: Header, codec: int, remarks: Notes) -> list[Record]:
+def _records(entry: Reader, header: BatchHeader, codec: int, remarks: EntryRemarks) -> list[Record]:
     """Read the records, from byte 61 to the end of the batch: raw, or one compressed stream."""
     if header.count == 0:
         _remark_empty(entry, codec, remarks)
         return []
     batch = header.batch
     inner, defect = decompress_prefix(entry, "records", codec) if codec else (entry, None)
-    context = Shape(
+    context = BatchContext(
         batch.base_offset,
         batch.base_timestamp,
-        append_timestamp=batch.max_timestamp if batch.attributes & arithmetic.APPEND_TIME else None,
+        append_timestamp=batch.max_timestamp if batch.attributes & attribute_bits.LOG_APPEND_TIME else None,
         compressed=codec != 0,
-        control=bool(batch.attributes & arithmetic.CONTROL),
+        control=bool(batch.attributes & attribute_bits.CONTROL),
         defect=defect,
         remarks=remarks,
     )
-    return record.read_all(inner, context, header.count)
+    return record.read_records(inner, context, header.count)
 
 
-def _remark_empty(entry: Reader, codec: int, remarks: Notes) -> None:
+def _remark_empty(entry: Reader, codec: int, remarks: EntryRemarks) -> None:
     """Add remarks on a batch with count 0: §1.5.
 
     No record is read and nothing is decompressed. The code paths of Kafka differ here: N08, N09, N18 to N21.
@@ -141,16 +141,16 @@ def _with_records(batch: RecordBatch, records: list[Record]) -> RecordBatch:
 
 def _with_batch(rejected: Rejected, batch: RecordBatch) -> Rejected:
     """Return the rejection with the batch decoded so far: §5. Without a record nothing is delivered."""
-    return rejected.delivering(_with_records(batch, rejected.before) if rejected.before else None)
+    return rejected.with_before(_with_records(batch, rejected.before) if rejected.before else None)
 
 
 # --- values that the reader does not check: §1.5, §5 "IMPL" ---
 
 
-def _remark_header(entry: Reader, header: Header, remarks: Notes) -> None:
+def _remark_header(entry: Reader, header: BatchHeader, remarks: EntryRemarks) -> None:
     batch, start = header.batch, header.start
     attributes = batch.attributes
-    append, horizon = attributes & arithmetic.APPEND_TIME, attributes & arithmetic.HORIZON
+    append, horizon = attributes & attribute_bits.LOG_APPEND_TIME, attributes & attribute_bits.DELETE_HORIZON
     short = batch.last_offset_delta < max(header.count - 1, 0)
     checks = (
         (attributes & UNUSED_BITS, "unknown-attr-bits", "attributes", ATTRIBUTES_AT),
@@ -164,28 +164,28 @@ def _remark_header(entry: Reader, header: Header, remarks: Notes) -> None:
     for applies, cls, name, offset in checks:
         if applies:
             remarks.add(entry, cls, name, start + offset)
-    if attributes & arithmetic.CONTROL:
+    if attributes & attribute_bits.CONTROL:
         _remark_control(entry, header, remarks)
 
 
 def _has_invalid_producer(batch: RecordBatch) -> bool:
     """Return True for producer id, epoch and sequence that no writer combines: §1.1, C20 to C25."""
     producer, epoch, sequence = batch.producer_id, batch.producer_epoch, batch.base_sequence
-    control = batch.attributes & arithmetic.CONTROL
+    control = batch.attributes & attribute_bits.CONTROL
     if producer == -1:
-        return epoch != -1 or sequence != -1 or bool(batch.attributes & arithmetic.TRANSACTIONAL)
+        return epoch != -1 or sequence != -1 or bool(batch.attributes & attribute_bits.TRANSACTIONAL)
     return producer < -1 or epoch < 0 or sequence < -1 or (sequence == -1 and not control)
 
 
-def _remark_control(entry: Reader, header: Header, remarks: Notes) -> None:
+def _remark_control(entry: Reader, header: BatchHeader, remarks: EntryRemarks) -> None:
     at = header.start + ATTRIBUTES_AT
-    if header.batch.attributes & arithmetic.CODEC and header.count:  # K11
+    if header.batch.attributes & attribute_bits.CODEC_MASK and header.count:  # K11
         remarks.add(entry, "control-compressed", "attributes", at)
     if header.count > 1:  # K09
         remarks.add(entry, "control-record-count", "recordsCount", header.start + RECORDS_COUNT_AT)
 
 
-def _remark_records(entry: Reader, header: Header, records: list[Record], remarks: Notes) -> None:
+def _remark_records(entry: Reader, header: BatchHeader, records: list[Record], remarks: EntryRemarks) -> None:
     if not records:
         return
     batch, start = header.batch, header.start
@@ -194,9 +194,9 @@ def _remark_records(entry: Reader, header: Header, records: list[Record], remark
     if deltas[0] < 0 or past_last or deltas != sorted(set(deltas)):  # R26 to R30, R33
         remarks.add(entry, "offset-delta", "records", start + RECORDS_AT)
     control = records[0].control
-    if control and control.type < 2 and not batch.attributes & arithmetic.TRANSACTIONAL:  # K10
+    if control and control.type < 2 and not batch.attributes & attribute_bits.TRANSACTIONAL:  # K10
         remarks.add(entry, "control-not-transactional", "attributes", start + ATTRIBUTES_AT)
-    if batch.attributes & arithmetic.APPEND_TIME:
+    if batch.attributes & attribute_bits.LOG_APPEND_TIME:
         return
     timestamps = [record.timestamp for record in records]
     if min(timestamps) < -1:  # R32
@@ -215,10 +215,10 @@ def write(writer: Writer, batch: RecordBatch) -> None:
         Rejected: `invalid-value` for a magic other than 2, a codec of 5 to 7, or a number too large for its
             field.
     """
-    codec = batch.attributes & arithmetic.CODEC
+    codec = batch.attributes & attribute_bits.CODEC_MASK
     if batch.magic != MAGIC:
         raise writer.invalid("magic", f"magic {batch.magic}, a record batch has 2")
-    if codec and codec not in CODECS:
+    if codec and codec not in COMPRESSION_CODECS:
         raise writer.invalid("attributes", f"codec {codec}")
     start = len(writer.data)
     writer.int64("baseOffset", batch.base_offset)
@@ -241,10 +241,10 @@ def write(writer: Writer, batch: RecordBatch) -> None:
 
 def _write_records(writer: Writer, batch: RecordBatch, codec: int) -> None:
     if not codec:
-        record.write_all(writer, batch.records)
+        record.write_records(writer, batch.records)
         return
     inner = Writer(scope=writer.scope)
-    record.write_all(inner, batch.records)
+    record.write_records(inner, batch.records)
     writer.put("records", compress(codec, bytes(inner.data)))
 
 

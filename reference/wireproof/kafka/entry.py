@@ -3,51 +3,55 @@
 from collections.abc import Callable
 from typing import Final
 
-from wireproof.kafka import batch, message, produce
-from wireproof.kafka.frame import MOST, Frame, measure
-from wireproof.kafka.values import Entry, Message, RecordBatch
+from wireproof.kafka import batch, message, producer_rules
+from wireproof.kafka.size_and_magic import MAX_SIZE, SizeAndMagic, peek_whole_entry
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-_READ: Final[tuple[Callable[[Reader, Frame], Entry], ...]] = (message.read, message.read, batch.read)
+_READ: Final[tuple[Callable[[Reader, SizeAndMagic], LogEntry], ...]] = (
+    message.read,
+    message.read,
+    batch.read,
+)
 """The codecs by magic."""
 
 
-def read(reader: Reader, frame: Frame, options: Options) -> Entry:
+def read(reader: Reader, prefix: SizeAndMagic, options: Options) -> LogEntry:
     """Read the entry at the current position; all its bytes must be there.
 
     Raises:
-        Rejected: as the codec of the magic; in profile `produce` also as `produce.check`.
+        Rejected: as the codec of the magic; in profile `producer_rules` also as `producer_rules.check_entry`.
     """
     start = reader.pos
-    entry = _READ[frame.magic](reader, frame)
+    entry = _READ[prefix.magic](reader, prefix)
     if options.profile == "produce":
-        produce.check(reader, entry, start)
+        producer_rules.check_entry(reader, entry, start)
     return entry
 
 
-def decode(reader: Reader, options: Options, magic: int) -> Entry:
+def decode(reader: Reader, options: Options, magic: int) -> LogEntry:
     """Decode format `kafka.batch`: one entry of this magic; bytes after it are ignored.
 
     Raises:
         Rejected: `truncated` if the entry is cut, `bad-magic` for another magic, and as `read`.
     """
-    frame = measure(reader, most(options))
-    if frame is None:
+    prefix = peek_whole_entry(reader, max_entry_size(options))
+    if prefix is None:
         raise reader.reject("truncated", "", f"the entry is cut after {reader.left} bytes", at=reader.end)
-    if frame.magic != magic:
-        text = f"magic {frame.magic}, expected {magic}"
+    if prefix.magic != magic:
+        text = f"magic {prefix.magic}, expected {magic}"
         raise reader.reject("bad-magic", "magic", text, at=reader.pos + 16, detail="BAD_MAGIC")
-    return read(reader, frame, options)
+    return read(reader, prefix, options)
 
 
-def most(options: Options) -> int:
+def max_entry_size(options: Options) -> int:
     """Return the largest size of an entry that `options` allow: §1.4 step 3."""
-    return MOST if options.max_message is None else options.max_message
+    return MAX_SIZE if options.max_message is None else options.max_message
 
 
-def write(writer: Writer, entry: Entry) -> None:
+def write(writer: Writer, entry: LogEntry) -> None:
     """Write an entry.
 
     Raises:
@@ -60,7 +64,7 @@ def write(writer: Writer, entry: Entry) -> None:
             message.write(writer, entry)
 
 
-def encode(writer: Writer, value: Entry, _: Options, magic: int) -> None:
+def encode(writer: Writer, value: LogEntry, _: Options, magic: int) -> None:
     """Encode format `kafka.batch`: one entry of this magic.
 
     Raises:

@@ -1,12 +1,12 @@
 """Format `kafka.log`: entries one after another, as in a fetch response or a segment file. kafka.md §2.4."""
 
-from wireproof.kafka import delivery, entry, produce
-from wireproof.kafka.arithmetic import wrap64
-from wireproof.kafka.frame import measure
-from wireproof.kafka.values import Entry, Log, Message, RecordBatch
+from wireproof.kafka import consumer_view, entry, producer_rules
+from wireproof.kafka.attribute_bits import wrap64
+from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.kafka.values import Log, LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 
@@ -17,32 +17,32 @@ def decode(reader: Reader, options: Options) -> Log:
         Rejected: for the first invalid entry. `before` is a log of the entries before it, and of the invalid
             entry as far as it was decoded.
     """
-    entries: list[Entry] = []
+    entries: list[LogEntry] = []
     try:
         _read_all(reader, options, entries)
         if options.profile == "produce":
-            produce.check_log(reader, entries)
+            producer_rules.check_request(reader, entries)
     except Rejected as rejected:
         partial = [] if rejected.before is None else [rejected.before]
-        raise rejected.delivering(_delivered([*entries, *partial], options)) from None
+        raise rejected.with_before(_delivered([*entries, *partial], options)) from None
     return _delivered(entries, options)
 
 
-def _delivered(entries: list[Entry], options: Options) -> Log:
-    return Log(tuple(delivery.view(entries, options)))
+def _delivered(entries: list[LogEntry], options: Options) -> Log:
+    return Log(tuple(consumer_view.delivered_entries(entries, options)))
 
 
-def _read_all(reader: Reader, options: Options, entries: list[Entry]) -> None:
-    most, scope = entry.most(options), reader.scope
+def _read_all(reader: Reader, options: Options, entries: list[LogEntry]) -> None:
+    max_size, scope = entry.max_entry_size(options), reader.scope
     last: int | None = None
     while True:
         reader.scope = (scope, "batches", len(entries))
         start = reader.pos
-        frame = measure(reader, most)
-        if frame is None:
+        prefix = peek_whole_entry(reader, max_size)
+        if prefix is None:
             reader.scope = scope
             return
-        value = entry.read(reader, frame, options)
+        value = entry.read(reader, prefix, options)
         first, end = _offset_range(value)
         if first is not None and last is not None and first <= last:  # §1.5: not checked (I31)
             reader.remark("offsets-not-monotonic", "", at=start)
@@ -50,7 +50,7 @@ def _read_all(reader: Reader, options: Options, entries: list[Entry]) -> None:
         entries.append(value)
 
 
-def _offset_range(value: Entry) -> tuple[int | None, int]:
+def _offset_range(value: LogEntry) -> tuple[int | None, int]:
     """Return the offset of the first record or None, and the last offset of the entry's range."""
     match value:
         case RecordBatch():

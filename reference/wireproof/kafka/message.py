@@ -8,27 +8,27 @@ from typing import Final
 
 from attrs import field, frozen
 
-from wireproof.kafka.arithmetic import APPEND_TIME, CODEC, wrap64
-from wireproof.kafka.frame import Frame, is_cut, measure
-from wireproof.kafka.notes import Notes, named
+from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME, wrap64
+from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
+from wireproof.kafka.size_and_magic import SizeAndMagic, is_inner_entry_cut, peek_whole_entry
 from wireproof.kafka.values import Message
 from wireproof.wire.checksums import crc32
-from wireproof.wire.compress import CODECS, compress, decompress_prefix
+from wireproof.wire.compression import COMPRESSION_CODECS, compress, decompress_prefix
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-CRC, MAGIC, ATTRIBUTES = 12, 16, 17
+CRC_AT, MAGIC_AT, ATTRIBUTES_AT = 12, 16, 17
 """Positions of fields in the message, in bytes: §2.1."""
 
 ZSTD: Final = 4
 
-UNUSED: Final = (~CODEC, ~(CODEC | APPEND_TIME))
+UNUSED_BITS: Final = (~CODEC_MASK, ~(CODEC_MASK | LOG_APPEND_TIME))
 """Attribute bits that have no meaning, by magic: §2.1. Bit 3 of v0 is one of them (L08)."""
 
 
 @frozen
-class Head:
+class MessageHeader:
     """The fields before the key, as read.
 
     Attributes:
@@ -45,23 +45,23 @@ class Head:
     magic: int
     attributes: int
     timestamp: int
-    remarks: Notes = field(factory=Notes)
+    remarks: EntryRemarks = field(factory=EntryRemarks)
 
     @property
     def codec(self) -> int:
         """The compression codec, attribute bits 0 to 2."""
-        return self.attributes & CODEC
+        return self.attributes & CODEC_MASK
 
 
-def read(reader: Reader, frame: Frame) -> Message:
+def read(reader: Reader, prefix: SizeAndMagic) -> Message:
     """Read the message or wrapper at the current position; all its bytes must be there.
 
-    Order of checks: size and magic (done: `frame`), CRC, codec, fields, inner set.
+    Order of checks: size and magic (checked before, in `prefix`), CRC, codec, fields, inner set.
 
     Raises:
         Rejected: `before` is the wrapper with the messages decoded so far, or None if there are none.
     """
-    entry = reader.window("message", frame.total)
+    entry = reader.window("message", prefix.total)
     head = _head(entry)
     _remark(entry, head)
     try:
@@ -70,10 +70,10 @@ def read(reader: Reader, frame: Frame) -> Message:
         _check_codec(entry, head)
         return _wrapper(entry, head)
     except Rejected as rejected:
-        raise named(rejected, "FIELD_PAST_END") from None
+        raise with_default_detail(rejected, "FIELD_PAST_END") from None
 
 
-def _head(entry: Reader) -> Head:
+def _head(entry: Reader) -> MessageHeader:
     """Read the fields from offset to timestamp: §2.1."""
     start = entry.pos
     offset = entry.int64("offset")
@@ -85,14 +85,19 @@ def _head(entry: Reader) -> Head:
     magic = entry.int8("magic")
     attributes = entry.int8("attributes")
     timestamp = entry.int64("timestamp") if magic else -1
-    return Head(start, offset, crc_valid, magic, attributes, timestamp)
+    return MessageHeader(start, offset, crc_valid, magic, attributes, timestamp)
 
 
-def _remark(entry: Reader, head: Head) -> None:
+def _remark(entry: Reader, head: MessageHeader) -> None:
     """Add remarks on values that the reader does not check: §2.1, §5 "IMPL"."""
     checks = (
         (head.offset < 0, "offset-negative", "offset", 0),  # L40
-        (head.attributes & UNUSED[head.magic], "unknown-attr-bits", "attributes", ATTRIBUTES),  # L08 to L10
+        (
+            head.attributes & UNUSED_BITS[head.magic],
+            "unknown-attr-bits",
+            "attributes",
+            ATTRIBUTES_AT,
+        ),  # L08 to L10
         (head.timestamp < -1, "negative-timestamp", "timestamp", 18),  # L11
     )
     for applies, cls, name, offset in checks:
@@ -100,25 +105,25 @@ def _remark(entry: Reader, head: Head) -> None:
             head.remarks.add(entry, cls, name, head.start + offset)
 
 
-def _crc_mismatch(entry: Reader, head: Head) -> Rejected:
-    return entry.reject("crc-mismatch", "crc", at=head.start + CRC, detail="CRC_MISMATCH")
+def _crc_mismatch(entry: Reader, head: MessageHeader) -> Rejected:
+    return entry.reject("crc-mismatch", "crc", at=head.start + CRC_AT, detail="CRC_MISMATCH")
 
 
-def _check_codec(entry: Reader, head: Head) -> None:
+def _check_codec(entry: Reader, head: MessageHeader) -> None:
     """Reject the codecs 5 to 7, which do not exist (L14), and 4, zstd, which v0 and v1 do not allow.
 
     §2.2: L13, Z56, Z57.
     """
-    if head.codec in CODECS and head.codec != ZSTD:
+    if head.codec in COMPRESSION_CODECS and head.codec != ZSTD:
         return
     if not head.crc_valid:
         raise _crc_mismatch(entry, head)
-    at, text = head.start + ATTRIBUTES, f"codec {head.codec}"
+    at, text = head.start + ATTRIBUTES_AT, f"codec {head.codec}"
     detail = "LEGACY_ZSTD" if head.codec == ZSTD else "UNKNOWN_CODEC"
     raise entry.reject("unknown-codec", "attributes", text, at=at, detail=detail)
 
 
-def _plain(entry: Reader, head: Head) -> Message:
+def _plain(entry: Reader, head: MessageHeader) -> Message:
     """Read key and value of an uncompressed message: §2.1. Bytes after them are ignored (L07)."""
     if not head.crc_valid:
         raise _crc_mismatch(entry, head)
@@ -128,7 +133,7 @@ def _plain(entry: Reader, head: Head) -> Message:
     return Message(head.offset, head.magic, head.attributes, head.timestamp, key, value, None)
 
 
-def _bytes(entry: Reader, head: Head, name: str) -> bytes | None:
+def _bytes(entry: Reader, head: MessageHeader, name: str) -> bytes | None:
     """Read an int32 length and as many bytes; every negative length means null (L04, L05)."""
     at = entry.pos
     length = entry.int32(f"{name}Length")
@@ -139,7 +144,7 @@ def _bytes(entry: Reader, head: Head, name: str) -> bytes | None:
     return None
 
 
-def _skip_extra(entry: Reader, head: Head) -> None:
+def _skip_extra(entry: Reader, head: MessageHeader) -> None:
     """Ignore bytes after the value, with a remark: L07."""
     if entry.left:
         head.remarks.add(entry, "legacy-extra-bytes", "extra", entry.pos)
@@ -149,10 +154,10 @@ def _skip_extra(entry: Reader, head: Head) -> None:
 # --- wrappers: §2.2 ---
 
 
-def _wrapper(entry: Reader, head: Head) -> Message:
+def _wrapper(entry: Reader, head: MessageHeader) -> Message:
     """Read key and value of a wrapper, whose value is a compressed set. The key has no meaning (L15)."""
     if not head.crc_valid:
-        head.remarks.add(entry, "wrapper-crc", "crc", head.start + CRC)
+        head.remarks.add(entry, "wrapper-crc", "crc", head.start + CRC_AT)
     key = _bytes(entry, head, "key")
     if key is not None:
         head.remarks.add(entry, "wrapper-key", "key", entry.pos - len(key))
@@ -169,11 +174,13 @@ def _wrapper(entry: Reader, head: Head) -> Message:
     messages, rejected = _set(inner, head, defect)
     wrapper = Message(head.offset, head.magic, head.attributes, head.timestamp, key, None, messages)
     if rejected is not None:
-        raise rejected.delivering(wrapper if messages else None)
+        raise rejected.with_before(wrapper if messages else None)
     return wrapper
 
 
-def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Message, ...], Rejected | None]:
+def _set(
+    inner: Reader, head: MessageHeader, defect: Rejected | None
+) -> tuple[tuple[Message, ...], Rejected | None]:
     """Read the inner messages; return those that a consumer gets, and the rejection after them or None.
 
     Kafka reads the whole set before it delivers a message. An invalid size, nesting or offset, or a defect of
@@ -183,9 +190,9 @@ def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Mess
     rejected: Rejected | None = None
     offsets: list[int] = []
     scope = inner.scope
-    while (frame := _next_size(inner, head, defect)) is not None:
+    while (prefix := _next_size(inner, head, defect)) is not None:
         inner.scope = (scope, "messages", len(offsets))
-        window = inner.window("message", frame.total)
+        window = inner.window("message", prefix.total)
         message = _head(window)
         offsets.append(message.offset)
         _check_nesting(window, message)
@@ -194,7 +201,7 @@ def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Mess
             if rejected is None:
                 messages.append(_plain(window, message))
         except Rejected as first:
-            rejected = named(first, "FIELD_PAST_END")
+            rejected = with_default_detail(first, "FIELD_PAST_END")
     inner.scope = scope
     if not offsets:  # L18
         raise inner.reject("count-mismatch", "messages", "no message", detail="WRAPPER_EMPTY")
@@ -202,14 +209,14 @@ def _set(inner: Reader, head: Head, defect: Rejected | None) -> tuple[tuple[Mess
     return tuple(_effective(message, head, base) for message in messages), rejected
 
 
-def _next_size(inner: Reader, head: Head, defect: Rejected | None) -> Frame | None:
+def _next_size(inner: Reader, head: MessageHeader, defect: Rejected | None) -> SizeAndMagic | None:
     """Return size and magic of the next inner entry, or None at the end of the set.
 
     An entry that is cut ends the set (L24, L25); if the compressed stream has a defect, that is raised.
     """
-    frame = None if is_cut(inner) else measure(inner)
-    if frame is not None:
-        return frame
+    prefix = None if is_inner_entry_cut(inner) else peek_whole_entry(inner)
+    if prefix is not None:
+        return prefix
     if defect is not None:
         raise defect
     if inner.left:
@@ -218,23 +225,23 @@ def _next_size(inner: Reader, head: Head, defect: Rejected | None) -> Frame | No
     return None
 
 
-def _check_nesting(window: Reader, inner: Head) -> None:
+def _check_nesting(window: Reader, inner: MessageHeader) -> None:
     """Reject a compressed message (L19) or a batch (L22) in a wrapper: the depth is 1."""
     if inner.magic == 2 or inner.codec:
-        at = inner.start + (MAGIC if inner.magic == 2 else ATTRIBUTES)
+        at = inner.start + (MAGIC_AT if inner.magic == 2 else ATTRIBUTES_AT)
         raise window.reject("bad-nesting", "attributes", at=at, detail="NESTED_COMPRESSION")
 
 
-def _remark_inner(window: Reader, head: Head, inner: Head) -> None:
+def _remark_inner(window: Reader, head: MessageHeader, inner: MessageHeader) -> None:
     """Add remarks on fields of an inner message that contradict those of the wrapper: §2.2."""
     if inner.magic != head.magic:  # L20, L21
-        head.remarks.add(window, "inner-magic", "magic", inner.start + MAGIC)
-    create_time = not head.attributes & APPEND_TIME
-    if head.magic and inner.magic and inner.attributes & APPEND_TIME and create_time:  # L29
-        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES)
+        head.remarks.add(window, "inner-magic", "magic", inner.start + MAGIC_AT)
+    create_time = not head.attributes & LOG_APPEND_TIME
+    if head.magic and inner.magic and inner.attributes & LOG_APPEND_TIME and create_time:  # L29
+        head.remarks.add(window, "inner-ts-type", "attributes", inner.start + ATTRIBUTES_AT)
 
 
-def _base(inner: Reader, head: Head, stored: list[int]) -> int:
+def _base(inner: Reader, head: MessageHeader, stored: list[int]) -> int:
     """Return the number to add to the stored inner offsets: §2.2, table "Offsets"."""
     if stored != sorted(set(stored)):  # L30, L31
         head.remarks.add(inner, "inner-offsets", "messages", 0)
@@ -249,13 +256,13 @@ def _base(inner: Reader, head: Head, stored: list[int]) -> int:
     return base
 
 
-def _effective(inner: Message, head: Head, base: int) -> Message:
+def _effective(inner: Message, head: MessageHeader, base: int) -> Message:
     """Return an inner message with the offset and the timestamp that a consumer gets: §2.2.
 
     The offset is absolute. Under a v1 wrapper with LogAppendTime the timestamp is the wrapper's (W32), except
     for a v0 message, which has no timestamp.
     """
-    append = head.magic and inner.magic and head.attributes & APPEND_TIME
+    append = head.magic and inner.magic and head.attributes & LOG_APPEND_TIME
     timestamp = head.timestamp if append else inner.timestamp
     offset = wrap64(base + inner.offset)
     return Message(offset, inner.magic, inner.attributes, timestamp, inner.key, inner.value, None)
@@ -272,7 +279,7 @@ def write(writer: Writer, message: Message) -> None:
     """
     if message.magic not in (0, 1):
         raise writer.invalid("magic", f"magic {message.magic}, a message has 0 or 1")
-    codec = message.attributes & CODEC
+    codec = message.attributes & CODEC_MASK
     if bool(codec) != (message.messages is not None):
         raise writer.invalid("messages", "a wrapper has a codec and messages, other messages have neither")
     if message.messages is None:
@@ -294,7 +301,7 @@ def _write_wrapper(writer: Writer, outer: Message, messages: tuple[Message, ...]
 
     The inner offsets are stored as they are in v0, and relative to the first message in v1.
     """
-    if codec not in CODECS or codec == ZSTD:
+    if codec not in COMPRESSION_CODECS or codec == ZSTD:
         raise writer.invalid("attributes", f"codec {codec}")
     if not messages or outer.value is not None:
         raise writer.invalid("messages", "a wrapper has messages in place of a value")
@@ -323,9 +330,9 @@ def _base_to_write(writer: Writer, outer: Message, messages: tuple[Message, ...]
 def _check_inner(writer: Writer, outer: Message, message: Message) -> None:
     if message.magic != outer.magic:
         raise writer.invalid("magic", f"magic {message.magic} in a wrapper of magic {outer.magic}")
-    if message.messages is not None or message.attributes & CODEC:
+    if message.messages is not None or message.attributes & CODEC_MASK:
         raise writer.invalid("messages", "a wrapper cannot contain a wrapper")
-    if outer.magic and outer.attributes & APPEND_TIME and message.timestamp != outer.timestamp:
+    if outer.magic and outer.attributes & LOG_APPEND_TIME and message.timestamp != outer.timestamp:
         raise writer.invalid("timestamp", "under LogAppendTime it must be the wrapper's timestamp")
 
 
@@ -359,6 +366,6 @@ def _patch_size_and_crc(writer: Writer, start: int) -> None:
     """Write size and crc, which depend on the bytes after them: §2.1."""
     end = len(writer.data)
     writer.patch("size", "int32", start + 8, end - start - 12)
-    writer.cover("size", "length", start + CRC, end)
-    writer.patch("crc", "uint32", start + CRC, crc32(bytes(writer.data[start + MAGIC :])))
-    writer.cover("crc", "crc32", start + MAGIC, end)
+    writer.cover("size", "length", start + CRC_AT, end)
+    writer.patch("crc", "uint32", start + CRC_AT, crc32(bytes(writer.data[start + MAGIC_AT :])))
+    writer.cover("crc", "crc32", start + MAGIC_AT, end)

@@ -13,10 +13,10 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.companion import Finding, Rows, odd, rows
-from wireproof.kafka.segment import Segment
+from wireproof.kafka.index_file import IndexFinding, RawEntries, check_extra_bytes, split_entries
+from wireproof.kafka.segment_headers import SegmentHeaders
 
-ENTRY: Final = Struct(">ii")
+ENTRY_STRUCT: Final = Struct(">ii")
 
 
 @frozen
@@ -41,57 +41,59 @@ class OffsetIndex:
     """The entries of an offset index."""
 
     entries: tuple[OffsetEntry, ...]
-    raw: Rows
+    raw: RawEntries
 
 
 def read(data: bytes, base: int) -> OffsetIndex:
     """Read the offset index of a segment with the base offset `base`; raise nothing."""
-    raw = rows(data, ENTRY.size)
+    raw = split_entries(data, ENTRY_STRUCT.size)
     entries = []
     for number, row in enumerate(raw.rows):
-        relative, position = ENTRY.unpack(row)
-        entries.append(OffsetEntry(number * ENTRY.size, relative, base + relative, position))
+        relative, position = ENTRY_STRUCT.unpack(row)
+        entries.append(OffsetEntry(number * ENTRY_STRUCT.size, relative, base + relative, position))
     return OffsetIndex(tuple(entries), raw)
 
 
-def alone(index: OffsetIndex) -> Iterator[Finding]:
+def check_alone(index: OffsetIndex) -> Iterator[IndexFinding]:
     """Check the entries without the log: Kafka's `append` only takes larger offsets, and positions follow."""
-    yield from odd(index.raw, ENTRY.size)
+    yield from check_extra_bytes(index.raw, ENTRY_STRUCT.size)
     before: OffsetEntry | None = None
     for entry in index.entries:
         if entry.relative < 0:
             text = f"relative offset {entry.relative} is below the base offset of the segment"
-            yield Finding(entry.at, text)
+            yield IndexFinding(entry.at, text)
         if entry.position < 0:
-            yield Finding(entry.at + 4, f"position {entry.position} is negative")
+            yield IndexFinding(entry.at + 4, f"position {entry.position} is negative")
         if before is not None and entry.offset <= before.offset:
-            yield Finding(entry.at, f"offset {entry.offset} is not above {before.offset}, the one before it")
+            yield IndexFinding(
+                entry.at, f"offset {entry.offset} is not above {before.offset}, the one before it"
+            )
         if before is not None and entry.position <= before.position:
             text = f"position {entry.position} is not above {before.position}, the one before it"
-            yield Finding(entry.at + 4, text)
+            yield IndexFinding(entry.at + 4, text)
         before = entry
 
 
-def against(index: OffsetIndex, segment: Segment) -> Iterator[Finding]:
+def check_against_log(index: OffsetIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
     """Check the entries against the log; with a wrong entry a lookup misses records or reads garbage."""
     numbers = {head.position: number for number, head in enumerate(segment.heads)}
     for number, entry in enumerate(index.entries):
         at, position = entry.at + 4, entry.position
         if position >= segment.size:
             text = f"position {position} is past the end of the log, which has {segment.size} bytes"
-            yield Finding(at, text)
+            yield IndexFinding(at, text)
         elif position >= segment.end:
             text = f"position {position} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield Finding(at, text, "look at the log: wireproof explain", wrong=False)
+            yield IndexFinding(at, text, "look at the log: wireproof explain", wrong=False)
         elif position not in numbers:
-            yield Finding(at, f"no entry of the log begins at position {position}")
+            yield IndexFinding(at, f"no entry of the log begins at position {position}")
         else:
             later = index.entries[number + 1 : number + 2]
             until = later[0].position if later else segment.size
             yield from _offset(entry, segment, numbers[position], until)
 
 
-def _offset(entry: OffsetEntry, segment: Segment, first: int, until: int) -> Iterator[Finding]:
+def _offset(entry: OffsetEntry, segment: SegmentHeaders, first: int, until: int) -> Iterator[IndexFinding]:
     """Check the offset: it must be the last one of a batch from the entry's position to the next entry's."""
     heads, number = segment.heads, first
     while (
@@ -100,4 +102,4 @@ def _offset(entry: OffsetEntry, segment: Segment, first: int, until: int) -> Ite
         number += 1
     if heads[number].last != entry.offset:
         text = f"offset {entry.offset} ends no entry of the log from position {entry.position} on"
-        yield Finding(entry.at, f"{text}; the entry there ends at {heads[first].last}")
+        yield IndexFinding(entry.at, f"{text}; the entry there ends at {heads[first].last}")

@@ -9,20 +9,20 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from wireproof.kafka import control
-from wireproof.kafka.arithmetic import INT63, wrap64
-from wireproof.kafka.notes import Notes, named
-from wireproof.kafka.values import Header, Record
+from wireproof.kafka import control_record
+from wireproof.kafka.attribute_bits import MAX_INT64, wrap64
+from wireproof.kafka.entry_remarks import EntryRemarks, with_default_detail
+from wireproof.kafka.values import Record, RecordHeader
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Other, Rejected
+from wireproof.wire.rejection import OtherAnswer, Rejected
 from wireproof.wire.writer import Writer
 
-SMALLEST: Final = 6
+MIN_LENGTH: Final = 6
 """The smallest length of a record: attributes, two deltas, two lengths, a count, each of one byte: §1.3."""
 
 
 @frozen
-class Shape:
+class BatchContext:
     """The properties of a batch that decoding of its records needs.
 
     Attributes:
@@ -41,10 +41,10 @@ class Shape:
     compressed: bool
     control: bool
     defect: Rejected | None
-    remarks: Notes = field(factory=Notes)
+    remarks: EntryRemarks = field(factory=EntryRemarks)
 
 
-def read_all(reader: Reader, context: Shape, count: int) -> list[Record]:
+def read_records(reader: Reader, context: BatchContext, count: int) -> list[Record]:
     """Read `count` records, which must fill the window exactly: §1.5.
 
     Raises:
@@ -59,21 +59,21 @@ def read_all(reader: Reader, context: Shape, count: int) -> list[Record]:
             records.append(_read(reader, context, end))
             reader.end = end
     except Rejected as rejected:
-        raise named(rejected, "FIELD_PAST_END").delivering(records) from None
+        raise with_default_detail(rejected, "FIELD_PAST_END").with_before(records) from None
     reader.scope = scope
     if len(reader.remarks) > before:
         _add_absolute_answers(reader, context, before)
     if records and context.defect is not None:
-        raise context.defect.delivering(records[:-1])
+        raise context.defect.with_before(records[:-1])
     if records and reader.pos < end:
         text = f"{end - reader.pos} bytes after the last record"
-        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").delivering(
+        raise reader.reject("trailing-data", "records", text, detail="TRAILING_BYTES").with_before(
             records[:-1]
         )
     return records
 
 
-def _read(reader: Reader, context: Shape, end: int) -> Record:
+def _read(reader: Reader, context: BatchContext, end: int) -> Record:
     """Read one record: the nine fields of §1.3, in order."""
     start = reader.pos
     length = _length(reader, context, end)
@@ -105,19 +105,19 @@ def _read(reader: Reader, context: Shape, end: int) -> Record:
         reader.cover("length", "length", stop - length, stop)
     if attributes:  # §1.11: R09, R10, R45
         context.remarks.add(reader, "record-attrs", "attributes", attributes_at)
-    typed = control.parse(reader, key, key_at, value, value_at) if context.control else None
+    typed = control_record.parse(reader, key, key_at, value, value_at) if context.control else None
     offset = context.base_offset + offset_delta
-    if not -INT63 <= offset <= INT63:
+    if not -MAX_INT64 <= offset <= MAX_INT64:
         offset = _wrap(reader, context, "offset", offset, start)
     timestamp = context.append_timestamp
     if timestamp is None:
         timestamp = context.base_timestamp + timestamp_delta
-        if not -INT63 <= timestamp <= INT63:
+        if not -MAX_INT64 <= timestamp <= MAX_INT64:
             timestamp = _wrap(reader, context, "timestamp", timestamp, start)
     return Record(attributes, timestamp_delta, offset_delta, key, value, headers, offset, timestamp, typed)
 
 
-def _add_absolute_answers(reader: Reader, context: Shape, before: int) -> None:
+def _add_absolute_answers(reader: Reader, context: BatchContext, before: int) -> None:
     """Allow another offset or timestamp too where a remark allows another delta (§4: T04, T13).
 
     A reader that keeps the bits which Kafka drops from a delta also computes another absolute value.
@@ -131,11 +131,11 @@ def _add_absolute_answers(reader: Reader, context: Shape, before: int) -> None:
         if remark.cls == "varint-dropped-bits" and name in bases and len(remark.others) == 1:
             absolute, base = bases[name]
             value = str(wrap64(base + int(remark.others[0].value)))
-            other = Other(remark.others[0].name, f"{parent}.{absolute}", value)
+            other = OtherAnswer(remark.others[0].name, f"{parent}.{absolute}", value)
             reader.remarks[index] = evolve(remark, others=(*remark.others, other))
 
 
-def _length(reader: Reader, context: Shape, end: int) -> int:
+def _length(reader: Reader, context: BatchContext, end: int) -> int:
     """Read the length of the next record; reject a missing record and an invalid length: §1.5."""
     start = reader.pos
     if start == end:
@@ -148,19 +148,19 @@ def _length(reader: Reader, context: Shape, end: int) -> int:
         if context.defect is not None and rejected.cls == reader.short:
             raise context.defect from None
         raise
-    if length >= SMALLEST and length <= end - reader.pos:
+    if length >= MIN_LENGTH and length <= end - reader.pos:
         return length
     text = f"length {length}, {end - reader.pos} left"
     if length < 0:  # R02, R07, R46
         raise reader.reject("negative-length", "length", text, at=start, detail="RECORD_LENGTH_NEGATIVE")
-    if length < SMALLEST:  # R01
+    if length < MIN_LENGTH:  # R01
         raise reader.reject("bad-length", "length", text, at=start, detail="RECORD_TOO_SHORT")
     if context.defect is not None:
         raise context.defect
     raise reader.reject("length-past-end", "length", text, at=start, detail="RECORD_PAST_END")
 
 
-def _null(reader: Reader, context: Shape, name: str, size: int, at: int) -> bytes | None:
+def _null(reader: Reader, context: BatchContext, name: str, size: int, at: int) -> bytes | None:
     """Return None: every negative length means null, but writers write -1 (R11 to R13, R23)."""
     null = None
     if size < -1:
@@ -168,7 +168,7 @@ def _null(reader: Reader, context: Shape, name: str, size: int, at: int) -> byte
     return null
 
 
-def _wrap(reader: Reader, context: Shape, name: str, value: int, at: int) -> int:
+def _wrap(reader: Reader, context: BatchContext, name: str, value: int, at: int) -> int:
     """Wrap an offset or a timestamp to 64 bits: §1.10 (C16, R31)."""
     wrapped = wrap64(value)
     if wrapped != value:
@@ -176,7 +176,7 @@ def _wrap(reader: Reader, context: Shape, name: str, value: int, at: int) -> int
     return wrapped
 
 
-def _headers(reader: Reader, context: Shape, count: int, at: int) -> tuple[Header, ...]:
+def _headers(reader: Reader, context: BatchContext, count: int, at: int) -> tuple[RecordHeader, ...]:
     """Read `count` headers: §1.3, fields 7 to 9. `at` is the position of the count.
 
     A header takes at least two bytes, so the bytes left limit the count.
@@ -188,7 +188,7 @@ def _headers(reader: Reader, context: Shape, count: int, at: int) -> tuple[Heade
     if count > reader.left:  # R17, R18, R38
         text = f"{count} headers, {reader.left} bytes left"
         raise reader.reject("count-mismatch", "headerCount", text, at=at, detail="HEADER_COUNT_EXCESSIVE")
-    headers: list[Header] = []
+    headers: list[RecordHeader] = []
     scope = reader.scope
     for index in range(count):
         reader.scope = (scope, "headers", index)
@@ -197,7 +197,7 @@ def _headers(reader: Reader, context: Shape, count: int, at: int) -> tuple[Heade
     return tuple(headers)
 
 
-def _header(reader: Reader, context: Shape) -> Header:
+def _header(reader: Reader, context: BatchContext) -> RecordHeader:
     start = reader.pos
     size = reader.varint("keyLength")
     if size < 0:  # R21, R22
@@ -211,7 +211,7 @@ def _header(reader: Reader, context: Shape) -> Header:
     return key, value
 
 
-def _check_utf8(reader: Reader, context: Shape, key: bytes, at: int) -> None:
+def _check_utf8(reader: Reader, context: BatchContext, key: bytes, at: int) -> None:
     """Add a remark on a header key that is not UTF-8: Kafka reads U+FFFD, the value keeps the bytes (R24)."""
     try:
         key.decode()
@@ -224,8 +224,8 @@ def _check_utf8(reader: Reader, context: Shape, key: bytes, at: int) -> None:
 # --- writing ---
 
 
-def write_all(writer: Writer, records: tuple[Record, ...]) -> None:
-    """Write the records. `offset`, `timestamp` and `control` are computed fields and are ignored."""
+def write_records(writer: Writer, records: tuple[Record, ...]) -> None:
+    """Write the records. `offset`, `timestamp` and `control_record` are computed fields and are ignored."""
     scope = writer.scope
     for index, record in enumerate(records):
         writer.scope = (scope, "records", index)

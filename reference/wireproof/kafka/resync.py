@@ -8,50 +8,55 @@ if another entry, or the end of the bytes, follows at the position that it gives
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC, announced
-from wireproof.kafka.scan import CRC_WORK, ENTRY_MOST, MAGIC, MAGIC_AT
+from wireproof.kafka.scan import CRC_BYTES_PER_BYTE, MAGIC_AT, MAX_ENTRY, SIZE_AND_MAGIC
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MIN_SIZE_BY_MAGIC,
+    peek_size_and_magic,
+)
 from wireproof.wire.checksums import crc32, crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
-FAR: Final = 1 << 32
+MAX_OFFSET_GAP: Final = 1 << 32
 """Upper bound of the difference of two offsets in one segment: its indexes store 32 bits."""
 
-NEXT: Final = 1 << 20
-"""Bytes after an entry that the caller gives to `resumed`; usually the next entry is whole in them."""
+LOOKAHEAD: Final = 1 << 20
+"""Bytes after an entry that the caller gives to `damaged_length`; usually the next entry is whole in them."""
 
 
-def resumed(data: bytes, length: int, options: Options) -> int:
+def damaged_length(data: bytes, length: int, options: Options) -> int:
     """Return the size of the damaged part at the beginning of `data`; 0 if the size field may be right.
 
     Args:
-        data: the entry that was rejected or is cut, and up to `NEXT` bytes after it.
+        data: the entry that was rejected or is cut, and up to `LOOKAHEAD` bytes after it.
         length: the size of the item that the scan made of it.
         options: `max_message` limits the size of an entry.
     """
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    total = _total(data, 0, most)
+    max_size = MAX_ENTRY if options.max_message is None else options.max_message
+    total = _total(data, 0, max_size)
     if total == 0:  # the size is invalid, so the scan already searched for the next entry
         return 0
-    if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, most)):
+    if total == len(data) or (total < len(data) and _later(data, 0, total) and _total(data, total, max_size)):
         return 0
-    if total > len(data) > THROUGH_MAGIC and _has_valid_crc(data, 0, len(data)):
+    if total > len(data) > HEADER_SIZE_UP_TO_MAGIC and _has_valid_crc(data, 0, len(data)):
         return len(data)
-    return next(_later_entries(data, length, most), 0)
+    return next(_later_entries(data, length, max_size), 0)
 
 
-def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
+def two_entries_begin_at(read: Callable[[int, int], bytes], at: int, options: Options) -> bool:
     """Return True if two entries with valid checksums and increasing offsets begin at `at`, back to back.
 
     Args:
         read: returns the bytes at a position, up to a length.
         at: the position where a scan ended a run of garbage.
-        options: as for `resumed`.
+        options: as for `damaged_length`.
     """
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    total = _total(read(at, THROUGH_MAGIC), 0, most)
-    following = _total(read(at + total, THROUGH_MAGIC), 0, most) if total else 0
+    max_size = MAX_ENTRY if options.max_message is None else options.max_message
+    total = _total(read(at, HEADER_SIZE_UP_TO_MAGIC), 0, max_size)
+    following = _total(read(at + total, HEADER_SIZE_UP_TO_MAGIC), 0, max_size) if total else 0
     if not following:
         return False
     data = read(at, total + following)
@@ -59,28 +64,28 @@ def certain(read: Callable[[int, int], bytes], at: int, options: Options) -> boo
     return whole and _has_valid_crc(data, 0, total) and _has_valid_crc(data, total, total + following)
 
 
-def _later_entries(data: bytes, length: int, most: int) -> Iterator[int]:
+def _later_entries(data: bytes, length: int, max_size: int) -> Iterator[int]:
     """Yield the positions before `length` of entries with a valid checksum that belong to the log.
 
     A batch may also be part of a value of the damaged entry. An entry belongs to the log if its offset is the
     next one after the damaged entry, or if it is later and another whole entry follows.
     """
     spent = 0
-    for found in MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
+    for found in SIZE_AND_MAGIC.finditer(data, 1 + MAGIC_AT, min(len(data), length + MAGIC_AT)):
         at = found.start() - MAGIC_AT
-        total = _total(data, at, most)
-        if not total or at + total > len(data) or spent + total > most + CRC_WORK * at:
+        total = _total(data, at, max_size)
+        if not total or at + total > len(data) or spent + total > max_size + CRC_BYTES_PER_BYTE * at:
             continue
         spent += total
-        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, most):
+        if _has_valid_crc(data, at, at + total) and _belongs_to_log(data, at, at + total, max_size):
             yield at
 
 
-def _belongs_to_log(data: bytes, at: int, end: int, most: int) -> bool:
+def _belongs_to_log(data: bytes, at: int, end: int, max_size: int) -> bool:
     """Return True if the entry from `at` to `end` belongs to the log: see `_later_entries`."""
-    total = _total(data, end, most)
+    total = _total(data, end, max_size)
     if _offset(data, at) == _last_offset(data) + 1:
-        return total > 0 or end + THROUGH_MAGIC > len(data)
+        return total > 0 or end + HEADER_SIZE_UP_TO_MAGIC > len(data)
     later = _later(data, at, end) if total else False
     return later and end + total <= len(data) and _has_valid_crc(data, end, end + total)
 
@@ -96,18 +101,18 @@ def _last_offset(data: bytes) -> int:
 
 
 def _later(data: bytes, at: int, other: int) -> bool:
-    """Return True if the offset at `other` is after the one at `at`, by less than `FAR`."""
-    return 0 < _offset(data, other) - _offset(data, at) < FAR
+    """Return True if the offset at `other` is after the one at `at`, by less than `MAX_OFFSET_GAP`."""
+    return 0 < _offset(data, other) - _offset(data, at) < MAX_OFFSET_GAP
 
 
-def _total(data: bytes, at: int, most: int) -> int:
+def _total(data: bytes, at: int, max_size: int) -> int:
     """Return the size in bytes that the entry at `at` claims; 0 if no entry can begin there."""
     try:
-        frame = announced(Reader(data, pos=at), most)
+        prefix = peek_size_and_magic(Reader(data, pos=at), max_size)
     except Rejected:
         return 0
-    fits = frame is not None and frame.total - OVERHEAD >= LEAST[frame.magic]
-    return frame.total if frame is not None and fits else 0
+    fits = prefix is not None and prefix.total - LOG_OVERHEAD >= MIN_SIZE_BY_MAGIC[prefix.magic]
+    return prefix.total if prefix is not None and fits else 0
 
 
 def _has_valid_crc(data: bytes, at: int, end: int) -> bool:

@@ -5,9 +5,9 @@
   begins. The garbage then ends at the next position of a whole entry with a valid CRC, or at the end.
 * An entry that is cut by the end of the stream is the tail. There is at most one, and it is the last item.
 
-Memory: one entry and one chunk at most, because a size above `ENTRY_MOST` (or the option `max_message`) is
+Memory: one entry and one chunk at most, because a size above `MAX_ENTRY` (or the option `max_message`) is
 invalid. Time: linear. During the search for the next entry each byte is read once. Checksums of candidates
-may read `CRC_WORK` bytes for each byte that was skipped, and `ENTRY_MOST` bytes more.
+may read `CRC_BYTES_PER_BYTE` bytes for each byte that was skipped, and `MAX_ENTRY` bytes more.
 Candidates beyond that are skipped: otherwise input of nothing but starts of entries would take quadratic
 time.
 """
@@ -18,35 +18,40 @@ from struct import Struct
 from typing import Final
 
 from wireproof.kafka import entry
-from wireproof.kafka.frame import OVERHEAD, THROUGH_MAGIC, announced, measure
+from wireproof.kafka.size_and_magic import (
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    peek_size_and_magic,
+    peek_whole_entry,
+)
 from wireproof.wire.checksums import crc32, crc32c
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
-ENTRY_MOST: Final = 64 * 1024 * 1024
+MAX_ENTRY: Final = 64 * 1024 * 1024
 """Default limit for the size of an entry in bytes."""
 
-CRC_WORK: Final = 8
+CRC_BYTES_PER_BYTE: Final = 8
 """Bytes that checksums of candidates may read for each byte that was skipped."""
 
-MAGIC_AT: Final = THROUGH_MAGIC - 1
+MAGIC_AT: Final = HEADER_SIZE_UP_TO_MAGIC - 1
 """Position of the magic in an entry."""
 
-NONE: Final = -1
+NO_CANDIDATE: Final = -1
 """The position that means: no candidate."""
 
-SIZE: Final = Struct(">I")
+SIZE_STRUCT: Final = Struct(">I")
 
-MAGIC: Final = re.compile(
+SIZE_AND_MAGIC: Final = re.compile(
     rb"(?<=\0\0\0[\x0e-\xff].{4}|\0\0[^\0].{5}|\0[^\0].{6}|[\x01-\x7f].{7})[\0-\2]", re.DOTALL
 )
 """A magic of 0 to 2, 4 bytes after a size of 14 or more."""
 
 
-class Source:
+class StreamBuffer:
     """The bytes of a stream that belong to no item yet.
 
     Attributes:
@@ -79,44 +84,44 @@ class Source:
 
 def scan(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
     """Yield the items of a stream in order; positions in remarks are relative to the start of the frame."""
-    source = Source(chunks)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
+    source = StreamBuffer(chunks)
+    max_size = MAX_ENTRY if options.max_message is None else options.max_message
     while source.need(1):
-        yield _next(source, most, options)
+        yield _next(source, max_size, options)
 
 
-def _next(source: Source, most: int, options: Options) -> Item:
-    source.need(THROUGH_MAGIC)
+def _next(source: StreamBuffer, max_size: int, options: Options) -> Item:
+    source.need(HEADER_SIZE_UP_TO_MAGIC)
     try:
-        frame = announced(Reader(bytes(source.data[:THROUGH_MAGIC])), most)
-        if frame is None or not source.need(frame.total):
+        prefix = peek_size_and_magic(Reader(bytes(source.data[:HEADER_SIZE_UP_TO_MAGIC])), max_size)
+        if prefix is None or not source.need(prefix.total):
             return _without_value(source, "tail", len(source.data))
-        reader = Reader(bytes(source.data[: frame.total]), budget=Budget(options.max_output))
-        measure(reader, most)
+        reader = Reader(bytes(source.data[: prefix.total]), budget=Budget(options.max_output))
+        peek_whole_entry(reader, max_size)
     except Rejected as rejected:
-        return _garbage(source, most, rejected.cls)
+        return _garbage(source, max_size, rejected.cls)
     try:
-        value = entry.read(reader, frame, options)
+        value = entry.read(reader, prefix, options)
     except Rejected as rejected:
-        return _without_value(source, "garbage", frame.total, rejected.cls)
-    item = Item("frame", source.at, frame.total, value, remarks=tuple(reader.remarks))
-    source.drop(frame.total)
+        return _without_value(source, "garbage", prefix.total, rejected.cls)
+    item = Item("frame", source.at, prefix.total, value, remarks=tuple(reader.remarks))
+    source.drop(prefix.total)
     return item
 
 
-def _without_value(source: Source, kind: str, length: int, cls: RejectClass | None = None) -> Item:
+def _without_value(source: StreamBuffer, kind: str, length: int, cls: RejectClass | None = None) -> Item:
     """Return the next `length` bytes as garbage or tail, and remove them from `source`."""
     item = Item("tail" if kind == "tail" else "garbage", source.at, length, cls=cls)
     source.drop(length)
     return item
 
 
-def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
+def _garbage(source: StreamBuffer, max_size: int, cls: RejectClass) -> Item:
     """Return the garbage up to the next entry, at least one byte, and remove it from `source`."""
     start, spent, position = source.at, 0, 1
-    while (position := _candidate(source, position, most)) != NONE:
-        total = _size(source.data, position) + OVERHEAD
-        if spent + total <= most + CRC_WORK * (source.at + position - start):
+    while (position := _candidate(source, position, max_size)) != NO_CANDIDATE:
+        total = _size(source.data, position) + LOG_OVERHEAD
+        if spent + total <= max_size + CRC_BYTES_PER_BYTE * (source.at + position - start):
             source.drop(position)
             position = 0
             if source.need(total):
@@ -127,28 +132,28 @@ def _garbage(source: Source, most: int, cls: RejectClass) -> Item:
     return Item("garbage", start, source.at - start, cls=cls)
 
 
-def _candidate(source: Source, position: int, most: int) -> int:
+def _candidate(source: StreamBuffer, position: int, max_size: int) -> int:
     """Return the next position in `source.data` where an entry may begin.
 
-    Return `NONE` at the end of the stream; all bytes are then removed from `source`.
+    Return `NO_CANDIDATE` at the end of the stream; all bytes are then removed from `source`.
     """
     while True:
-        found = MAGIC.search(source.data, position + MAGIC_AT)
+        found = SIZE_AND_MAGIC.search(source.data, position + MAGIC_AT)
         if found is None:
             source.drop(max(len(source.data) - MAGIC_AT, position))
             position = 0
-            if not source.need(THROUGH_MAGIC):
+            if not source.need(HEADER_SIZE_UP_TO_MAGIC):
                 source.drop(len(source.data))
-                return NONE
+                return NO_CANDIDATE
             continue
         position = found.start() - MAGIC_AT
-        if _size(source.data, position) <= most:
+        if _size(source.data, position) <= max_size:
             return position
         position += 1
 
 
 def _size(data: bytearray, position: int) -> int:
-    size: int = SIZE.unpack_from(data, position + 8)[0]
+    size: int = SIZE_STRUCT.unpack_from(data, position + 8)[0]
     return size
 
 

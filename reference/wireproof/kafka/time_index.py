@@ -13,10 +13,18 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.companion import REBUILD, Finding, Rows, holding, odd, out_of_sight, rows
-from wireproof.kafka.segment import NO_TIMESTAMP, Head, Segment
+from wireproof.kafka.index_file import (
+    REBUILD,
+    IndexFinding,
+    RawEntries,
+    check_extra_bytes,
+    entry_with_offset,
+    is_past_readable_end,
+    split_entries,
+)
+from wireproof.kafka.segment_headers import NO_TIMESTAMP, EntryHeader, SegmentHeaders
 
-ENTRY: Final = Struct(">qi")
+ENTRY_STRUCT: Final = Struct(">qi")
 
 
 @frozen
@@ -41,69 +49,71 @@ class TimeIndex:
     """The entries of a time index."""
 
     entries: tuple[TimeEntry, ...]
-    raw: Rows
+    raw: RawEntries
 
 
 def read(data: bytes, base: int) -> TimeIndex:
     """Read the time index of a segment with the base offset `base`; raise nothing."""
-    raw = rows(data, ENTRY.size)
+    raw = split_entries(data, ENTRY_STRUCT.size)
     entries = []
     for number, row in enumerate(raw.rows):
-        timestamp, relative = ENTRY.unpack(row)
-        entries.append(TimeEntry(number * ENTRY.size, timestamp, relative, base + relative))
+        timestamp, relative = ENTRY_STRUCT.unpack(row)
+        entries.append(TimeEntry(number * ENTRY_STRUCT.size, timestamp, relative, base + relative))
     return TimeIndex(tuple(entries), raw)
 
 
-def alone(index: TimeIndex) -> Iterator[Finding]:
+def check_alone(index: TimeIndex) -> Iterator[IndexFinding]:
     """Check the entries without the log: Kafka's `maybeAppend` takes later timestamps, no lower offsets."""
-    yield from odd(index.raw, ENTRY.size)
+    yield from check_extra_bytes(index.raw, ENTRY_STRUCT.size)
     before: TimeEntry | None = None
     for entry in index.entries:
         at, timestamp = entry.at, entry.timestamp
         if entry.relative < 0:
             text = f"relative offset {entry.relative} is below the base offset of the segment"
-            yield Finding(at + 8, text)
+            yield IndexFinding(at + 8, text)
         if timestamp < 0:
-            yield Finding(at, f"timestamp {timestamp}: Kafka writes no entry without a timestamp")
+            yield IndexFinding(at, f"timestamp {timestamp}: Kafka writes no entry without a timestamp")
         if before is not None and timestamp <= before.timestamp:
-            yield Finding(at, f"timestamp {timestamp} is not above {before.timestamp}, the one before it")
+            yield IndexFinding(
+                at, f"timestamp {timestamp} is not above {before.timestamp}, the one before it"
+            )
         if before is not None and entry.offset < before.offset:
-            yield Finding(at + 8, f"offset {entry.offset} is below {before.offset}, the one before it")
+            yield IndexFinding(at + 8, f"offset {entry.offset} is below {before.offset}, the one before it")
         before = entry
 
 
-def against(index: TimeIndex, segment: Segment) -> Iterator[Finding]:
+def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[IndexFinding]:
     """Check the entries against the log; with a wrong entry a search by time misses records."""
     latest = list(accumulate((head.timestamp for head in segment.heads), max, initial=NO_TIMESTAMP))
     numbers = {head.position: number for number, head in enumerate(segment.heads)}
     for entry in index.entries:
-        head = holding(segment, entry.offset)
+        head = entry_with_offset(segment, entry.offset)
         if head is not None:
             yield from _timestamp(entry, head, latest[numbers[head.position]])
-        elif out_of_sight(segment, entry.offset):
+        elif is_past_readable_end(segment, entry.offset):
             text = f"offset {entry.offset} cannot be checked: the log ends at {segment.end}, {segment.why}"
-            yield Finding(entry.at + 8, text, "look at the log: wireproof explain", wrong=False)
+            yield IndexFinding(entry.at + 8, text, "look at the log: wireproof explain", wrong=False)
         else:
-            yield Finding(entry.at + 8, f"no entry of the log holds offset {entry.offset}")
+            yield IndexFinding(entry.at + 8, f"no entry of the log holds offset {entry.offset}")
     yield from _last(index, latest[-1], segment)
 
 
-def _timestamp(entry: TimeEntry, head: Head, before: int) -> Iterator[Finding]:
+def _timestamp(entry: TimeEntry, head: EntryHeader, before: int) -> Iterator[IndexFinding]:
     """Check the timestamp: it must be that of the batch, and no earlier batch may have a later one."""
     text = f"timestamp {entry.timestamp}"
     if head.timestamp != entry.timestamp:
         text += f", but the entry of the log that holds offset {entry.offset} has {head.timestamp}"
-        yield Finding(entry.at, text)
+        yield IndexFinding(entry.at, text)
     elif before > entry.timestamp:
         text += f" is not the greatest up to offset {entry.offset}: an earlier entry of the log has {before}"
-        yield Finding(entry.at, text)
+        yield IndexFinding(entry.at, text)
 
 
-def _last(index: TimeIndex, latest: int, segment: Segment) -> Iterator[Finding]:
+def _last(index: TimeIndex, latest: int, segment: SegmentHeaders) -> Iterator[IndexFinding]:
     """Check the last entry of a closed segment, whose index has no allocated entries left."""
     last = index.entries[-1].timestamp if index.entries else NO_TIMESTAMP
     if not index.raw.tail and not segment.why and last < latest:
-        at = len(index.entries) * ENTRY.size
+        at = len(index.entries) * ENTRY_STRUCT.size
         text = f"a closed segment ends with its greatest timestamp, {latest}; the last one here is {last}"
         then = f"retention by time uses the last entry: if the segment is closed, {REBUILD}"
-        yield Finding(at, text, then, wrong=False)
+        yield IndexFinding(at, text, then, wrong=False)

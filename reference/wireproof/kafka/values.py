@@ -7,13 +7,13 @@ an int8 elsewhere.
 
 from attrs import frozen, resolve_types
 
-from wireproof.wire.values import camel
+from wireproof.wire.json_values import camel_case
 
-Header = tuple[bytes, bytes | None]
+RecordHeader = tuple[bytes, bytes | None]
 """Key and value of a record header: kafka.md §1.3. The key is the raw bytes, also if they are not UTF-8."""
 
 
-@camel
+@camel_case
 @frozen
 class Endpoint:
     """An address of a KRaft voter: kafka.md §1.9, type 6."""
@@ -23,7 +23,7 @@ class Endpoint:
     port: int
 
 
-@camel
+@camel_case
 @frozen
 class Voter:
     """A KRaft voter: kafka.md §1.9, types 2 and 6. Fields that its type or version does not have are None."""
@@ -35,7 +35,7 @@ class Voter:
     max_version: int | None = None
 
 
-@camel
+@camel_case
 @frozen
 class Control:
     """The content of a control record: kafka.md §1.9. Fields that its type does not have are None.
@@ -59,7 +59,7 @@ class Control:
     kraft_version: int | None = None
 
 
-@camel
+@camel_case
 @frozen
 class Record:
     """A record of a batch: kafka.md §1.3.
@@ -76,13 +76,13 @@ class Record:
     offset_delta: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[Header, ...]
+    headers: tuple[RecordHeader, ...]
     offset: int = 0
     timestamp: int = 0
     control: Control | None = None
 
 
-@camel
+@camel_case
 @frozen
 class RecordBatch:
     """A v2 batch: kafka.md §1.1. Length, CRC and count are computed and not part of the value."""
@@ -100,7 +100,7 @@ class RecordBatch:
     records: tuple[Record, ...]
 
 
-@camel
+@camel_case
 @frozen
 class Message:
     """A v0 or v1 message, or a wrapper around compressed messages: kafka.md §2.1, §2.2.
@@ -121,13 +121,13 @@ class Message:
 resolve_types(Message)  # a field names the class itself; the JSON form needs the class, not its name
 
 
-Entry = RecordBatch | Message
+LogEntry = RecordBatch | Message
 """One entry of a log."""
 
 
-@camel
+@camel_case
 @frozen
 class Log:
     """Entries one after another, as in a fetch response or a segment file: kafka.md §2.4."""
 
-    batches: tuple[Entry, ...]
+    batches: tuple[LogEntry, ...]

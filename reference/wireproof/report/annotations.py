@@ -1,11 +1,11 @@
-"""Findings as annotations of a workflow: one `::error` line each. Design, section 5."""
+"""Findings as annotations of a GitHub workflow: one `::error` line for each."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from wireproof.report.failure import replay
 from wireproof.report.groups import Group, groups
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.streams import Stream
 
@@ -14,7 +14,7 @@ MOST: Final = 10
 
 
 def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
-    """The lines, the last of which tells how many findings have none."""
+    """Return the lines; the last one counts the findings that have no line."""
     found = groups(stream, overlays)
     kept = found if len(found) <= MOST else found[: MOST - 1]
     lines = [_line(group, stream) for group in kept]
@@ -31,10 +31,10 @@ def _line(group: Group, stream: Stream) -> str:
 
 
 def _message(text: str) -> str:
-    """The escapes of a workflow command's message."""
-    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Escape the message of a workflow command."""
+    return escape_unsafe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """The escapes of its properties, which end at a colon or comma."""
+    """Escape a property of a workflow command, which ends at a colon or comma."""
     return _message(text).replace(":", "%3A").replace(",", "%2C")

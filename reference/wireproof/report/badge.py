@@ -1,4 +1,4 @@
-"""Badges as the JSON that badge services read (`schemaVersion` 1). Design, section 5.
+"""Badges as the JSON that badge services read (`schemaVersion` 1), see `architecture.md#events`.
 
 A badge counts the cases that pass of those that were judged. What the implementation does not claim is in
 neither number, and the badge says how much that is.
@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.report.groups import counts, groups
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
 from wireproof.trial.verify import head
@@ -24,7 +24,7 @@ OUTSIDE = ("unsupported", "not-run")
 
 
 def badge(stream: Stream, about: str = "", chain: str = "") -> str:
-    """The badge of a run, or of the part `about` of one whose chain ends in `chain`.
+    """Return the badge of a run, or of its part `about`, whose last digest is `chain`.
 
     The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
     they do not know.
@@ -32,12 +32,14 @@ def badge(stream: Stream, about: str = "", chain: str = "") -> str:
     message, colour = _said(stream)
     if stream.complete:
         message += f", run {(chain or head(stream))[:8]}"
-    label = visible(" ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about))))
+    label = escape_unsafe(
+        " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
+    )
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 
 def badges(stream: Stream, profile: Profile) -> Iterator[tuple[str, str]]:
-    """A badge for each format, revision and profile of a run: the name of its file, and its text."""
+    """Yield the file name and the text of a badge for each format, revision and profile of a run."""
     parts: dict[tuple[str, str], list[CaseEvent]] = {}
     for event in stream.cases:
         parts.setdefault((event.joined, profile(event)), []).append(event)
@@ -64,7 +66,7 @@ def _apart(seen: dict[str, int]) -> str:
 
 
 def file_of(streams: Sequence[Stream], number: int) -> str:
-    """The folder of a run's badges: its adapter's name, with its number where the name is not its own."""
+    """Return the folder of a run's badges: the name of its adapter, numbered if another run has that name."""
     name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in streams[number].run.adapter)
     name = name[:LONGEST].strip(".") or "adapter"
     names = [stream.run.adapter for stream in streams]

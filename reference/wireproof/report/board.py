@@ -85,5 +85,5 @@ class Board:
 
 
 def colour(verdict: str) -> str:
-    """The class of a verdict: `pass`, `info`, `mild`, `dim` or `bad`."""
+    """Return the CSS class of a verdict: `pass`, `info`, `mild`, `dim` or `bad`."""
     return _COLOURS.get(verdict, "bad")

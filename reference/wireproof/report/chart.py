@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 
 WIDTH: Final = 960
 LEFT: Final = 250
@@ -52,7 +52,7 @@ class Chart:
 
 
 def svg(chart: Chart) -> str:
-    """The chart as a figure."""
+    """Render the chart as an HTML figure."""
     source = files("wireproof.report").joinpath("templates/chart.html").read_text(encoding="utf-8")
     height = len(chart.lanes) * (LANE + GAP) + 20
     return Template(source).substitute(
@@ -86,4 +86,4 @@ def _lane(row: int, lane: Lane) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(escape_unsafe(text))

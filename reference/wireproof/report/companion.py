@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import fields
 
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.companions import Checked
 
 MOST: Final = 40
@@ -23,16 +23,16 @@ def lines(one: Checked) -> Iterator[str]:
 
 
 def verdicts(found: Sequence[Checked]) -> Iterator[str]:
-    """Findings and verdict of some companions, and at the end what to do next, once."""
+    """Yield the findings and the verdict of each index file, and once at the end what to do next."""
     for one in found:
-        yield from map(visible, (*one.lines(), one.verdict()))
+        yield from map(escape_unsafe, (*one.lines(), one.verdict()))
     yield from _advice(found)
 
 
 def findings(found: Sequence[Checked]) -> Iterator[str]:
-    """Findings of some companions, and at the end what to do next, once."""
+    """Yield the findings of index files, and once at the end what to do next."""
     for one in found:
-        yield from map(visible, one.lines())
+        yield from map(escape_unsafe, one.lines())
     yield from _advice(found)
 
 
@@ -42,7 +42,7 @@ def _advice(found: Sequence[Checked]) -> Iterator[str]:
 
 
 def _table(entries: Sequence[Any]) -> Iterator[str]:
-    """A row an entry, a column a field."""
+    """Yield a row for each entry, with a column for each field."""
     if not entries:
         return
     names = [field.name for field in fields(type(entries[0]))]

@@ -14,8 +14,8 @@ from wireproof.cases.case import Accept, Case, Value
 from wireproof.report.excerpt import data_of, layout_of, wire_range
 from wireproof.report.fieldtree import Line, by_path, innermost, placed
 from wireproof.trial.show import short_expect
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import FieldSpan
 
 MOST_BYTES: Final = 1024
 """Bytes of a case that are shown; more are counted."""
@@ -26,7 +26,7 @@ MOST_FIELDS: Final = 200
 MOST_TEXT: Final = 4000
 """Characters of a value to encode that are shown."""
 
-Placed: TypeAlias = tuple[Line, Span | None]
+Placed: TypeAlias = tuple[Line, FieldSpan | None]
 """A line of a tree and the field that it shows; a heading shows none."""
 
 
@@ -58,7 +58,7 @@ class Detail:
     text: str
     tree: tuple[Placed, ...]
     more: bool = False
-    refused: At | None = None
+    refused: Position | None = None
 
     @property
     def want(self) -> str:
@@ -70,8 +70,8 @@ class Detail:
         """The tree without its fields."""
         return [line for line, _ in self.tree]
 
-    def mark(self, at: At | None, path: str = "") -> Mark:
-        """The field at a position, or else the one with that path; else the refusal."""
+    def mark(self, at: Position | None, path: str = "") -> Mark:
+        """Return the field at a position, or else the one with that path, or else the refusal."""
         spans = [span for _, span in self.tree if span is not None]
         span = innermost(spans, at) or by_path(spans, path)
         start, end = wire_range(span, at)
@@ -80,7 +80,7 @@ class Detail:
         return Mark(line, *((start, min(end, len(self.data))) if inside else (-1, -1)))
 
 
-def _here(line: Line, own: Span | None, span: Span | None) -> bool:
+def _here(line: Line, own: FieldSpan | None, span: FieldSpan | None) -> bool:
     """Whether a line is that of the field, or where there is no field that of the refusal."""
     return line.marked if span is None else own is span
 
@@ -96,19 +96,19 @@ def detail(case: Case) -> Detail:
 
 
 def shown_bytes(case: Case) -> bytes:
-    """The bytes of a case; of an encode, the first of those that are acceptable."""
+    """Return the bytes of a case; for an encode, the first acceptable ones."""
     if isinstance(case.input, Value):
         return case.expect.data[0] if isinstance(case.expect, Accept) and case.expect.data else b""
     return data_of(case) or b""
 
 
 def _written(case: Case, text: str) -> Detail:
-    """An encode: what is to be written, and the bytes that it may become."""
+    """Show an encode: the value to be written and the acceptable bytes."""
     data = shown_bytes(case)
     tree: list[Placed] = []
     if data and case.joined in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)
-        tree = list(placed(formats.layout(formats.FORMATS[case.joined], data, options)))
+        tree = list(placed(formats.decode_with_trace(formats.FORMATS[case.joined], data, options)))
     return _made(case, data, text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…", tree)
 
 

@@ -1,4 +1,4 @@
-"""Two runs, case by case: what was fixed, what broke, what changed. Design, section 5."""
+"""The comparison of two runs, case by case: fixed, broken and changed."""
 
 from attrs import frozen
 
@@ -42,7 +42,7 @@ class Diff:
     partial: bool = False
 
     def lines(self) -> list[str]:
-        """The changes as text, the worst first."""
+        """Return the changes as lines of text, the worst first."""
         parts = ("broken", "removed", "changed", "fixed", "added")
         rows = [f"{name:<8} {change}" for name in parts for change in getattr(self, name)]
         note = ["incomplete: a case that is missing may only not have been run"] if self.partial else []
@@ -50,7 +50,7 @@ class Diff:
 
 
 def diff(before: Stream, after: Stream) -> Diff:
-    """What changed from one run to the next."""
+    """Compare two runs of an adapter."""
     old = {event.id: event for event in before.cases}
     new = {event.id: event for event in after.cases}
     rows: dict[str, list[Change]] = {}

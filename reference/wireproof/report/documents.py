@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 import wireproof
-from wireproof.files import read_text
+from wireproof.files import read_limited_text
 
 MOST: Final = 16 * 1024 * 1024
 """Bytes of a document."""
@@ -100,7 +100,7 @@ def folder() -> Path:
 def documents() -> Mapping[str, Document]:
     """Return the documents by name, those for a newcomer and the specifications alike."""
     paths = sorted(folder().glob("*.md"))
-    return {path.stem: Document(path.stem, read_text(path, MOST)) for path in paths}
+    return {path.stem: Document(path.stem, read_limited_text(path, MOST)) for path in paths}
 
 
 # --- a page ---

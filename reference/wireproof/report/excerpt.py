@@ -7,10 +7,10 @@ from attrs import frozen
 from wireproof import formats
 from wireproof.cases.autopsy import autopsy
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.formats import Layout
+from wireproof.formats import TracedDecode
 from wireproof.report.fieldtree import by_path, innermost
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Span
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import FieldSpan
 
 ROW: Final = 16
 """Bytes of an excerpt."""
@@ -25,7 +25,7 @@ class Excerpt:
 
 
 def data_of(case: Case) -> bytes | None:
-    """The bytes that a case is about; an encode has none before it is run."""
+    """Return the bytes of a case; an encode has none before it is run."""
     match case.input:
         case Data(data):
             return data
@@ -35,8 +35,8 @@ def data_of(case: Case) -> bytes | None:
             return None
 
 
-def layout_of(case: Case) -> Layout | None:
-    """The layout of a case's bytes by the reference; None for an encode or a format that is not here."""
+def layout_of(case: Case) -> TracedDecode | None:
+    """Return the reference's layout of a case's bytes; None for an encode or an unknown format."""
     data = data_of(case)
     if data is None or case.joined not in formats.FORMATS:
         return None
@@ -44,8 +44,8 @@ def layout_of(case: Case) -> Layout | None:
     return autopsy(row, data, case.held_to)
 
 
-def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
-    """The bytes at the position, or at the field `path`; None where neither is known."""
+def excerpt(case: Case, at: Position | None, path: str = "", twin: Case | None = None) -> Excerpt | None:
+    """Return the bytes around a position or the field `path`; None if neither is known."""
     data, layout = data_of(case), layout_of(case)
     if not data or layout is None:
         return None
@@ -58,8 +58,8 @@ def excerpt(case: Case, at: At | None, path: str = "", twin: Case | None = None)
     return Excerpt(row, " " * column + "^^ " + _said(name, span, start, data, twin))
 
 
-def wire_range(span: Span | None, at: At | None) -> tuple[int, int]:
-    """The wire bytes to mark; of a field in unpacked bytes, where its region begins."""
+def wire_range(span: FieldSpan | None, at: Position | None) -> tuple[int, int]:
+    """Return the range of wire bytes to mark; for decompressed bytes, the start of their region."""
     if span is not None and not span.space:
         return span.start, max(span.end, span.start + 1)
     place = span.at if span is not None else at
@@ -82,7 +82,7 @@ def _row(data: bytes, start: int, end: int) -> tuple[str, int]:
     return text + ("│" if end == stop else " …" if stop < len(data) else ""), column
 
 
-def _said(name: str, span: Span | None, start: int, data: bytes, twin: Case | None) -> str:
+def _said(name: str, span: FieldSpan | None, start: int, data: bytes, twin: Case | None) -> str:
     parts = [name or f"byte {start}"]
     if span is not None and span.space:
         parts.append(f"in the bytes unpacked from here, at {span.at}")

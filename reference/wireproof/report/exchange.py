@@ -1,4 +1,4 @@
-"""An exchange for a person: who reads whose bytes how, who stands apart, what the older formats lose.
+"""The results of `interop` for a person: the matrix, the disagreements, and the losses of older formats.
 
 Plain text for the terminal, and the same as parts of the HTML page, whose matrix is that of any run.
 """
@@ -18,7 +18,7 @@ from wireproof.report.groups import counts
 from wireproof.report.html import Board, Column, Page, drawn
 from wireproof.report.matrix import matrix
 from wireproof.report.terminal import plain
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.exchange import Exchanged, Written
 from wireproof.trial.laws import Held, Loss
 from wireproof.trial.ledger import Ledger, Tally, Token
@@ -28,16 +28,16 @@ from wireproof.trial.understanding import Group
 from wireproof.trial.verdicts import gates
 
 MOST: Final = 12
-"""Findings of one sort that are told, in a row or in all; the rest is counted."""
+"""Findings of one kind that are shown; the rest is counted."""
 
 NAMED: Final = 12
 """Names in one line."""
 
 REFERENCE: Final = "reference"
-"""Whoever wrote some bytes, the reference shows what they say."""
+"""The adapter that shows the meaning of bytes, whichever adapter wrote them."""
 
 WIDEST: Final = 1000
-"""Columns of a terminal that a matrix may want: it is not cut."""
+"""Columns that a matrix may have: it is never cut."""
 
 LEGEND: Final = (
     "=: all read alike; =n: all n that were read; n: so many read wrong; n°: where the format is open"
@@ -46,7 +46,7 @@ LEGEND: Final = (
 
 @frozen
 class Shown:
-    """All that the views are made of."""
+    """The results that both views show."""
 
     exchanged: Exchanged
     ledger: Ledger
@@ -55,12 +55,12 @@ class Shown:
     token: Token
 
     def apart(self, *, wrong: bool) -> list[Group]:
-        """The groups in which somebody fails, or the others, in which the format is open."""
+        """Return the groups in which an adapter fails, or those whose answer the format leaves open."""
         return [group for group in self.groups if _fails(group) == wrong]
 
     @property
     def written_wrong(self) -> list[tuple[str, list[Written]]]:
-        """What each adapter wrote otherwise than it was told, by the way in which it did."""
+        """Return the values that each adapter encoded wrong, grouped by the kind of failure."""
         found: dict[tuple[str, str, str, str], list[Written]] = {}
         for party in self.exchanged.parties:
             for joined, some in party.written.items():
@@ -71,7 +71,7 @@ class Shown:
 
 
 def _fails(group: Group) -> bool:
-    """Whether somebody is wrong: those apart, or most of them all."""
+    """Return whether an adapter is wrong: one of the minority, or the majority."""
     return any(gates(one.read.verdict.name, "must") for one in (group.heard, group.first.majority[0]))
 
 
@@ -80,10 +80,10 @@ def _fails(group: Group) -> bool:
 
 @frozen
 class Sheet:
-    """Producers × readers of one row; a cell is None where nothing was asked.
+    """The matrix of producers and readers of one format; a cell is None if nothing was asked.
 
     Attributes:
-        wrote: how many of the values each producer wrote, and of how many.
+        wrote: the number of values that each producer encoded, and the number that it was asked.
     """
 
     joined: str
@@ -94,7 +94,7 @@ class Sheet:
 
 
 def sheets(shown: Shown) -> Iterator[Sheet]:
-    """One of each row of the exchange."""
+    """Yield a sheet for each format."""
     tallies = shown.ledger.tallies
     specs = [party.spec for party in shown.exchanged.parties]
     written = {party.spec: party.written for party in shown.exchanged.parties}
@@ -115,7 +115,7 @@ def _of(done: int, asked: int) -> str:
 
 
 def _word(tally: Tally | None, wrote: int) -> tuple[str, str]:
-    """A cell and its style: whether all was read alike; else how much of it was not."""
+    """Return the text and the style of a cell: all read alike, or the number of different readings."""
     if tally is None:
         return "–", "dim"
     part = f"/{tally.all}" if tally.all < wrote else ""
@@ -130,7 +130,7 @@ _STYLES: Final = {"dim": "dim", "bad": "red", "mild": "yellow", "pass": "green"}
 
 
 def show(shown: Shown, console: Console) -> None:
-    """Print all of it."""
+    """Print the results."""
     for number, party in enumerate(shown.exchanged.parties, 1):
         console.print(plain(f"{number:>3}  {party.spec} {party.hello.version}"), soft_wrap=True)
     for sheet in sheets(shown):
@@ -139,7 +139,7 @@ def show(shown: Shown, console: Console) -> None:
         console.width = max(console.width, Measurement.get(console, whole, table).maximum)
         console.print(table)
     console.print(plain(LEGEND, "dim"), soft_wrap=True)
-    for line in told(shown):
+    for line in lines_below(shown):
         console.print(plain(line), soft_wrap=True)
 
 
@@ -159,11 +159,11 @@ def _table(sheet: Sheet, specs: list[str]) -> Table:
     return table
 
 
-# --- what is told ---
+# --- the lines below ---
 
 
-def told(shown: Shown) -> Iterator[str]:
-    """The lines below the matrix."""
+def lines_below(shown: Shown) -> Iterator[str]:
+    """Yield the lines below the matrix."""
     for head, wrong in (("APART", True), ("OPEN", False)):
         for joined in shown.exchanged.parcels:
             some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
@@ -221,7 +221,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _laws(shown: Shown) -> Iterator[str]:
-    """The same messages in several revisions: what holds, and what is lost."""
+    """Yield the properties that the same messages keep or lose in several revisions."""
     for loss in shown.losses:
         written = ", ".join(f"{number} as {revision}" for revision, number in loss.written.items())
         yield f"SAME  {loss.producer} wrote the same messages {written}; {_held(shown, loss)}"
@@ -238,7 +238,7 @@ def _laws(shown: Shown) -> Iterator[str]:
 
 
 def _differ(some: list[Held], token: Token) -> Iterator[str]:
-    """Readings of one adapter that differ in one field."""
+    """Yield the readings of one adapter that differ in one field."""
     first = some[0]
     verdict, case = first.verdict, first.parcels[0].case
     producers = _names(list(dict.fromkeys(held.producer for held in some)))
@@ -261,7 +261,7 @@ def _held(shown: Shown, loss: Loss) -> str:
 
 
 def page(shown: Shown, page: Page) -> str:
-    """The whole HTML file: the matrix of producers and readers above the one of every case."""
+    """Render the HTML file: the matrix of producers and readers, then the matrix of all cases."""
     streams = shown.ledger.streams
     columns = [Column(stream.run, counts(stream), stream.complete, by_id=False) for stream in streams]
     about = f"{_number(shown.exchanged.ask.count, 'value')} of each format, seed {shown.exchanged.ask.seed}"
@@ -281,8 +281,8 @@ def _drawn(sheet: Sheet) -> str:
 
 
 def _text_of(shown: Shown) -> str:
-    return f'<pre class="wrap">{_safe(chr(10).join(told(shown)))}</pre>'
+    return f'<pre class="wrap">{_safe(chr(10).join(lines_below(shown)))}</pre>'
 
 
 def _safe(text: str) -> str:
-    return escape(visible(text))
+    return escape(escape_unsafe(text))

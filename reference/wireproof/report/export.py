@@ -24,7 +24,7 @@ from wireproof.cases.page import row_of
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
-from wireproof.wire.values import schema
+from wireproof.wire.json_values import json_schema
 
 READERS: Final = ("read.py", "read.mjs", "read.go", "Read.java", "read.rs")
 
@@ -57,7 +57,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
 
 
 def raw(case: Case) -> bytes | None:
-    """The bytes of a decode, or all chunks of a scan joined; None for an encode."""
+    """Return the bytes of a decode, or the joined chunks of a scan; None for an encode."""
     match case.input:
         case Data(data):
             return data
@@ -68,7 +68,7 @@ def raw(case: Case) -> bytes | None:
 
 
 def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
-    """The JSON object of a line; id and file stand first, for readers without a JSON library."""
+    """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
     row = row_of(case)
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
     told = {"format": case.format, "revision": case.revision}
@@ -95,9 +95,9 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
 
 
 def schemas() -> Iterator[tuple[str, str]]:
-    """The name of each format and the text of its values' JSON Schema."""
+    """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
-        tree: Mapping[str, Any] = schema(row.value, row.joined)
+        tree: Mapping[str, Any] = json_schema(row.value, row.joined)
         yield row.joined.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
 
 

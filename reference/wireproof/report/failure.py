@@ -1,6 +1,7 @@
-"""One failure, whole, in at most 12 lines of plain text. Design, section 5."""
+"""One failure in at most 12 lines of plain text."""
 
 import shlex
+import sys
 from typing import Final
 
 from wireproof.cases.case import Case
@@ -12,14 +13,18 @@ from wireproof.trial.show import LINE, cut
 LINES: Final = 12
 """Lines of a block, its heading included."""
 
-WIDTH: Final = 100
+MARGIN: Final = 10
+"""Characters before the text of a line."""
 
 _EXACT: Final = frozenset({"bytes", "", "replay"})
 """Rows that must stay as they are: the caret stands below its byte, and a token is used whole."""
 
 
-def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
-    """The lines of a failure: what, by which rule, want and got, the bytes, how often, how to replay it."""
+def block(group: Group, run: Run, lookup: Lookup, twins: Lookup, width: int = sys.maxsize) -> list[str]:
+    """Return the lines of a failure: title, rule, want and got, the bytes, how often, and the replay command.
+
+    Lines of text are cut at `width`; bytes and commands stay whole.
+    """
     event = group.first
     case = lookup(event)
     rows = [
@@ -28,42 +33,46 @@ def block(group: Group, run: Run, lookup: Lookup, twins: Lookup) -> list[str]:
         ("want", event.want),
         ("got", event.got),
         ("note", "" if event.text in event.got else event.text),
-        *_bytes(event, case, twins),
+        *_bytes(event, case, twins, width),
         ("like", _like(group)),
         ("replay", replay(event, run)),
     ]
-    body = [f"  {name:<7} {text if name in _EXACT else cut(text, LINE)}" for name, text in rows if text]
+    most = max(MARGIN, min(LINE, width - MARGIN))
+    body = [f"  {name:<7} {text if name in _EXACT else cut(text, most)}" for name, text in rows if text]
     return [heading(event), *body][:LINES]
 
 
 def heading(event: CaseEvent) -> str:
     """Return verdict, id, kind, level and profile, and whether security is at stake."""
-    mark = "  security" if event.secures else ""
-    kind = event.kind or event.verdict
-    return (
-        f"{event.verdict.upper():<5} {event.id:<{WIDTH - 40}} {kind:<15} {event.level} {event.profile}{mark}"
-    )
+    mark = " security" if event.secures else ""
+    kind = f"{event.kind}  " if event.kind else ""
+    return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
 
 
 def replay(event: CaseEvent, run: Run) -> str:
-    """The command that judges the case again."""
+    """Return the command that judges the case again."""
     return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
 
 
 def _rule(event: CaseEvent, case: Case | None) -> str:
-    """The rule and its source."""
+    """Return the rule and its source."""
     source = case.source.document if case is not None else ""
     return "   ".join(part for part in (", ".join(event.rules), source) if part)
 
 
 def _like(group: Group) -> str:
-    """How many more there are, and what hangs on this one."""
+    """Return how many failures are like this one, and how many cases it blocks."""
     more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
-    blocked = f"{group.blocks} refusals stand blocked behind it" if group.blocks else ""
+    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
     return "; ".join(part for part in (more, blocked) if part)
 
 
-def _bytes(event: CaseEvent, case: Case | None, twins: Lookup) -> list[tuple[str, str]]:
-    """Two rows: the bytes, and the caret below them."""
+def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:
+    """Return two rows, the bytes and the caret below them; what is too wide beside the caret has a third."""
     found = excerpt(case, event.at, event.path, twins(event)) if case is not None else None
-    return [] if found is None else [("bytes", found.bytes), ("", found.caret)]
+    if found is None:
+        return []
+    if MARGIN + len(found.caret) <= width or "; " not in found.caret:
+        return [("bytes", found.bytes), ("", found.caret)]
+    caret, _, note = found.caret.partition("; ")
+    return [("bytes", found.bytes), ("", caret), ("", note)]

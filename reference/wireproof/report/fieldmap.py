@@ -1,6 +1,6 @@
 """The byte-field map of a format: every field that any case has, and which values of it are exercised.
 
-Design, section 2, "The layout trace": the fields are those of the trace of every golden case, so a field
+The fields are those of the trace of every golden case, so a field
 that no case has is in no map, and a field of a map has the cases that are counted here.
 """
 
@@ -17,7 +17,7 @@ from wireproof.report.votes import Votes
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import cut
 from wireproof.trial.signature import without_indices
-from wireproof.wire.trace import Span
+from wireproof.wire.trace import FieldSpan
 
 _SIGNED: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "varint": 32, "varlong": 64}
 _UNSIGNED: Final = {
@@ -63,7 +63,7 @@ class Field:
 
 
 def fieldmap(cases: Iterable[Case]) -> Sequence[Field]:
-    """The fields of some cases of one format, in the order in which they were first read."""
+    """Return the fields of cases of one format, in the order in which they were first read."""
     fields: dict[str, Field] = {}
     for case in cases:
         _count(fields, case)
@@ -79,9 +79,9 @@ def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
 
 
 def _own(event: CaseEvent) -> str:
-    """The path of a field in its own format, whatever the case was lifted to."""
+    """Return the path of a field in its own format, also for a case that was wrapped as a stream."""
     row = FORMATS.get(event.joined)
-    lifted = f"{row.lifts_to[2]}[]." if row is not None and row.lifts_to else ""
+    lifted = f"{row.wrapped_by[2]}[]." if row is not None and row.wrapped_by else ""
     return without_indices(event.path).removeprefix(lifted)
 
 
@@ -89,7 +89,7 @@ def _count(fields: dict[str, Field], case: Case) -> None:
     layout = layout_of(case)
     if layout is None:
         return
-    seen: dict[str, list[Span]] = {}
+    seen: dict[str, list[FieldSpan]] = {}
     for span in layout.spans:
         seen.setdefault(without_indices(span.path), []).append(span)
     for path, spans in seen.items():
@@ -101,7 +101,7 @@ def _count(fields: dict[str, Field], case: Case) -> None:
         fields.setdefault(path, Field(path)).remarked.append(case.id)
 
 
-def _counted(field: Field, case: Case, spans: Sequence[Span]) -> None:
+def _counted(field: Field, case: Case, spans: Sequence[FieldSpan]) -> None:
     field.types |= {span.type for span in spans}
     if not isinstance(case.expect, Reject):
         field.valid += 1
@@ -112,7 +112,7 @@ def _counted(field: Field, case: Case, spans: Sequence[Span]) -> None:
         field.edges.append(case.id)
 
 
-def _edge(span: Span) -> bool:
+def _edge(span: FieldSpan) -> bool:
     match span.value:
         case bool():
             return True

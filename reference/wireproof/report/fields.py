@@ -11,8 +11,8 @@ from attrs import define, evolve, field, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.formats import FORMATS, Layout
-from wireproof.wire.trace import Cover, Span
+from wireproof.formats import FORMATS, TracedDecode
+from wireproof.wire.trace import Cover, FieldSpan
 
 SCALARS: Final = {
     "int8": "s1", "int16": "s2be", "int32": "s4be", "int64": "s8be", "uint32": "u4be", "uint16": "u2be",
@@ -82,12 +82,12 @@ class Leaf:
 Part = Struct | Many | Leaf
 
 
-def kept(layout: Layout) -> list[Span]:
-    """The spans of the wire that a layout has: none behind a frame, none within what is packed."""
+def kept(layout: TracedDecode) -> list[FieldSpan]:
+    """Return the spans of wire bytes in a layout: none after the frame, none in compressed data."""
     wire = [span for span in layout.spans if not span.space and span.type not in BEHIND]
     closed = [span for span in wire if span.type not in SCALARS]
     within = tuple(f"{span.path}{sign}" for span in closed for sign in ".[")
-    found: dict[str, Span] = {}
+    found: dict[str, FieldSpan] = {}
     for span in wire:
         if not span.path.startswith(within):
             found.setdefault(span.path, span)
@@ -95,7 +95,7 @@ def kept(layout: Layout) -> list[Span]:
 
 
 def pattern(path: str) -> str:
-    """A path without its indices."""
+    """Return a path without its indices."""
     return re.sub(r"\[\d+\]", "[]", path)
 
 
@@ -112,15 +112,15 @@ class Shapes:
     leaves: frozenset[str]
 
     @classmethod
-    def of(cls, traces: Iterable[Sequence[Span]]) -> "Shapes":
-        """The shapes of some traces."""
+    def of(cls, traces: Iterable[Sequence[FieldSpan]]) -> "Shapes":
+        """Return the shapes of traces."""
         spans = {(pattern(span.path), span.type) for trace in traces for span in trace}
         lists = {path[: sign.start()] for path, _ in spans for sign in re.finditer(r"\[\]", path)}
         leaves = {path for path, kind in spans if kind not in SCALARS and path not in lists}
         return cls(frozenset(lists), frozenset(leaves))
 
-    def tree(self, spans: Iterable[Span]) -> Struct:
-        """The fields of one trace under the groups and lists that their paths name."""
+    def tree(self, spans: Iterable[FieldSpan]) -> Struct:
+        """Arrange the fields of one trace in the groups and lists that their paths name."""
         root = Struct()
         for span in spans:
             here = root
@@ -157,7 +157,7 @@ def _inner(here: Struct, name: str, index: str) -> Struct:
     return many.items[int(index)]
 
 
-def lengths_first(spans: Iterable[Span]) -> bool:
+def lengths_first(spans: Iterable[FieldSpan]) -> bool:
     """Whether the first field of each header is the length of its message."""
     first: dict[str, str] = {}
     for head, inner in (HEADER.findall(span.path)[0] for span in spans if HEADER.match(span.path)):
@@ -165,9 +165,9 @@ def lengths_first(spans: Iterable[Span]) -> bool:
     return set(first.values()) <= {"message_length.key"}
 
 
-def framed(spans: Iterable[Span]) -> list[Span]:
-    """The framing without its protobuf: the length in a header; what follows it and the message as bytes."""
-    found: list[Span] = []
+def framed(spans: Iterable[FieldSpan]) -> list[FieldSpan]:
+    """Return the framing without its protobuf: the header length, then header and message as bytes."""
+    found: list[FieldSpan] = []
     ends: dict[str, int] = {}
     for span in (span for span in spans if not span.space):
         path, inner = span.path.partition("]")[0] + "]", span.path.partition("].")[2]
@@ -176,8 +176,8 @@ def framed(spans: Iterable[Span]) -> list[Span]:
         if inner == "header.message_length.key":
             found.append(evolve(span, path=f"{path}.header.message_length_key"))
         elif inner == "header.message_length" and span.cover:
-            rest = Span(f"{path}.header.rest", "", span.end, ends[path], "bytes", None)
-            message = Span(f"{path}.message", "", span.cover.start, span.cover.end, "bytes", None)
+            rest = FieldSpan(f"{path}.header.rest", "", span.end, ends[path], "bytes", None)
+            message = FieldSpan(f"{path}.message", "", span.cover.start, span.cover.end, "bytes", None)
             found += [span, rest, message]
         elif not inner.startswith(("header.", "message")):
             found.append(span)
@@ -185,7 +185,7 @@ def framed(spans: Iterable[Span]) -> list[Span]:
 
 
 def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
-    """The cases by which a layout is made, and held: those that are decoded and accepted.
+    """Return the cases from which a layout is derived and with which it is checked: accepted decodes.
 
     Of Heka's frames, those whose header begins with the length of the message, as all its writers have it.
     """
@@ -194,15 +194,15 @@ def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
     return [case for case in some if joined != FRAMED or lengths_first(layout_of(case).spans)]
 
 
-def trace_of(case: Case) -> list[Span]:
-    """The fields of a case that stand in its layout: none of a torn tail."""
+def trace_of(case: Case) -> list[FieldSpan]:
+    """Return the fields of a case that belong to its layout; those of a torn tail do not."""
     layout, size = layout_of(case), len(frame_of(case))
     spans = framed(layout.spans) if case.joined == FRAMED else kept(layout)
     return [span for span in spans if span.end <= size]
 
 
 def frame_of(case: Case) -> bytes:
-    """The bytes of a case that are its value: none that follow, no torn tail."""
+    """Return the bytes of the value of a case, without trailing bytes or a torn tail."""
     assert isinstance(case.input, Data)
     assert isinstance(case.expect, Accept)
     return case.input.data[: case.expect.consumed]
@@ -213,10 +213,10 @@ def leaves_some(case: Case) -> bool:
     return any(span.type in BEHIND for span in layout_of(case).spans if not span.space)
 
 
-def layout_of(case: Case) -> Layout:
-    """The trace of a case."""
+def layout_of(case: Case) -> TracedDecode:
+    """Return the trace of a case."""
     assert isinstance(case.input, Data)
-    return formats.layout(FORMATS[case.joined], case.input.data, case.options)
+    return formats.decode_with_trace(FORMATS[case.joined], case.input.data, case.options)
 
 
 def leaves(struct: Struct, path: str = "") -> Iterator[tuple[str, Leaf]]:

@@ -1,6 +1,6 @@
 """The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
 
-Design, section 2, "The layout trace": offsets come from the trace and from nowhere else.
+Offsets come from the trace of the decode and from nowhere else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from wireproof.formats import Layout
-from wireproof.wire.rejected import At
-from wireproof.wire.trace import Cover, Span
+from wireproof.formats import TracedDecode
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import Cover, FieldSpan
 
 WIDEST: Final = 48
 """Characters of a value; longer ones are cut and say how long they are."""
@@ -39,21 +39,21 @@ class Line:
     marked: bool = False
 
     def __str__(self) -> str:
-        """The line as a terminal shows it."""
+        """Return the line as text."""
         size = "" if self.size < 0 else str(self.size)
         head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
         return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
 
 
-def lines(layout: Layout, mark: At | None = None) -> Iterator[Line]:
-    """The tree of a layout in the order of the bytes; `mark` is the position to point at."""
+def lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[Line]:
+    """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
     marked = innermost(layout.spans, mark)
     for line, span in placed(layout):
         yield evolve(line, marked=True) if span is not None and span is marked else line
 
 
-def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
-    """The lines of a tree, each with the field that it shows; headings and the refusal show none."""
+def placed(layout: TracedDecode) -> Iterator[tuple[Line, FieldSpan | None]]:
+    """Yield the lines of a tree, each with its field; headings and the refusal have none."""
     ends = _region_ends(layout.spans)
     above: tuple[str, ...] = ()
     for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
@@ -69,7 +69,7 @@ def placed(layout: Layout) -> Iterator[tuple[Line, Span | None]]:
         yield text, None
 
 
-def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
+def _region_ends(spans: Sequence[FieldSpan]) -> dict[tuple[str, int], int]:
     """Where each region ends, by its space and its first byte."""
     ends: dict[tuple[str, int], int] = {}
     for span in spans:
@@ -78,8 +78,8 @@ def _region_ends(spans: Sequence[Span]) -> dict[tuple[str, int], int]:
     return ends
 
 
-def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
-    """What was unpacked from a region stands behind the region's own fields; outer spans come first."""
+def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
+    """Return the sort key of a span: decompressed data after the fields of its region, outer spans first."""
     key: list[int] = []
     space = ""
     for step in (int(step) for step in span.space.split(">") if step):
@@ -88,7 +88,7 @@ def _order(span: Span, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
     return (*key, span.start, int(span.end > span.start), -span.end)
 
 
-def _line(span: Span, depth: int, name: str) -> Line:
+def _line(span: FieldSpan, depth: int, name: str) -> Line:
     return Line(
         depth,
         str(span.at),
@@ -101,7 +101,7 @@ def _line(span: Span, depth: int, name: str) -> Line:
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
-    """A field's value in a few characters."""
+    """Return the value of a field in a few characters."""
     match value:
         case None:
             return "null"
@@ -114,14 +114,14 @@ def shown(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
 
 
 def covered(cover: Cover | None) -> str:
-    """What a length, count or checksum speaks of."""
+    """Describe the bytes or items that a length, count or checksum is about."""
     if cover is None:
         return ""
     return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
 
 
-def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
-    """The smallest span that holds the position; None where no field stands."""
+def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | None:
+    """Return the smallest span that contains the position; None if no field does."""
     if at is None:
         return None
     space, _, offset = str(at).rpartition(">")
@@ -132,6 +132,6 @@ def innermost(spans: Sequence[Span], at: At | None) -> Span | None:
     return min(here, key=lambda span: span.end - span.start, default=None)
 
 
-def by_path(spans: Sequence[Span], path: str) -> Span | None:
-    """The span of a field; None where it was not read."""
+def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
+    """Return the span of a field; None if it was not read."""
     return next((span for span in spans if span.path == path), None)

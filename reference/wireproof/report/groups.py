@@ -1,7 +1,7 @@
 """Findings grouped by signature: what every view shows of the failures of a run."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -12,23 +12,32 @@ from wireproof.trial.signature import Signature
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
+SEVEREST: Final = (
+    frozenset({"crash", "timeout", "resource", "stalled"}),
+    frozenset({"adapter-error", "suite-bug"}),
+)
+"""Verdicts that are shown before all failures, in this order."""
+
+LEVELS: Final = ("must", "should", "may", "info")
+"""The levels of failures, the most severe first; security is before them."""
+
 Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """From an event to its case, by id or by token; None where it cannot be had."""
 
 
 def nowhere(_: CaseEvent) -> Case | None:
-    """The lookup of those who have only the stream."""
+    """Return None: the lookup for callers that have only the stream."""
     return None
 
 
 @frozen
 class Group:
-    """Failures with one signature.
+    """Failures with the same signature.
 
     Attributes:
         first: the one to show: a case of security, a golden one, if there is one.
         others: the rest, in plan order.
-        blocks: refusals that prove nothing until `first` is mended.
+        blocks: refusals that prove nothing until `first` is fixed.
     """
 
     signature: Signature
@@ -38,7 +47,7 @@ class Group:
 
 
 def counts(stream: Stream) -> dict[str, int]:
-    """Cases by verdict name, in the order of the verdict table."""
+    """Count the cases by verdict, in the order of the verdict table."""
     seen = dict.fromkeys(ROWS, 0)
     for event in stream.cases:
         seen[event.verdict] += 1
@@ -46,14 +55,14 @@ def counts(stream: Stream) -> dict[str, int]:
 
 
 def speaks(event: CaseEvent, stream: Stream) -> bool:
-    """Whether a verdict ends the run with a code other than 0."""
+    """Return whether a verdict ends the run with an exit code other than 0."""
     return ROWS[event.verdict].gate in ("suite", "adapter") or gates(
         event.verdict, event.level, hold=stream.run.level
     )
 
 
 def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tuple[Group, ...]:
-    """The failures of a run that no baseline expects: those of security first, else in the order of the plan.
+    """Return the failures of a run that no baseline expects, the most severe first.
 
     A block is shown at its root: once, with the failure of the twin, and as a group of its own only where
     the twin did not fail in this run.
@@ -69,11 +78,19 @@ def groups(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> tup
         else:
             found.setdefault((event.signature(stream.run.adapter), _root(event)), []).append(event)
     made = (_group(key[0], events, blocks) for key, events in found.items())
-    return tuple(sorted(made, key=lambda group: not group.first.secures))
+    return tuple(sorted(made, key=_severity))
 
 
-def owed(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
-    """The failures of security that a baseline expects: a debt does not hide them."""
+def _severity(group: Group) -> tuple[int, int, int]:
+    """Return the key that sorts the most severe group first, and of the equally severe ones the largest."""
+    event = group.first
+    rank = next((rank for rank, names in enumerate(SEVEREST) if event.verdict in names), len(SEVEREST))
+    level = LEVELS.index(event.level) if event.level in LEVELS else len(LEVELS)
+    return rank, level - event.secures * len(LEVELS), -len(group.others)
+
+
+def known_security_failures(stream: Stream, overlays: Mapping[str, Overlay]) -> tuple[CaseEvent, ...]:
+    """Return the failures of security that a baseline expects: it does not hide them."""
     return tuple(one for one in stream.cases if one.secures and overlays.get(one.id) == "expected")
 
 

@@ -1,6 +1,6 @@
 """One HTML file that needs nothing else: the matrix, and behind each row its bytes, fields and replay line.
 
-Design, section 5. What the page shows of cases and answers is data (`payload`), which its script sets as
+See `architecture.md#events`. The cases and answers of the page are data (`payload`), which its script sets as
 text; the few words that stand in the page itself go through `html.escape`.
 """
 
@@ -15,7 +15,7 @@ from wireproof.report.groups import counts
 from wireproof.report.matrix import matrix
 from wireproof.report.payload import packed, script
 from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.streams import Stream
 
 __all__ = ["Board", "Column", "Page", "drawn", "html"]
@@ -25,18 +25,18 @@ _TEMPLATES: Final = files("wireproof.report").joinpath("templates")
 
 def _text(text: str) -> str:
     """Text for an element or an attribute."""
-    return escape(visible(text))
+    return escape(escape_unsafe(text))
 
 
 def html(streams: Sequence[Stream], page: Page | None = None) -> str:
-    """The whole file, of runs of cases."""
+    """Render the HTML file of runs."""
     columns = [Column(stream.run, counts(stream), stream.complete) for stream in streams]
     hidden = [f"{stream.run.adapter}: {line}" for stream in streams for line in uncompared(stream.run)]
     return drawn(Board(columns, matrix(streams), _about(streams), notes=tuple(hidden)), page or Page())
 
 
 def drawn(board: Board, page: Page) -> str:
-    """The whole file."""
+    """Render the HTML file of a board."""
     partial = [f"{column.name}: incomplete" for column in board.columns if not column.complete]
     return Template(_file("matrix.html")).substitute(
         title=_text(page.title),

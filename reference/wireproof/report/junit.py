@@ -1,4 +1,4 @@
-"""JUnit XML: a testsuite per format, revision and topic. Design, section 5."""
+"""JUnit XML: a testsuite for each format, revision and topic."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from wireproof.report.failure import replay
 from wireproof.report.groups import speaks
 from wireproof.report.uncompared import of_format
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
@@ -30,7 +30,7 @@ _TAGS: Final[Mapping[str, str]] = {
 
 
 def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
-    """The XML of some runs, in UTF-8. `overlays` is the baseline of the one run that has one."""
+    """Render runs as XML in UTF-8; `overlays` is the baseline of the one run that has one."""
     root = ET.Element("testsuites", name="wireproof")
     for stream in streams:
         for name, events in _suites(stream).items():
@@ -50,14 +50,14 @@ def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
 def _suite(
     root: ET.Element, stream: Stream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
 ) -> None:
-    suite = ET.SubElement(root, "testsuite", name=visible(f"{stream.run.adapter}: {name}"))
+    suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: {name}"))
     tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
     if hidden := of_format(stream.run, events[0].joined):
         properties = ET.Element("properties")
-        ET.SubElement(properties, "property", name="not compared", value=visible(", ".join(hidden)))
+        ET.SubElement(properties, "property", name="not compared", value=escape_unsafe(", ".join(hidden)))
         suite.insert(0, properties)
     suite.set("time", _seconds(sum(event.ns for event in events)))
 
@@ -68,17 +68,19 @@ def _seconds(ns: int) -> str:
 
 def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay) -> str:
     """Add a testcase; the tag inside it, or empty for one that passes."""
-    case = ET.SubElement(suite, "testcase", name=visible(event.id), time=_seconds(event.ns))
-    case.set("classname", visible(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
+    case = ET.SubElement(suite, "testcase", name=escape_unsafe(event.id), time=_seconds(event.ns))
+    case.set("classname", escape_unsafe(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
     tag = _tag(event, stream, overlay)
     if tag:
-        child = ET.SubElement(case, tag, type=visible(event.label), message=visible(_message(event, overlay)))
-        child.text = visible("\n".join(_body(event, stream)))
+        child = ET.SubElement(
+            case, tag, type=escape_unsafe(event.label), message=escape_unsafe(_message(event, overlay))
+        )
+        child.text = escape_unsafe("\n".join(_body(event, stream)))
     return tag
 
 
 def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
-    """A failure that gates nothing is reported as skipped, so that this view and the exit code agree."""
+    """Add the result of a case; a failure that does not set the exit code is reported as skipped."""
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"

@@ -63,7 +63,7 @@ class Scope:
     rows: tuple[tuple[Struct, Struct, int], ...]
 
     def order(self) -> list[str]:
-        """The names of all fields; where an occurrence lacks some, the others tell their places."""
+        """Return the names of all fields in order, also of those that some occurrences lack."""
         names: list[str] = []
         for struct, _, _ in self.rows:
             place = 0
@@ -76,12 +76,12 @@ class Scope:
         return names
 
     def parts(self, name: str) -> list[Part]:
-        """The occurrences of a field."""
+        """Return the occurrences of a field."""
         return [struct.parts[name] for struct, _, _ in self.rows if name in struct.parts]
 
 
 def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
-    """The specification of an edition, as the tree of its YAML."""
+    """Return the specification of a revision as the tree of its YAML."""
     clean = [case for case in cases_of(joined, cases) if not leaves_some(case)]
     traces = [(trace_of(case), len(frame_of(case))) for case in clean]
     shapes = Shapes.of(spans for spans, _ in traces)
@@ -100,7 +100,7 @@ def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
 
 
 def packed(bits: int, *, zigzag: bool) -> dict[str, Any]:
-    """The type of a number in groups of seven bits: of 0, 1, 2, 3 zig-zag makes 0, -1, 1, -2."""
+    """Return the type of a varint; zig-zag turns 0, 1, 2, 3 into 0, -1, 1, -2."""
     parts = (f"(groups.size > {n} ? (groups[{n}] & 0x7f) << {7 * n} : 0)" for n in range(-(-bits // 7)))
     return {
         "seq": [{"id": "groups", "type": "u1", "repeat": "until", "repeat-until": "(_ & 0x80) == 0"}],
@@ -128,7 +128,7 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
 
 
 def _inner_numbers(name: str, parts: Sequence[Part]) -> list[str]:
-    """The numbers that stand in every occurrence of a group, as numbers of what the group stands in."""
+    """Return the numbers that are in every occurrence of a group, with their paths from its parent."""
     inner = [part.parts for part in parts if isinstance(part, Struct)]
     names = dict.fromkeys(one for part in inner for one in part)
     return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), Leaf) for part in inner)]
@@ -169,7 +169,7 @@ def _body(
 
 
 def _found(struct: Struct, name: str) -> Part | None:
-    """A part of a group, or of a group in it."""
+    """Find a part of a group, or of a group in it."""
     head, _, rest = name.partition(".")
     part = struct.parts.get(head)
     return _found(part, rest) if rest and isinstance(part, Struct) else part
@@ -189,7 +189,7 @@ def _sized(scope: Scope, name: str, before: Sequence[str]) -> dict[str, Any]:
 
 
 def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | None:
-    """The earlier length that says how many bytes a field has, and how many of them lie before it."""
+    """Return the earlier length of a field's bytes, and the number of those bytes that precede the field."""
     rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
     for other in reversed(before):
         covers = [(part, struct.parts[name]) for struct in rows if (part := _found(struct, other))]
@@ -212,7 +212,7 @@ def _gap(length: Part, part: Part) -> int | None:
 
 
 def _count(scope: Scope, name: str, before: Sequence[str]) -> str:
-    """The earlier number that is that of the items in every occurrence."""
+    """Return the earlier number that equals the number of items in every occurrence."""
     rows = [struct for struct, _, _ in scope.rows if name in struct.parts]
     for other in reversed(before):
         if all(_number(struct, other) == len(_items(struct.parts[name])) for struct in rows):
@@ -235,7 +235,7 @@ def _value(scope: Scope, name: str) -> str:
 
 
 def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
-    """What tells occurrences with the field from those without it; empty where all have it."""
+    """Return the condition that a field is present; empty if all occurrences have it."""
     rows = [(struct, size) for struct, _, size in scope.rows if name not in struct.parts]
     away = [struct for struct, size in rows if not _is_empty(scope, name, before, (struct, size))]
     if not away:
@@ -293,12 +293,12 @@ def _masked(struct: Struct, name: str, mask: int) -> int | None:
 
 
 def ident(name: str) -> str:
-    """A name as Kaitai has it: `baseOffset` is `base_offset`."""
+    """Convert a name to Kaitai's form: `baseOffset` becomes `base_offset`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("#", "n").replace("-", "_").lower()
 
 
 def yaml(tree: Mapping[str, Any]) -> str:
-    """The text of a specification."""
+    """Return the text of a specification."""
     return "\n".join(_lines(tree, 0)) + "\n"
 
 
@@ -320,7 +320,7 @@ def _lines(tree: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 - the tree o
 
 
 def written(cases: Sequence[Case], chosen: Container[str] = WRITTEN) -> Iterator[tuple[str, str]]:
-    """The name and the text of each specification that is chosen."""
+    """Yield the name and the text of each selected specification."""
     for joined in (one for one in WRITTEN if one in chosen):
         made = spec(joined, cases)
         yield made["meta"]["id"], yaml(made)

@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 import cattrs
 from attrs import field, frozen
 
-from wireproof.files import UnreadableError, read_bytes
-from wireproof.parsing import json_of
+from wireproof.files import UnreadableError, read_limited_bytes
+from wireproof.safe_parsing import parse_json
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def load_table(folder: Path, kind: type[T], converter: cattrs.Converter) -> T | 
     """
     path = folder / FILE
     try:
-        return converter.structure(json_of(read_bytes(path, LARGEST)), kind)
+        return converter.structure(parse_json(read_limited_bytes(path, LARGEST)), kind)
     except FileNotFoundError:
         return None
     except (cattrs.BaseValidationError, AttributeError, ValueError, TypeError, UnreadableError) as error:

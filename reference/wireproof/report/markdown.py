@@ -1,4 +1,4 @@
-"""Markdown for a comment on a change: at most 60 lines. Design, section 5."""
+"""Markdown for a comment on a change: at most 60 lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from wireproof.report.failure import replay
 from wireproof.report.groups import Group, counts, groups
 from wireproof.report.terminal import all_fail
 from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.baseline import Overlay
 from wireproof.trial.conclusion import sentence
 from wireproof.trial.show import cut
@@ -21,16 +21,16 @@ _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _SIGNS.sub(r"\\\1", cut(visible(text)))
+    return _SIGNS.sub(r"\\\1", cut(escape_unsafe(text)))
 
 
 def code(text: str) -> str:
     """Text as code inside a table cell; a backtick or bar in it would end it."""
-    return f"`{cut(visible(text)).replace('`', 'ʼ').replace('|', '¦')}`"
+    return f"`{cut(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
 def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:
-    """Counts of some runs, then their findings, as many as fit."""
+    """Render the counts of runs, then as many of their findings as fit."""
     lines = ["## wireproof", "", *_table(streams), *_endings(streams)]
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
     for stream in streams:
@@ -66,7 +66,7 @@ def _row(stream: Stream, columns: list[str]) -> list[str]:
 
 
 def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
-    """A heading and a table of findings in at most `room` lines."""
+    """Return a heading and a table of findings in at most `room` lines."""
     paragraph = all_fail(stream)
     if paragraph:
         return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]

@@ -74,7 +74,7 @@ class Topic:
 
 
 def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
-    """The topics of some runs, by name; before them what anybody fails of security, if there is such."""
+    """Return the topics of runs by name; the cases of security that anybody fails come first."""
     columns = [_column(stream) for stream in streams]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
     names: dict[str, dict[str, None]] = {suite: {} for suite in sorted(suites)}
@@ -91,7 +91,7 @@ def _alarms(cell: Cell) -> bool:
 
 
 def _column(stream: Stream) -> dict[str, Cell]:
-    """The cells of one run; of a family, its worst event stands for all."""
+    """Return the cells of one run; the worst event of a family represents it."""
     cells: dict[str, Cell] = {}
     for event in stream.cases:
         name = _NUMBER.sub(":*", event.id) if "~" in event.id else event.id
@@ -119,7 +119,7 @@ def _row(ids: tuple[str, ...], columns: list[dict[str, Cell]]) -> Row:
 
 
 def _result(cell: Cell | None) -> str:
-    """What makes two results the same to a reader of the matrix."""
+    """Return the key by which two results are equal in the matrix."""
     if cell is None:
         return ""
     event = cell.event

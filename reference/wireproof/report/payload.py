@@ -27,7 +27,7 @@ from wireproof.report.board import Board, Page, colour
 from wireproof.report.detail import MOST_BYTES, NOWHERE, Detail, Mark, detail
 from wireproof.report.failure import replay
 from wireproof.report.matrix import QUIET, Cell, Row
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.show import LINE, cut
 
@@ -50,7 +50,7 @@ class Table(Generic[Key]):
     numbers: dict[Key, int] = field(factory=dict)
 
     def number(self, key: Key, row: Any = None) -> int:  # noqa: ANN401 - whatever JSON can hold
-        """The number of `key`; a new one is kept as `row`, or as itself."""
+        """Return the number of `key`; a new key is stored as `row`, or as itself."""
         if key not in self.numbers:
             self.numbers[key] = len(self.rows)
             self.rows.append(key if row is None else row)
@@ -71,7 +71,7 @@ class Packer:
         self._details: dict[str, Detail | None] = {}
 
     def packed(self) -> dict[str, Any]:
-        """The whole of it."""
+        """Return the complete data."""
         topics = [
             [self._word(topic.name), [self._row(row) for row in topic.rows]] for topic in self._board.topics
         ]
@@ -87,7 +87,7 @@ class Packer:
         }
 
     def _word(self, text: str) -> int:
-        return self._words.number(visible(text))
+        return self._words.number(escape_unsafe(text))
 
     # --- rows ---
 
@@ -110,7 +110,7 @@ class Packer:
         return [self._word(name), case, weight, answers]
 
     def _answer(self, cell: Cell, column: int, known: dict[str, Detail | None]) -> int:
-        """The number of an answer; its bytes are those of its own case, if these are shown."""
+        """Return the number of an answer; its bytes are those of its own case, if these are shown."""
         event, of = cell.event, self._board.columns[column]
         if event.verdict not in QUIET and event.id not in known and len(known) < SHOWN:
             known[event.id] = self._detail(event)
@@ -126,7 +126,7 @@ class Packer:
         return evolve(event, token="") if derived else event
 
     def _other(self, event: CaseEvent, found: Detail | None) -> int:
-        """The case of an answer whose bytes are not those of its row's first one."""
+        """Return the case of an answer whose bytes differ from those of the first answer of its row."""
         return ABSENT if found is None or "~" not in event.id else self._case(found)
 
     # --- cases ---
@@ -150,7 +150,7 @@ class Packer:
         return number
 
     def _bare(self, event: CaseEvent) -> int:
-        """A case of which there is only its event, such as one of a family that passes."""
+        """Return the row of a case that has only an event, such as a passing derived case."""
         if event.id in self._cases.numbers:
             return self._cases.numbers[event.id]
         number = self._cases.number(event.id, [])
@@ -194,7 +194,7 @@ class Packer:
 
 
 def _shown(cells: Sequence[Cell | None]) -> CaseEvent:
-    """The event that a row is about: the first that is not quiet, or else the first."""
+    """Return the event that a row is about: the first that is not quiet, or else the first."""
     events = [cell.event for cell in cells if cell is not None]
     return next((event for event in events if event.verdict not in QUIET), events[0])
 
@@ -209,12 +209,12 @@ def _place(mark: Mark) -> tuple[int, int, int]:
 
 
 def packed(board: Board, page: Page) -> dict[str, Any]:
-    """The data of the page of a board."""
+    """Return the data of the page of a board."""
     return Packer(board, page).packed()
 
 
 def script(data: Mapping[str, Any]) -> str:
-    """The element that holds the data: JSON, or if that is long gzip in base64."""
+    """Return the element with the data: JSON, or gzip in base64 if that is long."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     if len(text) <= PLAIN:
         return f'<script id="data" type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'

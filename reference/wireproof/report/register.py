@@ -11,7 +11,7 @@ from attrs import frozen
 from wireproof.cases.case import Accept, Case, Either, Expect
 from wireproof.cases.fixtures import Suite
 from wireproof.report.votes import Vote, Votes, choices
-from wireproof.wire.remarks import REMARKS, RemarkClass
+from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
 
 
 @frozen
@@ -53,14 +53,14 @@ def remarked(suite: Suite, votes: Votes) -> Iterator[Remarked]:
     for case in suite.cases:
         for name in dict.fromkeys(_remarks(case.expect)):
             cases.setdefault(name, []).append(case)
-    for name, about in REMARKS.items():
+    for name, about in REMARK_CLASSES.items():
         some = cases.get(name, [])
         every = [vote for case in some for vote in votes.get(case.id, ())]
         yield Remarked(name, about, tuple(some), _counted(every))
 
 
 def _counted(some: Sequence[Vote]) -> dict[str, dict[str, int]]:
-    """The choices, and of each how often an implementation made it."""
+    """Return the choices and the number of times that implementations made each."""
     return {
         choice: {name: who.count(name) for name in dict.fromkeys(who)}
         for choice, who in choices(some).items()

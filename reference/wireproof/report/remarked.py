@@ -6,7 +6,7 @@ A remark says that the format leaves the answer open. It is no alarm: the bytes 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from wireproof.wire.rejected import Remark
+from wireproof.wire.rejection import Remark
 
 MEANINGS: Final[dict[str, str]] = {
     # Kafka
@@ -119,7 +119,7 @@ def wrong(remarks: Sequence[Remark]) -> Iterator[str]:
 
 
 def _allowed(remark: Remark) -> str:
-    """What else a reader may answer."""
+    """Return the other answers that a reader may give."""
     others = [f"another value ({other.name}: {other.value})" for other in remark.others]
-    also = [*["a refusal"] * remark.refusable, *others]
+    also = [*["a refusal"] * remark.rejectable, *others]
     return f"allowed, and so is {' or '.join(also)}" if also else "allowed"

@@ -21,9 +21,9 @@ from wireproof.report.documents import Document, Library, documents
 from wireproof.report.fieldmap import Field, failing, fieldmap
 from wireproof.report.kills import Kills
 from wireproof.report.register import opens, remarked
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 from wireproof.report.votes import Votes
-from wireproof.wire.rejected import At
+from wireproof.wire.rejection import Position
 
 ROW: Final = 16
 """Bytes of a row of hex."""
@@ -141,13 +141,13 @@ def _case(site: Site, case: Case) -> dict[str, Any]:
     }
 
 
-def _at(found: Detail) -> At | None:
+def _at(found: Detail) -> Position | None:
     """Where a case is refused: as it expects, or else as the reference does."""
     return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
 
 
 def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """The rows of hex: where each begins, and its bytes with whether they are marked."""
+    """Yield the rows of hex: the offset of each, and its bytes with their marks."""
     data = data[:MOST_BYTES]
     return [
         (
@@ -159,7 +159,7 @@ def hexed(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
 
 
 def unexercised(fields: Sequence[Field]) -> list[Field]:
-    """The fields that are never at an edge of their type, nor refused, nor remarked on."""
+    """Return the fields that never have an extreme value, are never refused and have no remark."""
     return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
 
 
@@ -171,7 +171,7 @@ def _environment(library: Library) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
     )
     made.filters |= {"link": quote, "cite": library.cite}
     made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wireproof.cases.survey import Damage, Survey
-from wireproof.report.visible import visible
+from wireproof.report.visible import escape_unsafe
 
 MOST: Final = 50
 """Places that are listed; the others are counted."""
@@ -22,7 +22,7 @@ def wrong(found: Survey) -> Iterator[str]:
     shown = found.damages[:MOST]
     ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
     for one, until in zip(shown, ends, strict=False):
-        yield visible(f"wrong: {_place(one)}; {_behind(one, until, found)}")
+        yield escape_unsafe(f"wrong: {_place(one)}; {_behind(one, until, found)}")
     if len(found.damages) > MOST:
         yield f"… {len(found.damages) - MOST} more places"
     if found.tail:

@@ -1,4 +1,4 @@
-"""The fields that a run did not compare, because the adapter does not show them: one line a format."""
+"""The fields that a run did not compare because the adapter does not show them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,11 +14,11 @@ def uncompared(run: Run) -> Iterator[str]:
     """Yield `kafka.log/mixed: not compared: batches[].baseOffset, …` for each format with such fields."""
     for joined, names in run.not_compared.items():
         more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-        yield f"{joined}: not compared, for the adapter does not show them: {', '.join(names[:MOST])}{more}"
+        yield f"{joined}: not compared, the adapter does not show them: {', '.join(names[:MOST])}{more}"
 
 
 def of_format(run: Run, joined: str) -> tuple[str, ...]:
     """Return the patterns of the fields that were not compared in cases of a format, or of its stream."""
     row = FORMATS.get(joined)
-    stream = "/".join(row.lifts_to[:2]) if row is not None and row.lifts_to else ""
+    stream = "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
     return tuple(run.not_compared.get(joined) or run.not_compared.get(stream, ()))

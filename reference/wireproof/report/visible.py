@@ -1,5 +1,5 @@
 """Texts of fixtures and runs made safe to show, under the name by which every report knows it."""
 
-from wireproof.wire.texts import visible
+from wireproof.wire.safe_text import escape_unsafe
 
-__all__ = ["visible"]
+__all__ = ["escape_unsafe"]

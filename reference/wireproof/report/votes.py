@@ -1,6 +1,6 @@
-"""What implementations made of the golden cases, from their streams: the votes on a case.
+"""The answers of implementations to the golden cases, as votes.
 
-Design, section 1, "remark": equal to the reference, or one of the other answers that are left open.
+A vote is equal to the reference, or one of the other answers that the format leaves open (a remark).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,17 @@ class Vote:
 
     @property
     def colour(self) -> str:
-        """How its verdict looks."""
+        """Return the CSS class of its verdict."""
         return colour(self.event.verdict)
 
     @property
     def fails(self) -> bool:
-        """Whether it is wrong."""
+        """Return whether it is wrong."""
         return self.event.verdict not in PASSING | ABSTAINS
 
     @property
     def choice(self) -> str:
-        """Which of the answers it gave: the reference's, a refusal, another allowed one, or a wrong one."""
+        """Name its answer: that of the reference, a refusal, another allowed one, or a wrong one."""
         event = self.event
         match event.verdict:
             case "pass" | "pass-unclassified" | "undocumented":
@@ -53,7 +53,7 @@ Votes = Mapping[str, Sequence[Vote]]
 
 
 def votes(streams: Sequence[Stream]) -> Votes:
-    """The votes of all runs, in their order; of one adapter and version the last run counts."""
+    """Return the votes of all runs in order; the last run of an adapter and version counts."""
     latest = {_name(stream): stream for stream in streams}
     found: dict[str, list[Vote]] = {}
     for name, stream in latest.items():
@@ -68,7 +68,7 @@ def _name(stream: Stream) -> str:
 
 
 def choices(some: Sequence[Vote]) -> dict[str, list[str]]:
-    """Who chose what, the most frequent choice first; who abstains is left out."""
+    """Return the adapters by their choice, the most frequent choice first; abstentions are left out."""
     found: dict[str, list[str]] = {}
     for vote in some:
         if vote.event.verdict not in ABSTAINS:

@@ -27,7 +27,7 @@ from wireproof.trial.plan import planned
 from wireproof.trial.reference import answer
 from wireproof.trial.signature import signature
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import digest
+from wireproof.wire.json_values import json_digest
 
 CLUSTER: Final = 16
 """Characters of a digest that name a cluster."""
@@ -175,8 +175,8 @@ def spelling(hello: Hello) -> Spelling:
         case = sort_of(magic)
         planned_case, fmt = planned(case, hello), FORMATS[case.joined]
         if isinstance(planned_case, Case):
-            wrapped = fmt.lifts_to is not None and planned_case.joined != case.joined
-            entries = fmt.lifts_to[2] if fmt.lifts_to and wrapped else ""
+            wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
+            entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
             views[magic] = View(observed(hello, planned_case), entries)
     return Spelling.of(views)
 
@@ -198,7 +198,7 @@ def _cluster(verdict: Verdict, outcome: Outcome, first_outcome: Outcome) -> str:
             found = (
                 first_outcome.digest
                 if isinstance(first_outcome, Accepted) and first_outcome.digest
-                else digest(outcome.value)
+                else json_digest(outcome.value)
             )
             return found[:CLUSTER]
         case _:

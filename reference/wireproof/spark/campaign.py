@@ -35,7 +35,7 @@ from wireproof.spark.merging import Gathered, Shown, gathered
 from wireproof.spark.shipping import Where
 from wireproof.spark.vectors import Sum, Vectors
 from wireproof.trial.plan import blocks
-from wireproof.wire.values import canonical
+from wireproof.wire.json_values import canonical_json
 
 GRAIN: Final = 10_000
 """Cases of a span. An interruption loses up to that many for each core; adapters start once for a span."""
@@ -178,7 +178,7 @@ def raw(case: Case) -> bytes:
         case Chunks(chunks):
             return b"".join(chunks)
         case Value(value):
-            return canonical(value)
+            return canonical_json(value)
 
 
 def pieces(case: Case) -> list[int]:
@@ -288,5 +288,5 @@ def formats_of(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[str, .
 
 
 def _claimed(joined: str, claims: Mapping[str, Claim]) -> bool:
-    lift = FORMATS[joined].lifts_to
+    lift = FORMATS[joined].wrapped_by
     return joined in claims or (lift is not None and f"{lift[0]}/{lift[1]}" in claims)

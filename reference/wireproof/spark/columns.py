@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from wireproof.spark.errors import SourceError
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 ROWS_MOST: Final = 8192
 BYTES_MOST: Final = 4 * 1024 * 1024

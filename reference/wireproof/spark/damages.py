@@ -14,7 +14,7 @@ import pyarrow as pa
 from attrs import define, field
 
 from wireproof.cases.survey import MISFITS
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 MOST: Final = 1000
 """Places that are listed for a span; the others are only counted."""

@@ -19,11 +19,11 @@ from wireproof.columnar.frames import Run, runs
 from wireproof.columnar.heads import EVERY, ITEM
 from wireproof.columnar.trees import trees
 from wireproof.columnar.wave import Keep
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.spark.framing import FREE, KAFKA, WORK, doubted
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
 
 JSON_CHUNK: Final = 1024 * 1024
 """Bytes that are read at a time if adapters are asked, because each record then becomes an object."""

@@ -14,12 +14,12 @@ from attrs import frozen
 from wireproof.columnar import clean_records
 from wireproof.columnar.frames import Run
 from wireproof.columnar.wave import Wave
-from wireproof.kafka.arithmetic import CONTROL
+from wireproof.kafka.attribute_bits import CONTROL
 from wireproof.spark import fast
 from wireproof.spark.columns import TEXTS
 from wireproof.spark.stored import Stored
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
 
 CHUNK: Final = 4 * 1024 * 1024
 """Bytes of entries whose records are made together; `columnar` limits their decompressed bytes."""

@@ -15,17 +15,17 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.formats import Format
-from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
-from wireproof.heka.framing import FRAMINGS, Head
+from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
+from wireproof.heka.resync_modes import RESYNC_MODES, AcceptedHeader
 from wireproof.heka.scan import Scanner
 from wireproof.iggy import log as iggy_log
 from wireproof.iggy import resync as iggy_resync
 from wireproof.kafka import resync as kafka_resync
-from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
-from wireproof.kafka.scan import ENTRY_MOST
+from wireproof.kafka.scan import MAX_ENTRY
+from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.spark.stored import Pieces, Stored
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
+from wireproof.wire.scan_items import Item
 
 Stride = Callable[[Stored, int, Options], int]
 """Returns the bytes of the item at a position if its header proves that it is complete; else 0."""
@@ -137,7 +137,7 @@ def _is_certain(fmt: Format, pieces: Pieces, garbage: Item, options: Options) ->
     end = garbage.at + garbage.length
     if fmt.name != "kafka.log" or garbage.kind != "garbage" or end >= pieces.stored.size:
         return False
-    return kafka_resync.certain(pieces.read, end, options)
+    return kafka_resync.two_entries_begin_at(pieces.read, end, options)
 
 
 def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int | None = None) -> Item:
@@ -163,7 +163,7 @@ def doubted(fmt: Format, pieces: Pieces, item: Item, options: Options, end: int 
 
 
 def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
-    return kafka_resync.resumed(data, len(data), options)
+    return kafka_resync.damaged_length(data, len(data), options)
 
 
 def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
@@ -175,7 +175,7 @@ RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
     "iggy.log": _iggy_resumed,
 }
 
-TAIL_MOST: Final = ENTRY_MOST + OVERHEAD
+TAIL_MOST: Final = MAX_ENTRY + LOG_OVERHEAD
 """The greatest tail that is searched for entries, in bytes."""
 
 
@@ -249,14 +249,14 @@ _SIZE_MAGIC: Final = Struct(">8xi4xB")
 
 def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
     """Follow a header: size at 8, magic at 16 (kafka.md §1.4), with the limits of kafka/scan.py."""
-    data, at = stored.at(position, THROUGH_MAGIC)
-    if len(data) - at < THROUGH_MAGIC:
+    data, at = stored.at(position, HEADER_SIZE_UP_TO_MAGIC)
+    if len(data) - at < HEADER_SIZE_UP_TO_MAGIC:
         return 0
     size, magic = _SIZE_MAGIC.unpack_from(data, at)
-    most = ENTRY_MOST if options.max_message is None else options.max_message
-    if magic > 2 or not LEAST[magic] <= size <= most:
+    most = MAX_ENTRY if options.max_message is None else options.max_message
+    if magic > 2 or not MIN_SIZE_BY_MAGIC[magic] <= size <= most:
         return 0
-    total: int = size + OVERHEAD
+    total: int = size + LOG_OVERHEAD
     return total if position + total <= stored.size else 0
 
 
@@ -280,10 +280,10 @@ def _heka_stride(stored: Stored, position: int, options: Options) -> int:
     may look for frames inside it; if the bytes end, the scan must know what will follow. With Go's framing a
     complete frame always counts, with C's framing an invalid one never does.
     """
-    data, at = stored.at(position, AROUND + 256)
+    data, at = stored.at(position, FRAME_OVERHEAD + 256)
     if len(data) - at < 2 or data[at] != RECORD_SEPARATOR:
         return 0
-    through = AROUND + data[at + 1]
+    through = FRAME_OVERHEAD + data[at + 1]
     if len(data) - at < through:
         return 0
     total = _heka_frame_size(data[at : at + through], options.resync, options.max_message)
@@ -304,9 +304,9 @@ def _heka_frame_size(header: bytes, resync: str, most: int | None) -> int:
 
     Unsigned headers hold only a length, so few of them differ and the cache nearly always hits.
     """
-    framing = FRAMINGS[resync]
+    framing = RESYNC_MODES[resync]
     found = framing.head(header, Options(max_message=most))
-    if framing.on_rejection == "within" or not isinstance(found, Head):
+    if framing.on_rejection == "within" or not isinstance(found, AcceptedHeader):
         return 0
     return len(header) + found.header.message_length
 

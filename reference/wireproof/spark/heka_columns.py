@@ -7,18 +7,18 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve
 
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import Header
-from wireproof.heka.message import Field, Message
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import DynamicField, HekaMessage
 from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
 
 
-def _frame(row: Line) -> Frame | None:
-    frame: Frame | None = row.item.value
+def _frame(row: Line) -> HekaFrame | None:
+    frame: HekaFrame | None = row.item.value
     return frame
 
 
-def _header(name: str, kind: pa.DataType, read: Callable[[Header], Any]) -> Column:
+def _header(name: str, kind: pa.DataType, read: Callable[[HekaHeader], Any]) -> Column:
     return Column(name, kind, of_part(lambda frame: read(frame.header), _frame))
 
 
@@ -44,8 +44,8 @@ def _rows(row: Line) -> Iterable[Line]:
     return (row if frame is None else evolve(row, index=0, record=frame.message),)
 
 
-def _message(row: Line) -> Message | None:
-    message: Message | None = row.record
+def _message(row: Line) -> HekaMessage | None:
+    message: HekaMessage | None = row.record
     return message
 
 
@@ -73,7 +73,7 @@ FIELDS: Final = pa.list_(
 )
 
 
-def _field(field: Field) -> dict[str, Any]:
+def _field(field: DynamicField) -> dict[str, Any]:
     return {
         "name": text(field.name),
         "value_type": field.value_type or "STRING",

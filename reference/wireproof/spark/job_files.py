@@ -7,7 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wireproof.files import replace, replace_text
+from wireproof.files import replace_file, replace_text
 
 COMPRESSION: Final = "zstd"
 """The compression of the tables."""
@@ -16,7 +16,7 @@ COMPRESSION: Final = "zstd"
 def write_table(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
     """Write a small table."""
     table = pa.Table.from_pylist(rows, schema=schema)
-    replace(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
+    replace_file(path, lambda new: pq.write_table(table, new, compression=COMPRESSION), durable=False)
 
 
 def load_json(path: Path) -> dict[str, Any]:

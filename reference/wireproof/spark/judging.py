@@ -16,13 +16,13 @@ from wireproof.cases.case import Accept, Case, Data, Reject, Source
 from wireproof.cases.needs import FLAGS, needs_of
 from wireproof.columnar.heads import CODECS
 from wireproof.columnar.spelling import Spelt, tree
-from wireproof.heka.frame import AROUND, RECORD_SEPARATOR
+from wireproof.heka.frame import FRAME_OVERHEAD, RECORD_SEPARATOR
 from wireproof.spark.framing import HEKA, KAFKA, Framing
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.scan_items import Item
 
 REFERENCE: Final = "reference"
 
@@ -93,7 +93,7 @@ def _case_by_digest(item: Item, value: Spelt, data: bytes, options: Options) -> 
 @lru_cache(maxsize=1024)
 def sort_of(magic: int, needs: tuple[str, ...] = ()) -> Case:
     """Return the common part of the cases of entries with these needs."""
-    return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT), needs=needs)
+    return evolve(_case("kafka.batch", f"v{magic}", b"", Accept(), DEFAULT_OPTIONS), needs=needs)
 
 
 def _kafka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
@@ -130,16 +130,16 @@ def _needs(magic: int, attributes: int, *, headers: bool) -> tuple[str, ...]:
         needs.add("feature:wrapper")
     if headers:
         needs.add("feature:headers")
-    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").atoms if atom in needs)
+    return tuple(atom for atom in formats.get("kafka.batch", f"v{magic}").capabilities if atom in needs)
 
 
 def _heka(_: Framing, item: Item, data: bytes, options: Options) -> Case | None:
     """Make a case of the message of a whole frame, because peers read messages and not frames."""
-    if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= AROUND + data[1]:
+    if len(data) < 2 or data[0] != RECORD_SEPARATOR or len(data) <= FRAME_OVERHEAD + data[1]:
         return None
     if item.kind == "garbage" and item.cls in {"bad-separator", "truncated", None}:
         return None
-    message = data[AROUND + data[1] :]
+    message = data[FRAME_OVERHEAD + data[1] :]
     return _case("heka.message", "0.10", message, None, options)
 
 

@@ -9,8 +9,8 @@ from attrs import evolve, frozen
 
 from wireproof.columnar.frames import count
 from wireproof.columnar.heads import CODECS
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.frame import LEAST, OVERHEAD, THROUGH_MAGIC
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.spark.columns import HEAD, RAW, SHARED, Column, Line, Table, itself, of_part
 
@@ -38,10 +38,10 @@ class Head:
 def head(row: Line) -> Head | None:
     """Return the header, if size and magic are valid and the entry is not cut; else None."""
     data, item = row.head, row.item
-    if item.kind == "tail" or len(data) < THROUGH_MAGIC or data[16] > 2:
+    if item.kind == "tail" or len(data) < HEADER_SIZE_UP_TO_MAGIC or data[16] > 2:
         return None
-    size = int.from_bytes(data[8:OVERHEAD], "big", signed=True)
-    if item.length != size + OVERHEAD or size < LEAST[data[16]]:
+    size = int.from_bytes(data[8:LOG_OVERHEAD], "big", signed=True)
+    if item.length != size + LOG_OVERHEAD or size < MIN_SIZE_BY_MAGIC[data[16]]:
         return None
     return _batch(data) if data[16] == 2 else _message(data)
 

@@ -17,9 +17,9 @@ from wireproof.spark.places import Place, filesystem
 from wireproof.spark.salvage import salvaged
 from wireproof.spark.spans import Span
 from wireproof.spark.stored import FAR, Stored
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.items import Item
 from wireproof.wire.options import Options
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.scan_items import Item
 
 PIECE: Final = 1024 * 1024
 FAST_ROWS: Final = 65536

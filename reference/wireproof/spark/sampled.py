@@ -18,7 +18,7 @@ from wireproof.spark.errors import SourceError
 from wireproof.spark.judging import REFERENCE, seen
 from wireproof.trial.reference import expectation
 from wireproof.trial.signature import Signature
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 TOLD: Final = 4
 """Findings that are listed if none, or more than one, matches."""

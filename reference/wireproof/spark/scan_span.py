@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from attrs import define, field
 
 from wireproof.columnar.spelling import spelt
-from wireproof.files import replace
+from wireproof.files import replace_file
 from wireproof.spark import damages, fast, job_files, reading, spanwise
 from wireproof.spark.bench import Bench
 from wireproof.spark.framing import KAFKA
@@ -23,7 +23,7 @@ from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
 from wireproof.spark.vectors import Vectors, stretch
 from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 MAX_ITEMS: Final = 512
 """The greatest number of items that are sent and judged together."""
@@ -61,7 +61,7 @@ def scan_span(plan: ScanPlan, number: int) -> None:
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
                 writer.write_table(table)
 
-    replace(file, write, durable=False)
+    replace_file(file, write, durable=False)
     job_files.save_json(plan.commit_file(number), part.dump())
 
 

@@ -22,7 +22,7 @@ from wireproof.spark.damages import Damages
 from wireproof.spark.judging import Judged, Seen
 from wireproof.spark.vectors import SIGNATURE, Vectors, named
 from wireproof.trial.signature import Signature
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 VERDICTS: Final = pa.list_(
     pa.struct(

@@ -24,7 +24,7 @@ from wireproof.spark.stored import Stored
 from wireproof.spark.tables import FRAMES, Part
 from wireproof.spark.vectors import Sum
 from wireproof.trial.signature import Signature
-from wireproof.wire.items import Item
+from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
 """The greatest item, in bytes, about which adapters are asked."""

@@ -1,1 +1,1 @@
-"""Floor 6: the engine asks, the judge decides, events tell."""
+"""The runner: the engine sends cases to an adapter, the judge decides, and events report the verdicts."""

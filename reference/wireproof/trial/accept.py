@@ -1,4 +1,7 @@
-"""Cases that must be accepted: values, bytes consumed, remarks, encodings. Design, section 3."""
+"""Judge the answers to cases that must be accepted: values, bytes consumed, remarks and encodings.
+
+See architecture.md#verdicts.
+"""
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Value
@@ -9,30 +12,32 @@ from wireproof.trial.reference import decoded
 from wireproof.trial.refuse import undocumented
 from wireproof.trial.show import cut, short_expect, short_field, short_outcome
 from wireproof.trial.verdicts import Verdict
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 
 def accepted(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
-    """The verdict on an answer where an answer was wanted."""
+    """Return the verdict on an accepted case that had to be accepted."""
     match bench.case.op:
         case "encode":
-            return _encoded(expect, outcome, bench)
+            return _judge_encoding(expect, outcome, bench)
         case "decode" | "scan" if outcome.digest is not None and outcome.value is None:
-            verdict = _digested(expect, outcome, bench)
+            verdict = _judge_digest(expect, outcome, bench)
         case "decode" | "scan":
-            verdict = _compared(expect.value, outcome.value, bench)
+            verdict = _judge_value(expect.value, outcome.value, bench)
     if not verdict.passing:
         return verdict
-    return _consumed(expect, outcome) or _remarked(expect, outcome, bench) or verdict
+    return _judge_consumed(expect, outcome) or _judge_remarks(expect, outcome, bench) or verdict
 
 
 def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
-    """The verdict on a refusal where an answer was wanted: right only where a remark allows one."""
-    open_at = next((remark for remark in bench.remarks() if remark.refusable), None)
-    if open_at is not None and bench.case.op != "encode":
+    """Return the verdict on a rejection where an answer was expected: right only if a remark allows it."""
+    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
+    if remark_at is not None and bench.case.op != "encode":
         if outcome.untyped:
             return undocumented(expect, outcome)
-        return Verdict("info", open_at.cls, outcome.cls, open_at.path, open_at.at, got=short_outcome(outcome))
+        return Verdict(
+            "info", remark_at.cls, outcome.cls, remark_at.path, remark_at.at, got=short_outcome(outcome)
+        )
     return Verdict(
         "fail",
         "wrong-reject",
@@ -48,39 +53,43 @@ def refused(expect: Accept, outcome: Refused, bench: Bench) -> Verdict:
 # --- decode and scan ---
 
 
-def _digested(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
+def _judge_digest(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
     if outcome.digest == bench.digest(expect.value):
-        return _right(bench)
+        return _pass(bench)
     return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
 
 
-def _right(bench: Bench) -> Verdict:
-    """Whole values are canonical; where the adapter hides fields, the rest is right in meaning."""
+def _pass(bench: Bench) -> Verdict:
+    """Return the passing verdict: `canonical` for whole values, `semantic` where the adapter hides fields."""
     return Verdict("pass", "semantic" if bench.wanted else "canonical")
 
 
-def _compared(want: Json, got: Json, bench: Bench) -> Verdict:
+def _judge_value(want: Json, got: Json, bench: Bench) -> Verdict:
     left, right = bench.seen(want), bench.seen(got)
     if left == right:
-        return _right(bench)
-    left, right = _without_classes(left, right, bench)
-    left, taken = allowing(left, right, bench.remarks())
+        return _pass(bench)
+    left, right = _drop_classes(left, right, bench)
+    left, remarked = allowing(left, right, bench.remarks())
     found = difference(left, right)
     if found is None:
-        return Verdict("info", taken[0], text=", ".join(taken)) if taken else Verdict("pass", "alternate")
-    wanted, given = short_field(found)
+        return (
+            Verdict("info", remarked[0], text=", ".join(remarked))
+            if remarked
+            else Verdict("pass", "alternate")
+        )
+    wanted, actual = short_field(found)
     kind = "wrong-reason" if found.path.endswith("].class") else "wrong-value"
-    return Verdict("fail", kind, path=found.path, want=wanted, got=given)
+    return Verdict("fail", kind, path=found.path, want=wanted, got=actual)
 
 
-def _without_classes(want: Json, got: Json, bench: Bench) -> tuple[Json, Json]:
-    """The class of garbage is judged where a class would be: a golden scan of an exact adapter."""
+def _drop_classes(want: Json, got: Json, bench: Bench) -> tuple[Json, Json]:
+    """Drop the classes of garbage, except in a golden scan of an adapter with exact classes."""
     if bench.case.op != "scan" or (bench.exact and bench.golden):
         return want, got
-    return _classless(want), _classless(got)
+    return _without_item_classes(want), _without_item_classes(got)
 
 
-def _classless(scan: Json) -> Json:
+def _without_item_classes(scan: Json) -> Json:
     if not isinstance(scan, dict) or not isinstance(items := scan.get("items"), list):
         return scan
     bare: list[Json] = [
@@ -90,17 +99,17 @@ def _classless(scan: Json) -> Json:
     return {**scan, "items": bare}
 
 
-def _consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
+def _judge_consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
     want, got = expect.consumed, outcome.consumed
     if want is None or got is None or want == got:
         return None
     kind = "over-read" if got > want else "under-read"
-    said = f"{want} bytes consumed", f"{got} bytes consumed"
-    return Verdict("fail", kind, at=min(want, got), want=said[0], got=said[1])
+    texts = f"{want} bytes consumed", f"{got} bytes consumed"
+    return Verdict("fail", kind, at=min(want, got), want=texts[0], got=texts[1])
 
 
-def _remarked(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict | None:
-    """Remarks are ours: only the reference and the fast decoder are held to them."""
+def _judge_remarks(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict | None:
+    """Compare the remarks, for our own decoders only: remarks are the suite's, not the format's."""
     if not (bench.ours and bench.golden) or set(expect.remarks) == set(outcome.remarks):
         return None
     want, got = ", ".join(sorted(expect.remarks)) or "none", ", ".join(sorted(outcome.remarks)) or "none"
@@ -110,8 +119,8 @@ def _remarked(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict | None
 # --- encode ---
 
 
-def _encoded(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
-    """Bytes that the fixture names, or any that the reference decodes to the same value.
+def _judge_encoding(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
+    """Accept the bytes that the fixture lists, or any that the reference decodes to the same value.
 
     Compressed bytes are never compared verbatim: a miss in the list of encodings proves nothing.
     """
@@ -120,12 +129,12 @@ def _encoded(expect: Accept, outcome: Accepted, bench: Bench) -> Verdict:
         return Verdict("adapter-error", text="accepted an encode and gave no bytes")
     if data in expect.data:
         return Verdict("pass", "canonical" if data == expect.data[0] else "alternate")
-    return _decoded_back(expect, data, bench)
+    return _decode_back(expect, data, bench)
 
 
-def _decoded_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
+def _decode_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
     case = bench.case
-    # read as a consumer reads them; in profile `produce` as a broker does
+    # Decode as a consumer does, or as a broker in profile `produce`.
     back = decoded(formats.get(case.format, case.revision), data, case.held_to)
     match back.outcome:
         case Refused(cls, at, path, _, text):
@@ -138,24 +147,24 @@ def _decoded_back(expect: Accept, data: bytes, bench: Bench) -> Verdict:
                 "fail", "wrong-bytes", "trailing-data", at=consumed, want=want, got=f"{consumed} read"
             )
         case Accepted(value=value):
-            return _round_trip(
-                _wanted(expect, case), value, back.remarks[0].cls if back.remarks else "", bench
+            return _judge_round_trip(
+                _expected_value(expect, case), value, back.remarks[0].cls if back.remarks else "", bench
             )
 
 
-def _wanted(expect: Accept, case: Case) -> Json:
-    """What the bytes must decode back to: the expectation, else the value that was to be encoded."""
+def _expected_value(expect: Accept, case: Case) -> Json:
+    """Return the value that the bytes must decode to: the expectation, else the value that was encoded."""
     if expect.value is None and isinstance(case.input, Value):
         return case.input.value
     return expect.value
 
 
-def _round_trip(want: Json, got: Json, remark: str, bench: Bench) -> Verdict:
-    """Computed fields may be left out of `want`; a place that no conforming writer makes is reported."""
+def _judge_round_trip(want: Json, got: Json, remark: str, bench: Bench) -> Verdict:
+    """Compare the values; `want` may lack computed fields, and a remark is reported."""
     found = difference(bench.seen(want), bench.seen(got), masked=True)
     if found is not None:
-        wanted, given = short_field(found)
-        return Verdict("fail", "not-round-trip", path=found.path, want=wanted, got=given)
+        wanted, actual = short_field(found)
+        return Verdict("fail", "not-round-trip", path=found.path, want=wanted, got=actual)
     if remark and bench.case.profile == "produce":
         text = "its bytes decode back, but no producer should write them so"
         return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)

@@ -1,29 +1,29 @@
-"""Baselines: failures that are known, as debts. Design, section 5.
+"""Baselines: files of known failures.
 
-A debt is one case with the verdict and class that it fails with, a reason, an owner and a day by which it
-is paid. A debt that no longer holds as it is written ends a run with exit code 3:
+A known failure is one case with the verdict and class that it fails with, a reason, an owner and an expiry
+date. One that no longer holds as it is written ends a run with exit code 3:
 
     # a comment stays with the entry below it
-    [[debt]]
+    [[known-failure]]
     id = "kafka.batch/v2/crc/flipped-bit"
     kind = "fail:wrong-accept"
     class = "crc-mismatch"
     reason = "the library checks sums only on request"
     owner = "somebody"
     expires = 2027-06-30
-    issue = "https://…"       # may be left out
+    issue = "https://…"       # optional
 
-An id may end in `~<family>:*`, for all derived cases of one family of one fixture. Before that it may be a
-pattern too, such as `kafka.*/**~flip:*`, for what an implementation leaves out altogether: such a broad debt
-speaks only of the cases that fail just as it is written, and there may be several with other verdicts.
+An id may end in `~<family>:*`, for all derived cases of one family of one fixture. The part before it may be
+a pattern too, such as `kafka.*/**~flip:*`, for a feature that an implementation lacks: such a broad entry
+covers only the cases that fail exactly as written, and there may be several with other verdicts.
 
 A codec that runs away takes time and memory without bound. The machine decides which limit stops it first:
-time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So a debt of any of
-these kinds holds for all of them. `exact = true` is for a codec that does not run away, such as one that a
-failed assertion ends: it ends in its own way on every machine, and one that ends in another way has changed.
+time (`timeout`), memory or output (`resource:…`), or the end of its process (`crash`). So an entry of any of
+these kinds covers all of them. `exact = true` is for a codec that does not run away, such as one that a
+failed assertion ends: it fails the same way on every machine, so another way is a change.
 
-`unsteady = true` is of an implementation that carries something from one input to another, as its reason has
-it: such a debt is not stale where its case passes.
+`flaky = true` marks an implementation that carries state from one input to another, as the reason
+explains: such an entry is not stale if its case passes.
 """
 
 import re
@@ -38,14 +38,14 @@ from typing import Final, Literal
 from attrs import evolve, frozen
 
 from wireproof.cases.patterns import compiled
-from wireproof.files import read_text
-from wireproof.parsing import MOST_TOML, toml_of
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 from wireproof.trial.events import CaseEvent
 from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
 Overlay = Literal["", "expected", "changed", "expired"]
-"""What the baseline says of a case beside its verdict."""
+"""The effect of the baseline on a case, beside its verdict."""
 
 
 RUNAWAY: Final = ("resource", "timeout", "crash")
@@ -53,15 +53,15 @@ RUNAWAY: Final = ("resource", "timeout", "crash")
 
 
 class BaselineError(ValueError):
-    """The baseline cannot be read or rewritten; one line says which entry and why."""
+    """The baseline cannot be read or rewritten; one line names the entry and the reason."""
 
 
 _fixtures: Final = lru_cache(compiled)
 
 
 @frozen(cache_hash=True)
-class Debt:
-    """One entry, as the file has it."""
+class KnownFailure:
+    """One known failure, as the file has it."""
 
     id: str
     kind: str
@@ -70,36 +70,36 @@ class Debt:
     owner: str
     expires: date
     issue: str = ""
-    unsteady: bool = False
+    flaky: bool = False
     exact: bool = False
 
     @property
     def fixture(self) -> str:
-        """The id, or the pattern of ids, of the golden cases that it is about."""
+        """Return the id, or the pattern of ids, of the golden cases that it covers."""
         return self.id.partition("~")[0]
 
     @property
     def broad(self) -> bool:
-        """Whether it is about the families of more than one fixture."""
+        """Whether it covers the families of more than one fixture."""
         return "*" in self.fixture
 
     @property
     def failure(self) -> tuple[str, str]:
-        """Return how the case fails, as far as a machine does not decide it."""
+        """Return how the case fails, independent of the machine."""
         return _failure(self.kind, self.cls, exact=self.exact)
 
     @property
     def who(self) -> str:
-        """Whom to ask, and where it is talked about."""
+        """Return the owner and the link to the issue."""
         return f"owner {self.owner}" + (f", {self.issue}" if self.issue else "")
 
     @property
     def prefix(self) -> str:
-        """What the ids of a family's debt begin with; empty for a debt of one case, and for a broad one."""
+        """Return the beginning of the ids of a family; empty for one case, and for a broad entry."""
         return self.id[:-1] if self.id.endswith(":*") and not self.broad else ""
 
     def covers(self, event: CaseEvent) -> bool:
-        """Whether the debt is about this case."""
+        """Return whether the entry is about this case."""
         if self.broad:
             parent, _, derived = event.id.partition("~")
             family = self.id.removeprefix(self.fixture)[1:-1]
@@ -108,77 +108,81 @@ class Debt:
         return event.id.startswith(self.prefix) if self.prefix else event.id == self.id
 
     def is_as_written(self, event: CaseEvent) -> bool:
-        """Whether the case fails as the debt says."""
+        """Return whether the case fails as the entry says."""
         return self.failure == _failure(event.label, event.cls, exact=self.exact)
 
 
 def _failure(kind: str, cls: str, *, exact: bool) -> tuple[str, str]:
-    """Return the verdict and class; of a codec that runs away, one name for every limit."""
+    """Return verdict and class; for a codec that runs away, one name for every limit."""
     return ("runaway", "") if kind.partition(":")[0] in RUNAWAY and not exact else (kind, cls)
 
 
 @frozen
 class Applied:
-    """A run seen through a baseline.
+    """The effect of a baseline on a run.
 
     Attributes:
-        overlays: by case id, where the baseline speaks of a case.
-        stale: debts that no case of a whole run fails any more.
-        changed: debts whose case fails in another way.
-        expired: debts past their day; their cases count as if there were no debt.
+        overlays: by case id, for each case that the baseline covers.
+        stale: entries that no case of a whole run fails any more.
+        changed: entries whose case fails in another way.
+        expired: entries past their date; their cases count as if there were no entry.
     """
 
     overlays: dict[str, Overlay]
-    stale: tuple[Debt, ...] = ()
-    changed: tuple[Debt, ...] = ()
-    expired: tuple[Debt, ...] = ()
+    stale: tuple[KnownFailure, ...] = ()
+    changed: tuple[KnownFailure, ...] = ()
+    expired: tuple[KnownFailure, ...] = ()
 
 
 # --- the file ---
 
 _FIELDS: Final = ("id", "kind", "class", "reason", "owner", "expires")
 _OPTIONAL: Final = "issue"
-_MARKS: Final = ("unsteady", "exact")
-"""What an entry may say of itself by `true`."""
+_MARKS: Final = ("flaky", "exact")
+"""Flags of an entry, each `true` or absent."""
 
 
-def parse(text: str, name: str = "baseline") -> tuple[Debt, ...]:
-    """The debts of a file; raises `BaselineError`."""
+def parse(text: str, name: str = "baseline") -> tuple[KnownFailure, ...]:
+    """Return the known failures of a file; raises `BaselineError`."""
     try:
-        rows = toml_of(text)
+        rows = parse_toml(text)
     except ValueError as error:
         raise BaselineError(f"{name}: {error}") from None
-    entries = rows.pop("debt", [])
+    entries = rows.pop("known-failure", [])
     if rows or not isinstance(entries, list):
         raise BaselineError(
-            f"{name}: holds [[debt]] entries and nothing else, not {', '.join(rows) or 'debt = …'}"
+            f"{name}: holds [[known-failure]] entries and nothing else, not {', '.join(rows) or 'entry = …'}"
         )
-    debts = tuple(_debt(row, f"{name}: debt {number}") for number, row in enumerate(entries, 1))
-    written = Counter((debt.id, *(debt.failure if debt.broad else ())) for debt in debts)
+    known_failures = tuple(
+        _known_failure(row, f"{name}: known failure {number}") for number, row in enumerate(entries, 1)
+    )
+    written = Counter((entry.id, *(entry.failure if entry.broad else ())) for entry in known_failures)
     for words, times in written.most_common(1):
         if times > 1:
             raise BaselineError(f"{name}: {' '.join(words)} is written twice")
-    return debts
+    return known_failures
 
 
-def read(path: Path) -> tuple[Debt, ...]:
-    """Read the debts of the file `path`; raises `BaselineError`."""
+def read(path: Path) -> tuple[KnownFailure, ...]:
+    """Read the known failures of the file `path`; raises `BaselineError`."""
     return parse(text_of(path), path.name)
 
 
 def text_of(path: Path) -> str:
     """Read the text of the file `path`; raises `BaselineError`."""
     try:
-        return read_text(path, MOST_TOML)
+        return read_limited_text(path, MAX_TOML_SIZE)
     except (OSError, UnicodeDecodeError) as error:
         raise BaselineError(f"{path}: {error}") from None
 
 
-def _debt(row: object, where: str) -> Debt:
+def _known_failure(row: object, where: str) -> KnownFailure:
     if not isinstance(row, dict):
-        raise BaselineError(f"{where}: wants [[debt]] and not a value")
-    if odd := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
-        raise BaselineError(f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(odd))}")
+        raise BaselineError(f"{where}: wants [[known-failure]] and not a value")
+    if unexpected := set(row) - {_OPTIONAL, *_MARKS} ^ set(_FIELDS):
+        raise BaselineError(
+            f"{where}: wants exactly {', '.join(_FIELDS)}; look at {', '.join(sorted(unexpected))}"
+        )
     for mark in _MARKS:
         if row.get(mark, True) is not True:
             raise BaselineError(f"{where}: {mark} is true, or not there")
@@ -192,49 +196,52 @@ def _debt(row: object, where: str) -> Debt:
         raise BaselineError(f"{where}: {row['kind']} is no verdict")
     if "*" in row["id"] and not re.fullmatch(r"[^~]+~[^*~]+:\*", row["id"]):
         raise BaselineError(f"{where}: a pattern ends in ~<family>:*, golden cases are named one by one")
-    debt = Debt(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
-    return evolve(debt, unsteady="unsteady" in row, exact="exact" in row)
+    entry = KnownFailure(*(row.get(name, "") for name in (*_FIELDS, _OPTIONAL)))
+    return evolve(entry, flaky="flaky" in row, exact="exact" in row)
 
 
 # --- a run seen through it ---
 
 
-def is_debt(event: CaseEvent) -> bool:
-    """Whether a verdict can be owed: one that gates at some level."""
+def is_known_failure(event: CaseEvent) -> bool:
+    """Return whether a verdict can be a known failure: one that gates at some level."""
     return gates(event.verdict, event.level, hold="should")
 
 
-def apply(stream: Stream, debts: Sequence[Debt], today: date) -> Applied:
-    """See a run through its debts. In a filtered run a debt whose case was left out is not stale."""
+def apply(stream: Stream, known_failures: Sequence[KnownFailure], today: date) -> Applied:
+    """Apply the known failures to a run. In a filtered run an entry whose case was left out is not stale."""
     overlays: dict[str, Overlay] = {}
-    found: dict[Debt, dict[str, list[CaseEvent]]] = {
-        debt: {"as": [], "other": [], "not": []} for debt in debts
+    found: dict[KnownFailure, dict[str, list[CaseEvent]]] = {
+        entry: {"as": [], "other": [], "not": []} for entry in known_failures
     }
-    single = {debt.id: debt for debt in debts if not debt.prefix and not debt.broad}
-    families = sorted((debt for debt in debts if debt.prefix or debt.broad), key=lambda debt: debt.broad)
+    single = {entry.id: entry for entry in known_failures if not entry.prefix and not entry.broad}
+    families = sorted(
+        (entry for entry in known_failures if entry.prefix or entry.broad),
+        key=lambda entry: entry.broad,
+    )
     for event in stream.cases:
-        debt = single.get(event.id) or next((debt for debt in families if debt.covers(event)), None)
-        if debt is None:
+        entry = single.get(event.id) or next((entry for entry in families if entry.covers(event)), None)
+        if entry is None:
             continue
-        how = ("as" if debt.is_as_written(event) else "other") if _is_about(debt, event) else "not"
-        found[debt][how].append(event)
+        how = ("as" if entry.is_as_written(event) else "other") if _is_about(entry, event) else "not"
+        found[entry][how].append(event)
         if how != "not":
-            overlays[event.id] = _overlay(debt, today, as_written=how == "as")
+            overlays[event.id] = _overlay(entry, today, as_written=how == "as")
     overlays.update(_left_out(stream, overlays))
     return Applied(
         overlays,
         tuple(
-            debt
-            for debt in debts
-            if _is_seen(debt, stream) and _is_stale(found[debt], stream) and not debt.unsteady
+            entry
+            for entry in known_failures
+            if _is_seen(entry, stream) and _is_stale(found[entry], stream) and not entry.flaky
         ),
-        tuple(debt for debt in debts if found[debt]["other"]),
-        tuple(debt for debt in debts if debt.expires < today),
+        tuple(entry for entry in known_failures if found[entry]["other"]),
+        tuple(entry for entry in known_failures if entry.expires < today),
     )
 
 
 def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple[str, Overlay]]:
-    """Yield the cases that were left out because their family dies of something that is a known failure."""
+    """Yield the cases that were left out because their family died of a known failure."""
     for event in stream.cases:
         if (
             event.label == "not-run:same-as"
@@ -243,20 +250,20 @@ def _left_out(stream: Stream, overlays: Mapping[str, Overlay]) -> Iterator[tuple
             yield event.id, "expected"
 
 
-def _is_about(debt: Debt, event: CaseEvent) -> bool:
-    """Report whether a verdict keeps or changes a debt; an undocumented refusal fails in no other way."""
-    return is_debt(event) and (event.verdict != "undocumented" or debt.kind == "undocumented")
+def _is_about(entry: KnownFailure, event: CaseEvent) -> bool:
+    """Return whether a verdict confirms or changes an entry; `undocumented` changes no other kind."""
+    return is_known_failure(event) and (event.verdict != "undocumented" or entry.kind == "undocumented")
 
 
-def _overlay(debt: Debt, today: date, *, as_written: bool) -> Overlay:
-    if debt.expires < today:
+def _overlay(entry: KnownFailure, today: date, *, as_written: bool) -> Overlay:
+    if entry.expires < today:
         return "expired"
     return "expected" if as_written else "changed"
 
 
-def _is_seen(debt: Debt, stream: Stream) -> bool:
-    """Whether a run could say that a debt is paid: of families none does that asks none, or a part."""
-    return "~" not in debt.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
+def _is_seen(entry: KnownFailure, stream: Stream) -> bool:
+    """Return whether a run can prove an entry stale: for families only if all of them ran."""
+    return "~" not in entry.id or (not stream.sampled and any("~" in event.id for event in stream.cases))
 
 
 def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
@@ -271,25 +278,25 @@ def _is_stale(found: dict[str, list[CaseEvent]], stream: Stream) -> bool:
 
 
 def write(stream: Stream, owner: str, reason: str, expires: date, issue: str = "") -> str:
-    """A baseline of every failure of a run that would gate it; the reasons are the caller's to improve."""
-    owed = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
-    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(owed))
-    return "\n".join(_block(Debt(*name, reason, owner, expires, issue)) for name in sorted(names))
+    """Return a baseline of every failure of a run that would gate it; the user improves the reasons."""
+    gating = [event for event in stream.cases if gates(event.verdict, event.level, hold=stream.run.level)]
+    names = dict.fromkeys((pattern, event.label, event.cls) for event, pattern in _folded(gating))
+    return "\n".join(_block(KnownFailure(*name, reason, owner, expires, issue)) for name in sorted(names))
 
 
-def _folded(owed: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
-    """Yield each failure with the id or the pattern that stands for it.
+def _folded(gating: Sequence[CaseEvent]) -> Iterator[tuple[CaseEvent, str]]:
+    """Yield each failure with the id or the pattern that covers it.
 
     The derived cases of a family that fail alike are one entry: of one fixture, if it alone fails so and its
     family in no other way, else of the whole topic.
     """
     alike: dict[tuple[str, ...], set[str]] = {}
     kinds: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for event in owed:
+    for event in gating:
         parent, family = _parts(event)
         alike.setdefault((event.suite, family, event.label, event.cls), set()).add(parent)
         kinds.setdefault((parent, family), set()).add((event.label, event.cls))
-    for event in owed:
+    for event in gating:
         parent, family = _parts(event)
         one = len(alike[event.suite, family, event.label, event.cls]) == len(kinds[parent, family]) == 1
         fixture = parent if one else f"{event.suite}/*"
@@ -302,49 +309,55 @@ def _parts(event: CaseEvent) -> tuple[str, str]:
     return parent, derived.partition(":")[0]
 
 
-def _block(debt: Debt) -> str:
-    pairs = (debt.id, debt.kind, debt.cls, debt.reason, debt.owner)
+def _block(entry: KnownFailure) -> str:
+    pairs = (
+        entry.id,
+        entry.kind,
+        entry.cls,
+        entry.reason,
+        entry.owner,
+    )
     lines = [f"{name} = {_quoted(text)}" for name, text in zip(_FIELDS, pairs, strict=False)]
-    lines.append(f"expires = {debt.expires.isoformat()}")
-    if debt.issue:
-        lines.append(f"{_OPTIONAL} = {_quoted(debt.issue)}")
-    return "\n".join(("[[debt]]", *lines, ""))
+    lines.append(f"expires = {entry.expires.isoformat()}")
+    if entry.issue:
+        lines.append(f"{_OPTIONAL} = {_quoted(entry.issue)}")
+    return "\n".join(("[[known-failure]]", *lines, ""))
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML."""
+    """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
 def fix(text: str, stream: Stream, today: date) -> str:
-    """The file without its stale debts and with the changed ones as they fail now.
+    """Return the file without its stale entries and with the changed ones as they fail now.
 
-    Comments, reasons, owners, days and order stay. Nothing is added: debts only shrink. Refused on a run that
-    is filtered or incomplete, which cannot know what is stale.
+    Comments, reasons, owners, dates and order stay. Nothing is added: a baseline only shrinks. Raises
+    `BaselineError` for a run that is filtered or incomplete, which cannot show which entries are stale.
     """
     if stream.filtered or not stream.complete:
         raise BaselineError(
             "a baseline is rewritten from a whole run only: this one is filtered or incomplete"
         )
-    debts = parse(text)
-    applied = apply(stream, debts, today)
+    known_failures = parse(text)
+    applied = apply(stream, known_failures, today)
     head, blocks = _blocks(text)
-    if len(blocks) != len(debts):
+    if len(blocks) != len(known_failures):
         raise BaselineError(
-            "the baseline holds debts in a form that cannot be rewritten; use [[debt]] tables"
+            "the baseline has entries in a form that cannot be rewritten; use [[known-failure]] tables"
         )
-    return head + "".join(_kept(debts, blocks, applied, stream))
+    return head + "".join(_kept(known_failures, blocks, applied, stream))
 
 
 @frozen
 class _Block:
-    """An entry as it stands in the file.
+    """An entry as text of the file.
 
     Attributes:
-        lead: the comments right above it, which speak for it and for those below it that have none.
-        entry: from its `[[debt]]` to its last line.
-        tail: blank lines, and comments that stand by themselves.
+        lead: the comments right above it, which belong to it and to the following entries without comments.
+        entry: from its `[[known-failure]]` to its last line.
+        tail: blank lines, and separate comments.
     """
 
     lead: str
@@ -353,14 +366,16 @@ class _Block:
 
     @property
     def ends_group(self) -> bool:
-        """Whether a comment by itself parts it from the next one."""
+        """Whether a separate comment divides it from the next one."""
         return bool(self.tail.strip())
 
 
 def _blocks(text: str) -> tuple[str, list[_Block]]:
-    """What stands above the first entry and its comments, and the entries."""
+    """Return the text above the first entry and its comments, and the entries."""
     lines = text.splitlines(keepends=True)
-    heads = [number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[debt]]"]
+    heads = [
+        number for number, line in enumerate(lines) if line.partition("#")[0].strip() == "[[known-failure]]"
+    ]
     starts = [head - sum(1 for _ in _comments_above(lines, head)) for head in heads]
     rows = zip(heads, pairwise([*starts, len(lines)]), strict=True)
     blocks = [_cut(lines[start:head], lines[head:end]) for head, (start, end) in rows]
@@ -377,81 +392,85 @@ def _cut(lead: Sequence[str], rest: Sequence[str]) -> _Block:
     return _Block("".join(lead), "".join(rest[:last]), "".join(rest[last:]))
 
 
-def _kept(debts: Sequence[Debt], blocks: Sequence[_Block], applied: Applied, stream: Stream) -> Iterator[str]:
-    """The entries that stay. A comment goes only with the last of those that it speaks for."""
+def _kept(
+    known_failures: Sequence[KnownFailure], blocks: Sequence[_Block], applied: Applied, stream: Stream
+) -> Iterator[str]:
+    """Yield the entries that stay. A comment is removed with the last entry that it belongs to."""
     waiting = ""
-    for debt, block in zip(debts, blocks, strict=True):
+    for entry, block in zip(known_failures, blocks, strict=True):
         lead = block.lead or waiting
-        if debt in applied.stale:
+        if entry in applied.stale:
             waiting = "" if block.ends_group else lead
             yield block.tail.lstrip("\r\n")
             continue
         waiting = ""
-        yield lead + _fixed(debt, block.entry, applied, stream) + block.tail
+        yield lead + _fixed(entry, block.entry, applied, stream) + block.tail
 
 
-def _fixed(debt: Debt, entry: str, applied: Applied, stream: Stream) -> str:
-    if debt not in applied.changed or debt.prefix:
-        return entry
-    event = next(event for event in stream.cases if event.id == debt.id)
-    return _with(_with(entry, "kind", event.label), "class", event.cls)
+def _fixed(entry: KnownFailure, text: str, applied: Applied, stream: Stream) -> str:
+    if entry not in applied.changed or entry.prefix:
+        return text
+    event = next(event for event in stream.cases if event.id == entry.id)
+    return _with(_with(text, "kind", event.label), "class", event.cls)
 
 
 def _with(block: str, name: str, value: str) -> str:
-    """The entry with one of its lines rewritten; a comment behind it stays."""
+    """Return the entry with one of its lines rewritten; a comment at the end of the line stays."""
     was = re.compile(rf"^{name}\s*=\s*(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
     return was.sub(lambda _: f"{name} = {_quoted(value)}", block, count=1)
 
 
-def check(debts: Iterable[Debt], known: Iterable[str], today: date) -> tuple[str, ...]:
-    """What is wrong with a baseline without a run: ids of no case, days that are past; one line each."""
+def check(known_failures: Iterable[KnownFailure], known: Iterable[str], today: date) -> tuple[str, ...]:
+    """Return the faults of a baseline without a run, one line each: unknown ids, dates in the past."""
     ids = set(known)
     problems = []
-    for debt in debts:
-        if debt.fixture not in ids and not (debt.broad and any(map(_fixtures(debt.fixture).fullmatch, ids))):
-            problems.append(f"{debt.id}: no such case")
-        if debt.expires < today:
-            problems.append(f"{debt.id}: expired on {debt.expires.isoformat()}, {debt.who}")
+    for entry in known_failures:
+        if entry.fixture not in ids and not (
+            entry.broad and any(map(_fixtures(entry.fixture).fullmatch, ids))
+        ):
+            problems.append(f"{entry.id}: no such case")
+        if entry.expires < today:
+            problems.append(f"{entry.id}: expired on {entry.expires.isoformat()}, {entry.who}")
     return tuple(problems)
 
 
 # --- the ratchet ---
 
 
-def grown(old: Iterable[Debt], new: Iterable[Debt]) -> tuple[str, ...]:
-    """Where the debts of `new` are more than those of `old`, one line each: debts only shrink.
+def grown(old: Iterable[KnownFailure], new: Iterable[KnownFailure]) -> tuple[str, ...]:
+    """Return where `new` permits more than `old`, one line each, because a baseline only shrinks.
 
-    More is a debt that none of the old ones holds, a later day, one that may come and go now, or one that any
-    limit may end now. A debt that fails in another way is no more.
+    More means an entry that no old one covers, a later date, a new `flaky`, or the loss of `exact`. An
+    entry that fails in another way is not more.
     """
     before = tuple(old)
     problems = []
-    for debt in new:
-        holders = [other for other in before if _within(debt, other)]
+    for entry in new:
+        holders = [other for other in before if _within(entry, other)]
         latest = max((other.expires for other in holders), default=None)
         if latest is None:
-            problems.append(f"{debt.id}: a new debt ({debt.kind}), {debt.who}")
-        elif debt.expires > latest:
-            was, now = latest.isoformat(), debt.expires.isoformat()
-            problems.append(f"{debt.id}: put off from {was} to {now}, {debt.who}")
-        elif debt.unsteady and not any(other.unsteady for other in holders):
-            problems.append(f"{debt.id}: is unsteady now, {debt.who}")
-        elif debt.failure[0] == "runaway" and all(other.exact for other in holders):
-            problems.append(f"{debt.id}: is not exact now, {debt.who}")
+            problems.append(f"{entry.id}: a new entry ({entry.kind}), {entry.who}")
+        elif entry.expires > latest:
+            was, now = latest.isoformat(), entry.expires.isoformat()
+            problems.append(f"{entry.id}: expires on {now}, was {was}, {entry.who}")
+        elif entry.flaky and not any(other.flaky for other in holders):
+            problems.append(f"{entry.id}: is flaky now, {entry.who}")
+        elif entry.failure[0] == "runaway" and all(other.exact for other in holders):
+            problems.append(f"{entry.id}: is not exact now, {entry.who}")
     return tuple(problems)
 
 
-def _within(debt: Debt, other: Debt) -> bool:
-    """Whether the cases of a debt are among those of another."""
-    if debt.id == other.id:
-        return not debt.broad or _as_much(debt, other)
+def _within(entry: KnownFailure, other: KnownFailure) -> bool:
+    """Return whether the cases of one entry are among those of another."""
+    if entry.id == other.id:
+        return not entry.broad or _as_much(entry, other)
     if not other.broad:
-        return bool(other.prefix) and debt.id.startswith(other.prefix)
+        return bool(other.prefix) and entry.id.startswith(other.prefix)
     family = other.id.removeprefix(other.fixture).removesuffix("*")
-    alike = _as_much(debt, other) and debt.id.startswith(debt.fixture + family)
-    return alike and not debt.broad and bool(_fixtures(other.fixture).fullmatch(debt.fixture))
+    alike = _as_much(entry, other) and entry.id.startswith(entry.fixture + family)
+    return alike and not entry.broad and bool(_fixtures(other.fixture).fullmatch(entry.fixture))
 
 
-def _as_much(debt: Debt, other: Debt) -> bool:
-    """Whether a debt fails as another says; an exact one does, where any limit may end the other."""
-    return other.failure in (debt.failure, _failure(debt.kind, debt.cls, exact=False))
+def _as_much(entry: KnownFailure, other: KnownFailure) -> bool:
+    """Return whether an entry fails as another says; an exact one also matches any limit of the other."""
+    return other.failure in (entry.failure, _failure(entry.kind, entry.cls, exact=False))

@@ -1,4 +1,4 @@
-"""What lies before the judge: the case, who is judged, and the reference's answer once it is wanted."""
+"""Judge context: the case, the adapter's claims, and the reference's answer, computed when needed."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from wireproof.cases.case import Case
 from wireproof.trial.claims import EXACT, observed
 from wireproof.trial.compare import scan_tree, steps
 from wireproof.trial.reference import Answer
-from wireproof.wire.observe import Wanted, project
-from wireproof.wire.rejected import Remark
-from wireproof.wire.values import Json, digest
+from wireproof.wire.json_values import Json, json_digest
+from wireproof.wire.observed_fields import FieldTree, project
+from wireproof.wire.rejection import Remark
 
 
 class Bench:
-    """One sitting of the judge; asks the reference at most once, and only if a rule needs it."""
+    """The context of one judgement; it runs the reference at most once, and only if a rule needs it."""
 
     __slots__ = ("_answer", "_digested", "case", "hello", "reference", "wanted")
 
@@ -26,66 +26,67 @@ class Bench:
         reference: Callable[[Case], Answer] | None,
         known: Answer | None = None,
     ) -> None:
-        """Lay out the case; `known` is the reference's answer if it has been asked before."""
+        """Store the case; `known` is the answer of the reference if it was computed before."""
         self.case = case
         self.hello = hello
         self.reference = reference
         self._answer = known
         self._digested: tuple[Json, str] | None = None
         tree = observed(hello, case)
-        self.wanted: Wanted = scan_tree(tree) if case.op == "scan" else tree
+        self.wanted: FieldTree = scan_tree(tree) if case.op == "scan" else tree
 
     @property
     def exact(self) -> bool:
-        """Whether the adapter's classes are judged."""
+        """Whether the adapter's reject classes are judged."""
         return self.hello.errors == "exact"
 
     @property
     def ours(self) -> bool:
-        """Whether positions and remarks are judged as well."""
+        """Whether the adapter is one of our own, so that positions and remarks are judged too."""
         return self.hello.name in EXACT
 
     @property
     def golden(self) -> bool:
-        """Whether somebody wrote the expectation; elsewhere any refusal agrees with any refusal."""
+        """Whether a person wrote the expectation; in other cases any two rejections agree."""
         return self.case.family is None and self.case.source.origin not in ("fuzz", "derived", "corpus")
 
     def answer(self) -> Answer:
-        """The reference's answer to the case; may raise whatever a broken reference raises."""
+        """Return the answer of the reference; a broken reference may raise anything."""
         if self._answer is None:
             assert self.reference is not None
             self._answer = self.reference(self.case)
         return self._answer
 
     def remarks(self) -> tuple[Remark, ...]:
-        """The open places of the case, by the reference; none where the reference cannot tell."""
+        """Return the remarks of the reference on the case; empty if there is no reference or it fails."""
         if self.reference is None:
             return ()
         try:
-            return tuple(self._as_seen(remark) for remark in self.answer().remarks)
-        except Exception:  # noqa: BLE001 - the failure that follows is turned into `suite-bug` by the judge
+            return tuple(self._project_remark(remark) for remark in self.answer().remarks)
+        except Exception:  # noqa: BLE001 - the judge reports the failure that follows as `suite-bug`
             return ()
 
-    def _as_seen(self, remark: Remark) -> Remark:
-        """The remark with its other values cut to the fields that the adapter shows."""
+    def _project_remark(self, remark: Remark) -> Remark:
+        """Return the remark with its alternative values reduced to the fields that the adapter shows."""
         others = (
-            evolve(other, value=project(other.value, self._below(other.path))) for other in remark.others
+            evolve(other, value=project(other.value, self._observed_below(other.path)))
+            for other in remark.others
         )
         return evolve(remark, others=tuple(others)) if remark.others else remark
 
-    def _below(self, path: str) -> Wanted:
-        """What is wanted of the part of a value that lies at `path`."""
+    def _observed_below(self, path: str) -> FieldTree:
+        """Return the observed fields below `path`."""
         tree = self.wanted
         for step in steps(path):
             tree = tree.get("[]" if isinstance(step, int) else step, {})
         return tree
 
     def seen(self, value: Json) -> Json:
-        """The part of a value that the adapter shows."""
+        """Return the part of a value that the adapter shows."""
         return project(value, self.wanted)
 
     def digest(self, value: Json) -> str:
-        """The digest of that part; the last one is kept, as one value is asked about twice."""
+        """Return the digest of the observed part; the last digest is kept, as each value is needed twice."""
         if self._digested is None or self._digested[0] is not value:
-            self._digested = value, digest(self.seen(value))
+            self._digested = value, json_digest(self.seen(value))
         return self._digested[1]

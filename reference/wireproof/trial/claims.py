@@ -1,25 +1,28 @@
-"""What an adapter's claims say of one case: design, section 4, "claims"."""
+"""Apply an adapter's claims to one case: is the case excluded, and which fields are compared.
+
+The adapter contract (adapter-contract.md) defines the claims.
+"""
 
 from typing import Final
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Case
 from wireproof.trial.plan import in_profile
-from wireproof.wire.observe import Wanted, tree_of
+from wireproof.wire.observed_fields import FieldTree, field_tree
 
 EXACT: Final = frozenset({"reference", "columnar"})
-"""The adapters that are held to positions and remarks as well: ours. Design, section 3, "Classes"."""
+"""The adapters whose positions and remarks are judged too: our own."""
 
 
 def claim_of(hello: Hello, case: Case) -> Claim | None:
-    """The claim on the case's format and revision; None where it claims others only, or nothing."""
+    """Return the claim on the case's format and revision; None if there is none."""
     return hello.revisions.get(case.joined)
 
 
 def excluded(hello: Hello, case: Case) -> str:
-    """The claim that leaves the case out, in words; empty where none does.
+    """Return why the claims exclude the case, as words; empty if they do not.
 
-    An adapter that claims nothing at all leaves nothing out: it has yet to be probed.
+    An adapter without any claim excludes nothing: it has not been probed yet.
     """
     claim = claim_of(hello, case)
     if not hello.revisions:
@@ -30,16 +33,16 @@ def excluded(hello: Hello, case: Case) -> str:
         return f"claims no {case.op} of {case.joined}"
     if not in_profile(case, claim):
         return f"claims no profile {case.profile}"
-    return next((f"claims no {atom}" for atom in case.needs if not _has(claim, atom)), "")
+    return next((f"claims no {atom}" for atom in case.needs if not _includes(claim, atom)), "")
 
 
-def _has(claim: Claim, atom: str) -> bool:
+def _includes(claim: Claim, atom: str) -> bool:
     kind, _, name = atom.partition(":")
     claimed = {"codec": claim.codecs, "feature": claim.features}.get(kind, claim.features)
     return claimed is None or name in claimed or atom in claimed
 
 
-def observed(hello: Hello, case: Case) -> Wanted:
-    """The patterns of the fields that the adapter shows; an empty tree is all of them."""
+def observed(hello: Hello, case: Case) -> FieldTree:
+    """Return the patterns of the fields that the adapter shows; an empty tree means all fields."""
     claim = claim_of(hello, case)
-    return tree_of(claim.observes) if claim is not None else {}
+    return field_tree(claim.observes) if claim is not None else {}

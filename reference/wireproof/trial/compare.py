@@ -1,7 +1,7 @@
-"""Where two values in JSON form differ, and which of the differences the format allows.
+"""Compare two values in JSON form, and accept the differences that a remark allows.
 
-Design, section 1 ("remark") and section 3 ("Values"): a comparison uses the fields that the adapter
-observes; a value that differs only where a remark stands, and has a value allowed there, is no fault.
+A comparison uses the fields that the adapter observes. A value that differs only at the place of a remark,
+and has a value that the remark allows there, is right.
 """
 
 import re
@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from wireproof.wire.observe import Wanted
-from wireproof.wire.rejected import Remark
-from wireproof.wire.texts import one_line
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import FieldTree
+from wireproof.wire.rejection import Remark
+from wireproof.wire.safe_text import one_line
 
 Step: TypeAlias = str | int
 
@@ -22,26 +22,26 @@ _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 LONGEST_PATH: Final = 300
-"""Characters of a path; its last step may be a name that an adapter made up."""
+"""Maximum characters of a path; its last step may be a name that an adapter made up."""
 
 
 class _Missing:
-    """Stands for a field that is not there; null is a value."""
+    """Marks a field that does not exist; null is a value."""
 
     def __repr__(self) -> str:
-        """How a report shows it."""
+        """Return the text that reports show."""
         return "(none)"
 
 
 MISSING: Final = _Missing()
 
 Maybe: TypeAlias = "Json | _Missing"
-"""A value, or the absence of one."""
+"""A value, or `MISSING`."""
 
 
 @frozen
 class Difference:
-    """The first field that differs, and both its values; `MISSING` where one side has none."""
+    """The first field that differs, with both values; `MISSING` on the side that lacks the field."""
 
     path: str
     want: Maybe
@@ -49,25 +49,25 @@ class Difference:
 
 
 def difference(want: Json, got: Json, *, masked: bool = False) -> Difference | None:
-    """The first difference, or None; `masked` looks only at the fields that `want` has.
+    """Return the first difference, or None; `masked` compares only the fields that `want` has.
 
-    Iterative, as values nest as deeply as an adapter likes to answer.
+    Iterative, because an adapter can return values of any depth.
     """
-    todo: list[tuple[str, Maybe, Maybe]] = [("", want, got)]
-    while todo:
-        path, left, right = todo.pop()
+    pending: list[tuple[str, Maybe, Maybe]] = [("", want, got)]
+    while pending:
+        path, left, right = pending.pop()
         if isinstance(left, dict) and isinstance(right, dict):
             keys = left if masked else {**left, **right}
             pairs = [(_join(path, key), left.get(key, MISSING), right.get(key, MISSING)) for key in keys]
-            todo.extend(reversed(pairs))
+            pending.extend(reversed(pairs))
         elif isinstance(left, list) and isinstance(right, list):
             if len(left) != len(right):
                 shared = next(_unequal(path, left, right), None)
-                todo.extend(
+                pending.extend(
                     [(f"{path}.length", str(len(left)), str(len(right)))] if shared is None else [shared]
                 )
             else:
-                todo.extend(reversed(list(_unequal(path, left, right))))
+                pending.extend(reversed(list(_unequal(path, left, right))))
         elif left is MISSING or right is MISSING or type(left) is not type(right) or left != right:
             return Difference(one_line(path, LONGEST_PATH), left, right)
     return None
@@ -84,31 +84,31 @@ def _unequal(path: str, left: list[Json], right: list[Json]) -> Iterator[tuple[s
 
 
 def is_shorter(got: Json, want: Json) -> bool:
-    """Whether `got` differs from `want` only in that its lists end sooner, or that it is null."""
-    todo: list[tuple[Json, Json]] = [(got, want)]
-    while todo:
-        left, right = todo.pop()
+    """Return whether `got` differs from `want` only by shorter lists or by null."""
+    pending: list[tuple[Json, Json]] = [(got, want)]
+    while pending:
+        left, right = pending.pop()
         if left is None:
             continue
         if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
-            todo.extend((left[key], right[key]) for key in left)
+            pending.extend((left[key], right[key]) for key in left)
         elif isinstance(left, list) and isinstance(right, list) and len(left) <= len(right):
-            todo.extend(zip(left, right, strict=False))
+            pending.extend(zip(left, right, strict=False))
         elif left != right:
             return False
     return True
 
 
 def steps(path: str) -> tuple[Step, ...]:
-    """`records[0].key` as `("records", 0, "key")`."""
+    """Split `records[0].key` into `("records", 0, "key")`."""
     return tuple(name or int(index) for name, index in _STEP.findall(path))
 
 
 _PAIR: Final = {"key": 0, "value": 1}
-"""A header is a pair in JSON; codecs name its two parts."""
+"""A header is a pair in JSON, but codecs name its two parts."""
 
 
-def _part(value: Maybe, step: Step) -> Maybe:
+def _child(value: Maybe, step: Step) -> Maybe:
     if isinstance(value, dict):
         return value.get(str(step), MISSING)
     index = _PAIR.get(step, -1) if isinstance(step, str) else step
@@ -116,15 +116,15 @@ def _part(value: Maybe, step: Step) -> Maybe:
 
 
 def fetch(value: Json, path: Sequence[Step]) -> Maybe:
-    """The part of `value` at `path`, or `MISSING`."""
-    here: Maybe = value
+    """Return the part of `value` at `path`, or `MISSING`."""
+    part: Maybe = value
     for step in path:
-        here = _part(here, step)
-    return here
+        part = _child(part, step)
+    return part
 
 
-def _put(value: Json, path: Sequence[Step], part: Json) -> None:
-    """Write `part` at `path`, which is there and is not empty."""
+def _replace_at(value: Json, path: Sequence[Step], part: Json) -> None:
+    """Write `part` at `path`, which exists and is not empty."""
     *outer, last = path
     match fetch(value, outer):
         case dict() as mapping:
@@ -134,29 +134,29 @@ def _put(value: Json, path: Sequence[Step], part: Json) -> None:
 
 
 def allowing(want: Json, got: Json, remarks: Sequence[Remark]) -> tuple[Json, tuple[str, ...]]:
-    """`want` with each allowed value that `got` took in its place, and the classes of those remarks."""
-    taken: dict[str, None] = {}
+    """Return `want` with each allowed value that `got` has in its place, and the classes of those remarks."""
+    applied: dict[str, None] = {}
     for remark in remarks:
         for other in remark.others:
             path = steps(other.path)
             if fetch(want, path) in (MISSING, other.value) or fetch(got, path) != other.value:
                 continue
-            want = deepcopy(want) if not taken else want
-            taken[remark.cls] = None
+            want = deepcopy(want) if not applied else want
+            applied[remark.cls] = None
             if path:
-                _put(want, path, other.value)
+                _replace_at(want, path, other.value)
             else:
                 want = other.value
-    return want, tuple(taken)
+    return want, tuple(applied)
 
 
-def scan_tree(wanted: Wanted) -> Wanted:
-    """The patterns of a stream's value, as patterns of the items of its scan.
+def scan_tree(wanted: FieldTree) -> FieldTree:
+    """Convert observation patterns of a stream's value into patterns of the items of its scan.
 
-    A stream's value holds its frames in one list; an item holds one frame, and its own four fields.
+    A stream's value holds its frames in one list; an item holds one frame and four fields of its own.
     """
     if not wanted or "items" in wanted:
         return wanted
     frames = next((below["[]"] for below in wanted.values() if "[]" in below), wanted)
-    item: Wanted = {"kind": {}, "at": {}, "length": {}, "class": {}, "value": frames}
+    item: FieldTree = {"kind": {}, "at": {}, "length": {}, "class": {}, "value": frames}
     return {"items": {"[]": item}}

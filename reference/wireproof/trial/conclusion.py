@@ -1,7 +1,7 @@
-"""What a run ends with: its exit code, and the sentence that says why.
+"""The conclusion of a run: its exit code, and the sentence that explains it.
 
-A run conforms only if everything that was asked for was judged: at least one case has a verdict, and no case
-was left out (`not-run`) for a reason other than the codec's own death, which counts against it already.
+A run conforms only if everything that was requested was judged: at least one case has a verdict, and no case
+was left out (`not-run`) for a reason other than the codec's own failure, which counts against it already.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from wireproof.trial.streams import Stream
 from wireproof.trial.verdicts import ROWS, gates
 
 OUTSIDE: Final = frozenset({"unsupported", "not-run", "adapter-error"})
-"""The verdicts that say nothing of a codec."""
+"""The verdicts that are no result about the codec."""
 
 OWN: Final = frozenset({"same-as", "spent"})
-"""The kinds of `not-run` whose cause is the codec's own death or silence."""
+"""The kinds of `not-run` that the codec itself caused by dying or not answering."""
 
 
 def judged(events: Iterable[CaseEvent]) -> int:
@@ -34,8 +34,8 @@ def nothing_judged(stream: Stream) -> str:
         return "no case was judged: none is of a format that it claims"
     reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
     shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
-    more = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
-    return f"no case was judged: {shown}{more}"
+    rest = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
+    return f"no case was judged: {shown}{rest}"
 
 
 def exit_code(
@@ -51,7 +51,7 @@ def exit_code(
         stream: the run.
         applied: its known failures.
         strict_class: whether a refusal without its class fails.
-        named: whether somebody asked for this adapter by name. One that was added because it is ready here
+        named: whether the user named this adapter. An adapter that was added because it is installed
             may have nothing to do with the selected cases.
     """
     overlays = applied.overlays if applied else {}
@@ -65,7 +65,7 @@ def exit_code(
 
 
 def trust_codes(stream: Stream, applied: Applied | None = None, *, named: bool = True) -> Iterator[Exit]:
-    """Yield the codes that say that a run is not to be trusted as a whole, whatever its verdicts are."""
+    """Yield the exit codes that mark a run as not trustworthy as a whole, whatever its verdicts are."""
     if named and not judged(stream.cases):
         yield Exit.USAGE
     if stream.footer is None:
@@ -94,7 +94,7 @@ def _verdict_code(event: CaseEvent, overlay: Overlay, stream: Stream, *, strict_
 
 
 def sentence(stream: Stream, applied: Applied | None = None, *, strict_class: bool = False) -> str:
-    """Say in one line how a run ended: `conforms, but for 1,081 known failures`."""
+    """Describe in one line how a run ended: `conforms, but for 1,081 known failures`."""
     if why := nothing_judged(stream):
         return why
     if stream.footer is None:
@@ -105,15 +105,19 @@ def sentence(stream: Stream, applied: Applied | None = None, *, strict_class: bo
         _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
         for event in stream.cases
     )
-    left = sum(event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases)
+    not_run = sum(
+        event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases
+    )
     counts = (
         (codes[Exit.FAILS], "fails {} of {} judged cases"),
         (codes[Exit.BASELINE], "{} known failures fail in another way"),
         (codes[Exit.ADAPTER], "the adapter broke its contract in {} cases"),
         (codes[Exit.SUITE], "the suite contradicts itself in {} cases"),
-        (left, "{} cases were not run"),
+        (not_run, "{} cases were not run"),
     )
-    bad = [text.format(f"{count:,}", f"{judged(stream.cases):,}") for count, text in counts if count]
-    if not bad:
+    failures = [text.format(f"{count:,}", f"{judged(stream.cases):,}") for count, text in counts if count]
+    if not failures:
         return "conforms" + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
-    return "does not conform: " + ", ".join(bad) + (f"; {known:,} known failures beside" if known else "")
+    return (
+        "does not conform: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")
+    )

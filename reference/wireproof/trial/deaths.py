@@ -1,8 +1,8 @@
-"""Who died of what, and when it is enough. Design, section 4, "death".
+"""Count the crashes, timeouts and contract breaches of an adapter, and decide when to stop running cases.
 
-After three deaths with one signature in one fixture's family the rest of the family is not run. The
-budget of a run counts signatures, not deaths: a codec with one fault that shows in a hundred fixtures
-is asked about all of them. Only timeouts are counted one by one, for each costs seconds.
+After three failures with one signature in the family of one fixture, the rest of that family is not run. The
+budget of a run counts signatures, not failures: a codec with one bug that shows in a hundred fixtures is
+still asked about all of them. Only timeouts are counted one by one, because each costs seconds.
 """
 
 import re
@@ -13,63 +13,63 @@ from wireproof.cases.case import Case
 from wireproof.cases.outcome import Cause, Faulty, NotRun, Outcome, TimedOut
 
 PER_FAMILY: Final = 3
-"""Deaths with one signature, after which the rest of a family is not run."""
+"""Failures with one signature in a family, after which the rest of the family is not run."""
 
 SIGNATURES: Final = 64
 """Different signatures, after which the rest of the run is not run."""
 
 FAULTS: Final = 10
-"""Breaches of the contract, or deaths that no case causes alone, after which nothing more is learned."""
+"""Contract breaches, or deaths that no case reproduces alone, after which the rest of the run is not run."""
 
 SILENT: Final = 6
-"""Cases in a row without an answer in time, each asked alone, after which the rest of the run is not run."""
+"""Consecutive timeouts of cases run in isolation, after which the rest of the run is not run."""
 
 TIMEOUTS: Final = 100
-"""The same of all cases without an answer in time."""
+"""Timeouts of cases run in isolation, after which the rest of the run is not run."""
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
 def family_of(case: Case) -> str:
-    """The golden case that a case is, or comes from."""
+    """Return the id of the golden case: the parent of a derived case, else the case itself."""
     return case.parent or case.id
 
 
 class Deaths:
-    """The deaths of one run.
+    """The failures of one run that end or hang the adapter.
 
     Attributes:
-        count: all of them.
+        count: the number of failures.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without failures."""
         self.count = 0
         self._in_family: Counter[tuple[str, str]] = Counter()
         self._signatures: set[str] = set()
-        self._closed: dict[str, str] = {}
-        self._first: dict[tuple[str, str], str] = {}
+        self._stopped_families: dict[str, str] = {}
+        self._first_case: dict[tuple[str, str], str] = {}
         self._faults = 0
-        self._silent = 0
+        self._consecutive_timeouts = 0
         self._timeouts = 0
-        self._over: NotRun | None = None
+        self._stopped: NotRun | None = None
 
     def add(self, case: Case, outcome: Outcome, how: str, *, alone: bool = True) -> None:
-        """Note that `case` died with `outcome`; not `alone`: it was in flight and does not die by itself."""
+        """Count a failure of `case`; not `alone`: the case was in flight and does not fail in isolation."""
         self.count += 1
         signature = f"{type(outcome).__name__}: {_NUMBER.sub('#', how)}"
         key = (family_of(case), signature)
-        self._first.setdefault(key, case.id)
+        self._first_case.setdefault(key, case.id)
         self._in_family[key] += 1
         self._signatures.add(signature)
         if self._in_family[key] >= PER_FAMILY:
-            self._closed[key[0]] = self._first[key]
-        # Slowness that no case shows alone is the machine's, and must not end a run.
+            self._stopped_families[key[0]] = self._first_case[key]
+        # A timeout that no case reproduces alone comes from a slow machine, and must not end the run.
         self._faults += isinstance(outcome, Faulty) or not (alone or isinstance(outcome, TimedOut))
         if alone and isinstance(outcome, TimedOut):
-            self._silent += 1
+            self._consecutive_timeouts += 1
             self._timeouts += 1
-        if self._silent >= SILENT:
+        if self._consecutive_timeouts >= SILENT:
             self.stop(f"{SILENT} cases in a row without an answer in time, the last {case.id}")
         elif self._timeouts >= TIMEOUTS:
             self.stop(f"{TIMEOUTS} cases without an answer in time, the last {case.id}")
@@ -79,16 +79,16 @@ class Deaths:
             self.stop(f"{SIGNATURES} different ways to die, the last at {case.id}")
 
     def answered(self) -> None:
-        """Note that some case was answered: the adapter does not hang on everything."""
-        self._silent = 0
+        """Reset the count of consecutive timeouts, because a case was answered."""
+        self._consecutive_timeouts = 0
 
     def stop(self, why: str, cause: Cause = "spent") -> None:
-        """Let nothing more be run."""
-        self._over = self._over or NotRun(why, cause)
+        """Run no further case; the first reason is kept."""
+        self._stopped = self._stopped or NotRun(why, cause)
 
     def verdict(self, case: Case) -> NotRun | None:
-        """Return the outcome of a `case` that is not to be run; None where it is."""
-        if self._over:
-            return self._over
-        first = self._closed.get(family_of(case))
+        """Return the `NotRun` outcome of a case that must not be run; None if it may be run."""
+        if self._stopped:
+            return self._stopped
+        first = self._stopped_families.get(family_of(case))
         return NotRun(f"same as {first}", "same-as") if first else None

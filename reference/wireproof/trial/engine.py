@@ -1,16 +1,17 @@
-"""Asks one adapter a sequence of cases and gives what came of each, in the order of the plan.
+"""The engine: sends cases to one adapter and returns the outcome of each, in the order of the cases.
 
-Design, section 4. Every wait has an owner and a limit: the hello is waited for by the controller, a
-case by this engine, an end by the controller again.
+Every wait has an owner and a limit: the controller waits for the hello and the end of the process, the engine
+for the answer to a case.
 
-A window of requests is in flight at a time. When the adapter dies, breaks the contract or falls silent
-for longer than any case in flight may take, each case in flight is asked again, alone, in a fresh
-process, until one of them does it again: that one is guilty, and the others are asked as if nothing
-had happened. What no case does alone is laid at the door of the one that waited longest, and said so.
-A breach of the contract may also come behind an answer: those that were answered last are asked again first,
-and at the end of a block one case is asked once more: what came behind the answers comes before its own.
-Of `run`, nothing is in flight while a result is handed out, so a slow reader of the results costs no case its
-time. Who has other work meanwhile calls `put` and later `take`: an answer that is there by then is in time.
+    queue -> in flight (a window of requests) -> answered -> results of a block
+                 `-> the adapter dies, breaks the contract or is silent: the cases in flight are suspects
+
+Each suspect runs again, alone in a fresh process, until one fails: it is guilty, the others are queued again.
+If none fails alone, the failure is attributed to the oldest request, with a note. A breach may also come
+after an answer: then the last answered cases are suspects, and at the end of a block one case is sent once
+more, because such a breach arrives before the second answer. `run` has nothing in flight while it yields a
+result, so a slow caller costs no case its time; a caller of `put` and `take` gets answers that arrived in
+between.
 """
 
 import time
@@ -32,20 +33,20 @@ from wireproof.trial.deaths import Deaths
 from wireproof.trial.plan import BLOCK, SLOW_BLOCK, Draw, blocks, planned, request_for
 
 WIDEST: Final = 256
-"""Requests in flight at most, whatever the adapter offers."""
+"""Maximum number of requests in flight, whatever the adapter offers."""
 
 RECENT: Final = 2
-"""Cases answered last that are suspected of what comes behind an answer."""
+"""Number of last answered cases that are suspects when something comes after an answer."""
 
 HEAVIEST: Final = 4 * MIB
-"""Bytes of input in flight, over which no further request is sent."""
+"""Bytes of input in flight, above which no further request is sent."""
 
 T = TypeVar("T")
 
 
 @frozen
 class Ran:
-    """A case as it was asked (lifted where that was needed), what came of it, and the nanoseconds it took.
+    """A case as it was sent (wrapped as a stream if needed), its outcome, and the nanoseconds it took.
 
     With one request in flight the time is exact; with more it is the share of the case in the time
     between two arrivals of answers.
@@ -57,38 +58,38 @@ class Ran:
 
 
 Keep: TypeAlias = Callable[[Case, Outcome, int], Any]
-"""Makes of a case, its outcome and its nanoseconds what the engine keeps: `Ran`, or less."""
+"""Makes the stored result from a case, its outcome and its nanoseconds: `Ran`, or less."""
 
 
 @define
 class _Block:
-    """Cases that are shuffled among themselves, and what came of them so far.
+    """Cases that are shuffled among themselves, and their results so far.
 
     Attributes:
-        cases: in the order of the plan.
-        keep: makes what is kept of each result, as soon as it arrives.
-        results: by place.
-        open: the places of those that are queued or in flight.
-        measured: those that are asked with nothing else in flight.
-        last: whether `take` ends with this one.
+        cases: in the order of the run.
+        keep: makes the stored result, as soon as an answer arrives.
+        results: by position in `cases`.
+        open: the positions of the cases that are queued or in flight.
+        measured: the cases that run with nothing else in flight.
+        last: whether `take` ends with this block.
     """
 
     cases: list[Case]
     keep: Keep
     results: dict[int, Any] = field(factory=dict)
     open: set[int] = field(factory=set)
-    measured: "deque[_Asked]" = field(factory=deque)
+    measured: "deque[_Pending]" = field(factory=deque)
     last: bool = False
 
     def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
-        """Keep what came of the case at `place`, which is open no longer."""
+        """Store the result of the case at `place`, which is then no longer open."""
         self.results[place] = self.keep(case, outcome, ns)
         self.open.discard(place)
 
 
 @frozen
-class _Asked:
-    """A case on its way: its place in its block, its request, the milliseconds that it may take."""
+class _Pending:
+    """A case in progress: its block and position, its request, the milliseconds that it may take."""
 
     block: _Block
     place: int
@@ -99,7 +100,7 @@ class _Asked:
 
 @frozen
 class _End:
-    """How the adapter ended while something was in flight."""
+    """The failure that ended the adapter while requests were in flight."""
 
     outcome: Crashed | TimedOut | Exhausted | Faulty
     how: str
@@ -107,12 +108,12 @@ class _End:
 
 
 class Engine:
-    """Runs cases on one adapter; a context manager that holds its process.
+    """Runs cases on one adapter; a context manager that owns the adapter's process.
 
     Attributes:
-        hello: who the adapter is and what it claims.
-        deaths: what it died of.
-        notes: one line for each thing that a user should know and no case tells.
+        hello: name and claims of the adapter.
+        deaths: counts its failures.
+        notes: lines for the user about events that belong to no case.
     """
 
     hello: Hello
@@ -129,18 +130,18 @@ class Engine:
         digest: bool = False,
         check_claims: bool = True,
     ) -> None:
-        """Remember what to start.
+        """Store the settings; the adapter starts on entry.
 
         Args:
-            spec: as `registry` reads it.
-            in_process: call a Python object here, without timeouts.
-            seed: of the order and the ids.
-            timeout_scale: by which each case's `limits.ms` is multiplied, and above 1 the wait for the hello:
-                where cases are slow, so is a start.
-            hello_seconds: the wait for the hello.
-            memory: bytes, as `registry.open_adapter` has it.
-            digest: ask for digests in place of values.
-            check_claims: refuse a hello that claims what does not exist; `probe` gives advice instead.
+            spec: the adapter, as `registry` reads it.
+            in_process: call a Python object in this process, without timeouts.
+            seed: decides the order and the ids.
+            timeout_scale: multiplies each case's `limits.ms`, and above 1 the wait for the hello: where cases
+                are slow, the start is slow too.
+            hello_seconds: the maximum wait for the hello.
+            memory: bytes, see `registry.open_adapter`.
+            digest: request digests instead of values.
+            check_claims: reject a hello that claims unknown names; `probe` gives advice instead.
         """
         self._spec = spec
         self._in_process = in_process
@@ -152,77 +153,77 @@ class Engine:
         self._check_claims = check_claims
         self._controller: Controller | None = None
         self._blocks: deque[_Block] = deque()
-        self._queue: deque[_Asked] = deque()
-        self._flight: dict[str, _Asked] = {}
-        self._answered: dict[str, _Asked] = {}
+        self._queue: deque[_Pending] = deque()
+        self._flight: dict[str, _Pending] = {}
+        self._answered: dict[str, _Pending] = {}
         self.deaths = Deaths()
         self.notes: list[str] = []
 
     def __enter__(self) -> Self:
         """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
-        self._controller = self._opened()
+        self._controller = self._open()
         self.hello = self._controller.hello
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
-        self._drop()
+        """End the adapter."""
+        self._close_adapter()
 
     def run(self, cases: Iterable[Case]) -> Iterator[Ran]:
-        """What came of each case, in their order; raises nothing of the adapter's."""
+        """Yield the result of each case, in their order; raises no error of the adapter."""
         return self._run(cases, self.hello, Ran)
 
-    def settled(
+    def run_with(
         self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
     ) -> Iterator[T]:
-        """Yield what `keep` makes of each case, its outcome and its nanoseconds, in their order.
+        """Yield `keep(case, outcome, nanoseconds)` of each case, in their order.
 
-        `keep` is called as soon as an answer arrives, so that no answer is held in memory longer than that.
+        `keep` is called as soon as an answer arrives, so that no answer stays in memory longer than that.
 
         Args:
-            cases: what is asked.
+            cases: the cases to run.
             keep: called once for each case, in the order of the answers.
             size: the cases of a block, which are shuffled among themselves; by default the engine's own.
         """
         return self._run(cases, self.hello, keep, size)
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """The same without regard to the claims: nothing is held back, nothing lifted. For `probe`."""
+        """Yield the outcome of each case; for `probe`, which ignores the claims."""
         return ((ran.case, ran.outcome) for ran in self._run(cases, None, Ran))
 
     def _run(
         self, cases: Iterable[Case], hello: Hello | None, keep: Keep, size: int | None = None
     ) -> Iterator[Any]:
         for block in blocks(cases, min(size or self._size, self._size)):
-            self._put(block, hello, keep)
-            yield from self._taken(self._blocks.popleft())
+            self._enqueue(block, hello, keep)
+            yield from self._collect(self._blocks.popleft())
 
     @property
     def _size(self) -> int:
         return SLOW_BLOCK if self.hello.cost == "slow" else BLOCK
 
     def put(self, cases: Sequence[Case]) -> None:
-        """Have some cases asked, as far as that goes without waiting; `take` gives what came of them."""
-        assert cases, "what is taken was put"
+        """Queue cases and send as many as possible without waiting; `take` returns their results."""
+        assert cases, "an empty put has no block for take"
         for block in blocks(cases, self._size):
-            self._put(block, self.hello, Ran)
+            self._enqueue(block, self.hello, Ran)
         self._blocks[-1].last = True
 
     def take(self) -> list[Ran]:
-        """What came of each case of the earliest `put`; raises nothing of the adapter's."""
+        """Return the results of the earliest `put`; raises no error of the adapter."""
         ran: list[Ran] = []
         last = False
         while not last:
             block = self._blocks.popleft()
             last = block.last
-            ran += self._taken(block)
+            ran += self._collect(block)
         return ran
 
     # --- the running adapter ---
 
-    def _opened(self) -> Controller:
+    def _open(self) -> Controller:
         return open_adapter(
             self._spec,
             in_process=self._in_process,
@@ -231,17 +232,17 @@ class Engine:
             check=self._check_claims,
         )
 
-    def _running(self) -> Controller:
-        """The adapter; one that started before and does not now gets a second chance."""
+    def _ensure_started(self) -> Controller:
+        """Return the running adapter; one that started before gets a second attempt to start."""
         if self._controller is None:
             try:
-                self._controller = self._opened()
+                self._controller = self._open()
             except AdapterStartError as error:
                 self.notes.append(f"started again after: {error}")
-                self._controller = self._opened()
+                self._controller = self._open()
         return self._controller
 
-    def _drop(self) -> None:
+    def _close_adapter(self) -> None:
         if self._controller is not None:
             self._controller.close()
         self._controller = None
@@ -249,8 +250,8 @@ class Engine:
 
     # --- a block ---
 
-    def _put(self, cases: list[Case], hello: Hello | None, keep: Keep) -> None:
-        """Queue a block, and send of it what there is room for."""
+    def _enqueue(self, cases: list[Case], hello: Hello | None, keep: Keep) -> None:
+        """Queue a block, and send as much of it as the window allows."""
         block = _Block(cases, keep)
         for place in self._draw.order(len(cases)):
             case = planned(cases[place], hello) if hello else cases[place]
@@ -258,63 +259,63 @@ class Engine:
                 block.settle(place, cases[place], case, 0)
                 continue
             request = request_for(case, self._draw.name(), self._answer)
-            asked = _Asked(block, place, case, request, round(case.limits.ms * self._scale))
+            pending = _Pending(block, place, case, request, round(case.limits.ms * self._scale))
             if case.limits.rss_mb is None:
                 block.open.add(place)
-                self._queue.append(asked)
+                self._queue.append(pending)
             else:
-                block.measured.append(asked)
+                block.measured.append(pending)
         self._blocks.append(block)
         if self._controller is not None:
-            self._top_up(self._controller)
+            self._fill_window(self._controller)
 
-    def _taken(self, block: _Block) -> list[Any]:
-        """The results of a block, in its order."""
+    def _collect(self, block: _Block) -> list[Any]:
+        """Return the results of a block, in its order."""
         try:
-            self._windowed(block.open)
+            self._drain(block.open)
             if block.measured:
                 for other in self._blocks:
-                    self._windowed(other.open)
-                self._measured(block.measured)
-            self._look_behind()
+                    self._drain(other.open)
+                self._run_memory_limited(block.measured)
+            self._check_after_answers()
         except AdapterStartError as error:
             self.deaths.stop(f"it did not start again: {error}", "start")
             self._queue.clear()
             self._flight.clear()
         for place, case in enumerate(block.cases):
             if place not in block.results:
-                block.settle(place, case, self.deaths.verdict(case) or NotRun("never asked"), 0)
-        for name in [name for name, asked in self._answered.items() if asked.block is block]:
-            del self._answered[name]  # its result is handed out
+                block.settle(place, case, self.deaths.verdict(case) or NotRun("never pending"), 0)
+        for name in [name for name, pending in self._answered.items() if pending.block is block]:
+            del self._answered[name]  # its result is returned
         return [block.results[place] for place in range(len(block.cases))]
 
-    def _windowed(self, wanted: set[int]) -> None:
-        """Ask what is queued, a window at a time, until nothing that is `wanted` is open."""
+    def _drain(self, wanted: set[int]) -> None:
+        """Run the queue, one window at a time, until nothing in `wanted` is open."""
         while wanted and (self._queue or self._flight):
-            end = self._converse(wanted)
+            end = self._exchange_messages(wanted)
             if end is not None:
                 suspects = list(self._flight.values())
                 self._flight.clear()
-                self._queue.extendleft(reversed(self._after(suspects, end)))
+                self._queue.extendleft(reversed(self._after_end(suspects, end)))
 
-    def _after(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
-        """Return those to ask again; without a new start the end stays with the first not cleared."""
+    def _after_end(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+        """Return the cases to run again; if no restart is possible, the first open suspect is guilty."""
         try:
-            return suspects if self._broken_behind(end) else self._blame(suspects, end)
+            return suspects if self._find_breach_after_answer(end) else self._find_guilty(suspects, end)
         except AdapterStartError:
             if first := next((one for one in suspects if one.place not in one.block.results), None):
-                self._keep(first, end.outcome, 0)
+                self._record(first, end.outcome, 0)
             raise
 
-    def _converse(self, wanted: set[int]) -> _End | None:
-        """Ask until nothing `wanted` is open, or the adapter ends: then the suspects are in flight."""
-        controller = self._running()
+    def _exchange_messages(self, wanted: set[int]) -> _End | None:
+        """Send and receive until nothing in `wanted` is open; return the adapter's end, if it ended."""
+        controller = self._ensure_started()
         before = time.perf_counter_ns()
         while wanted and (self._queue or self._flight):
-            self._top_up(controller)
+            self._fill_window(controller)
             if not self._flight:
                 continue
-            ms = max(asked.ms for asked in self._flight.values())
+            ms = max(pending.ms for pending in self._flight.values())
             try:
                 answers = controller.receive(ms / 1000)
             except Broken as broken:
@@ -324,175 +325,175 @@ class Engine:
             now = time.perf_counter_ns()
             for name, outcome in answers:
                 self._answered[name] = self._flight.pop(name)
-                self._keep(self._answered[name], outcome, (now - before) // len(answers))
-            before = time.perf_counter_ns()  # what is kept may have been judged: not the adapter's time
+                self._record(self._answered[name], outcome, (now - before) // len(answers))
+            before = time.perf_counter_ns()  # the time of `keep` is not the adapter's
         return None
 
-    def _top_up(self, controller: Controller) -> None:
-        """Fill the window, once it is half empty: many requests go in one write."""
+    def _fill_window(self, controller: Controller) -> None:
+        """Fill the window when it is half empty, so that many requests go in one write."""
         window = min(self.hello.window, WIDEST)
         if len(self._flight) > window // 2:
             return
-        batch: list[_Asked] = []
-        weight = sum(asked.request.weight for asked in self._flight.values())
+        batch: list[_Pending] = []
+        weight = sum(pending.request.weight for pending in self._flight.values())
         while self._queue and len(self._flight) + len(batch) < window and weight < HEAVIEST:
-            asked = self._queue.popleft()
-            if why := self.deaths.verdict(asked.case):
-                self._keep(asked, why, 0)
+            pending = self._queue.popleft()
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
                 continue
-            weight += asked.request.weight
-            batch.append(asked)
-        self._flight.update(self._sent(controller, batch))
+            weight += pending.request.weight
+            batch.append(pending)
+        self._flight.update(self._send(controller, batch))
 
-    def _sent(self, controller: Controller, batch: list[_Asked]) -> dict[str, _Asked]:
-        """Send; what is too large to be sent is not run, and does not hold up the others."""
+    def _send(self, controller: Controller, batch: list[_Pending]) -> dict[str, _Pending]:
+        """Send requests and return those that were sent; one that is too large becomes `NotRun`."""
         if not batch:
             return {}
         try:
-            controller.send([asked.request for asked in batch])
+            controller.send([pending.request for pending in batch])
         except MessageError as error:
             if len(batch) == 1:
-                self._keep(batch[0], NotRun(str(error), "large"), 0)
+                self._record(batch[0], NotRun(str(error), "large"), 0)
                 return {}
-            return {key: one for asked in batch for key, one in self._sent(controller, [asked]).items()}
-        return {asked.request.id: asked for asked in batch}
+            return {key: one for pending in batch for key, one in self._send(controller, [pending]).items()}
+        return {pending.request.id: pending for pending in batch}
 
-    def _keep(self, asked: _Asked, outcome: Outcome, ns: int) -> None:
-        if isinstance(outcome, Accepted) and (outcome.data is not None) != (asked.case.op == "encode"):
-            given = "a value or digest" if outcome.data is None else "bytes"
-            outcome = Faulty(f"{asked.case.op} was answered with {given}")
+    def _record(self, pending: _Pending, outcome: Outcome, ns: int) -> None:
+        if isinstance(outcome, Accepted) and (outcome.data is not None) != (pending.case.op == "encode"):
+            kind = "a value or digest" if outcome.data is None else "bytes"
+            outcome = Faulty(f"{pending.case.op} was answered with {kind}")
         if not isinstance(outcome, TimedOut | NotRun):
             self.deaths.answered()
-        asked.block.settle(asked.place, asked.case, outcome, ns)
+        pending.block.settle(pending.place, pending.case, outcome, ns)
 
     # --- deaths ---
 
-    def _blame(self, suspects: list[_Asked], end: _End) -> list[_Asked]:
-        """Ask each suspect alone in a fresh process until one is guilty; gives those not yet asked."""
-        for number, asked in enumerate(suspects):
-            if why := self.deaths.verdict(asked.case):
-                self._keep(asked, why, 0)
+    def _find_guilty(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+        """Run each suspect alone in a fresh process until one fails; return those that were not run again."""
+        for number, pending in enumerate(suspects):
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
                 continue
-            self._drop()
-            again = self._alone(asked) or self._behind(asked, end)
+            self._close_adapter()
+            again = self._run_isolated(pending) or self._breach_after_answer(pending, end)
             if again is not None:
-                self.deaths.add(asked.case, again.outcome, again.how)
-                self._drop()
+                self.deaths.add(pending.case, again.outcome, again.how)
+                self._close_adapter()
                 return suspects[number + 1 :]
-        self._drop()
+        self._close_adapter()
         if suspects:
-            self._nobody(suspects, end)
+            self._attribute_to_oldest(suspects, end)
         return []
 
-    def _alone(self, asked: _Asked) -> _End | None:
-        """Ask one case with nothing else in flight and keep its outcome; an end, if the adapter did."""
-        controller = self._running()
-        most = asked.case.limits.rss_mb
+    def _run_isolated(self, pending: _Pending) -> _End | None:
+        """Run one case with nothing else in flight and store its outcome; return the adapter's end."""
+        controller = self._ensure_started()
+        most = pending.case.limits.rss_mb
         controller.mark_memory(None if most is None else most * MIB)
         start = time.perf_counter_ns()
-        if not self._sent(controller, [asked]):
+        if not self._send(controller, [pending]):
             return None
         end, over = None, None
         try:
-            answers = controller.receive(asked.ms / 1000)
+            answers = controller.receive(pending.ms / 1000)
         except Broken as broken:
             end = _End(broken.outcome, broken.how)
         else:
             over = controller.over_memory()
             if not answers:
-                end = self._late(asked, controller, over)
-        self._answered[asked.request.id] = asked
+                end = self._end_without_answer(pending, controller, over)
+        self._answered[pending.request.id] = pending
         outcome = end.outcome if end is not None else over or answers[0][1]
-        self._keep(asked, outcome, time.perf_counter_ns() - start)
+        self._record(pending, outcome, time.perf_counter_ns() - start)
         controller.mark_memory(None)
         return end
 
     # --- behind an answer ---
 
-    def _look_behind(self) -> None:
-        """Find what came behind the last answers, while their results can still be changed."""
+    def _check_after_answers(self) -> None:
+        """Find a breach after the last answers, while their results can still be changed."""
         if self._flight or self._queue or self._controller is None or not self._answered:
             return
         last = list(self._answered.values())[-RECENT:]
-        end = self._asked_again(min(last, key=lambda asked: asked.request.weight))
-        if end is not None and not self._broken_behind(end):
-            self._nobody(last[-1:], end)
+        end = self._send_again(min(last, key=lambda pending: pending.request.weight))
+        if end is not None and not self._find_breach_after_answer(end):
+            self._attribute_to_oldest(last[-1:], end)
         self._answered.clear()
 
-    def _asked_again(self, asked: _Asked) -> _End | None:
-        """Ask a case that was just answered once more; return the breach that comes before its answer."""
-        controller = self._running()
+    def _send_again(self, pending: _Pending) -> _End | None:
+        """Send an answered case once more; return the breach that comes before its second answer."""
+        controller = self._ensure_started()
         if not controller.piped:
             return None
         try:
-            controller.send([evolve(asked.request, id=self._draw.name())])
-            if not controller.receive(asked.ms / 1000):
-                self._drop()
+            controller.send([evolve(pending.request, id=self._draw.name())])
+            if not controller.receive(pending.ms / 1000):
+                self._close_adapter()
         except Broken as broken:
             if isinstance(broken.outcome, Faulty):
                 return _End(broken.outcome, broken.how, broken.stray)
-            self._drop()
+            self._close_adapter()
         return None
 
-    def _broken_behind(self, end: _End) -> bool:
-        """Blame the breach on one of those that were answered last, if it commits it again alone."""
+    def _find_breach_after_answer(self, end: _End) -> bool:
+        """Attribute the breach to one of the last answered cases, if it causes the breach again alone."""
         if not isinstance(end.outcome, Faulty):
             return False
         names = dict.fromkeys((end.stray, *reversed(list(self._answered)[-RECENT:])))
-        for asked in [self._answered[name] for name in names if name in self._answered]:
-            self._drop()
-            again = self._breach_of(asked)
+        for pending in [self._answered[name] for name in names if name in self._answered]:
+            self._close_adapter()
+            again = self._breach_of(pending)
             if again is not None:
-                self._keep(asked, again.outcome, 0)
-                self.deaths.add(asked.case, again.outcome, again.how)
-                self._drop()
+                self._record(pending, again.outcome, 0)
+                self.deaths.add(pending.case, again.outcome, again.how)
+                self._close_adapter()
                 return True
         return False
 
-    def _breach_of(self, asked: _Asked) -> _End | None:
-        """Return how a case breaks the contract alone in a fresh process, before or behind its answer."""
-        controller = self._running()
+    def _breach_of(self, pending: _Pending) -> _End | None:
+        """Return how a case breaks the contract alone in a fresh process, before or after its answer."""
+        controller = self._ensure_started()
         try:
-            controller.send([asked.request])
-            return self._asked_again(asked) if controller.receive(asked.ms / 1000) else None
+            controller.send([pending.request])
+            return self._send_again(pending) if controller.receive(pending.ms / 1000) else None
         except Broken as broken:
             faulty = isinstance(broken.outcome, Faulty)
             return _End(broken.outcome, broken.how) if faulty else None
 
-    def _behind(self, asked: _Asked, end: _End) -> _End | None:
-        """Return the breach behind the answer of a suspect of one, and give it to the case."""
+    def _breach_after_answer(self, pending: _Pending, end: _End) -> _End | None:
+        """Return the breach after the answer of a suspect, and store it as the outcome of the case."""
         if not isinstance(end.outcome, Faulty) or self._controller is None:
             return None
-        again = self._asked_again(asked)
+        again = self._send_again(pending)
         if again is not None:
-            self._keep(asked, again.outcome, 0)
+            self._record(pending, again.outcome, 0)
         return again
 
     @staticmethod
-    def _late(asked: _Asked, controller: Controller, over: Exhausted | None) -> _End:
-        """Return how a case without an answer ended: memory comes first, for which one does is chance."""
+    def _end_without_answer(pending: _Pending, controller: Controller, over: Exhausted | None) -> _End:
+        """Return the end of a case without an answer: excess memory counts before the timeout."""
         if over is not None:
             return _End(over, "memory")
-        return _End(TimedOut(asked.ms, controller.progress()), "timeout")
+        return _End(TimedOut(pending.ms, controller.progress()), "timeout")
 
-    def _nobody(self, suspects: list[_Asked], end: _End) -> None:
-        """No suspect does it alone. A death or breach stays with the oldest; mere slowness with nobody."""
+    def _attribute_to_oldest(self, suspects: list[_Pending], end: _End) -> None:
+        """Attribute a death or breach that no suspect repeats alone to the oldest one; a timeout to none."""
         oldest = suspects[0]
         what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
         self.notes.append(f"{oldest.case.id}: {end.outcome.text}; {what}")
         self.deaths.add(oldest.case, end.outcome, f"nobody alone: {end.how}", alone=False)
         if not isinstance(end.outcome, TimedOut):
-            self._keep(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
+            self._record(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
 
     # --- memory ---
 
-    def _measured(self, queue: deque[_Asked]) -> None:
-        """Ask each case that has a limit of memory with nothing else in flight, and look at the peak."""
+    def _run_memory_limited(self, queue: deque[_Pending]) -> None:
+        """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
         while queue:
-            asked = queue.popleft()
-            if why := self.deaths.verdict(asked.case):
-                self._keep(asked, why, 0)
+            pending = queue.popleft()
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
                 continue
-            end = self._alone(asked)
+            end = self._run_isolated(pending)
             if end is not None:
-                self._blame([asked], end)
+                self._find_guilty([pending], end)

@@ -1,8 +1,8 @@
-"""The one thing that a run writes: a stream of JSON lines. Design, section 5.
+"""The events of a run: the one stream of JSON lines that a run writes. See architecture.md#events.
 
 `run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
-run without a footer is incomplete. Each event bears the digest of the one before, so that the footer's stands
-for all of them. `streams` writes, reads and merges whole files.
+run without a footer is incomplete. Each event has the digest of the one before it, so the digest in the
+footer identifies all of them. `streams` writes, reads and merges whole files.
 """
 
 import json
@@ -20,16 +20,16 @@ from wireproof.cases.observable import not_compared
 from wireproof.formats import FORMATS
 from wireproof.trial.signature import Signature, without_indices
 from wireproof.trial.verdicts import Name, Verdict
-from wireproof.wire.rejected import At
+from wireproof.wire.rejection import Position
 
 SCHEMA: Final = 1
 
 LONGEST: Final = 1024 * 1024
-"""Characters of a line; a token longer than 2 KiB is a file, so an honest line is far shorter."""
+"""Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
 
 
 class EventError(ValueError):
-    """A stream cannot be read; the message names file, line and what is wrong there."""
+    """A stream cannot be read; the message names file, line and fault."""
 
 
 @frozen
@@ -39,12 +39,12 @@ class Run:
     Attributes:
         suite: the version of wireproof.
         fixtures: the hash of the fixture files.
-        spec: the adapter as it was asked for: a name, `py:…`, `exec:…`.
-        adapter, version: as its hello says.
+        spec: the adapter as the user named it: a name, `py:…`, `exec:…`.
+        adapter, version: from its hello.
         hello: the rest of its hello, in the JSON of the contract.
         seed: of the shuffled ids and the samples.
         platform, python: where it ran.
-        level: the level that the run holds the adapter to.
+        level: the lowest level that can fail the run.
         filters: the patterns of a selection; empty for the whole plan.
         shard: `2/8`, or empty.
         not_compared: by format and revision, the patterns of the fields that the adapter does not show.
@@ -73,15 +73,15 @@ class CaseEvent:
     """The verdict on one case.
 
     Attributes:
-        seq: its place in the plan, whichever shard ran it.
+        seq: its place in the plan, independent of the shard.
         verdict, kind, cls, path, at, text, want, got: the verdict.
         ns: nanoseconds from request to answer.
-        token: replays the case; empty where its id does.
-        title, rules, twin, flags: of the case, for those who have only the stream.
-        profile: of the case: what an adapter is that must do this, a `reader` or a producer's broker.
-        cluster: of an exchange, which of those who read the same bytes understood them so: 1 is the most
-            adapters; 0 where all did.
-        before: the digest of the event before it.
+        token: replays the case; empty if the id is enough.
+        title, rules, twin, flags: of the case, for a reader that has only the stream.
+        profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
+        cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
+            all agree.
+        previous: the digest of the event before it.
     """
 
     seq: int
@@ -94,7 +94,7 @@ class CaseEvent:
     kind: str = ""
     cls: str = ""
     path: str = ""
-    at: At | None = None
+    at: Position | None = None
     text: str = ""
     want: str = ""
     got: str = ""
@@ -106,41 +106,41 @@ class CaseEvent:
     flags: tuple[str, ...] = ()
     profile: str = "reader"
     cluster: int = 0
-    before: str = field(default="", eq=False)
+    previous: str = field(default="", eq=False)
 
     @property
     def label(self) -> str:
-        """`fail:wrong-value`, or the bare name."""
+        """Return `fail:wrong-value`, or the bare name."""
         return f"{self.verdict}:{self.kind}" if self.kind else self.verdict
 
     @property
     def secures(self) -> bool:
-        """Whether its case is about security: a reader that fails it can be made to fail."""
+        """Whether its case is about security: an attacker can exploit a codec that fails it."""
         return "security" in self.flags
 
     @property
     def joined(self) -> str:
-        """`kafka.batch/v2`."""
+        """Return `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 
     @property
     def suite(self) -> str:
-        """Format, revision and topic: what reports group cases by."""
+        """Return format, revision and topic, by which reports group cases."""
         return "/".join(self.id.split("~", 1)[0].split("/")[:3])
 
     def signature(self, implementation: str) -> Signature:
-        """How findings are grouped."""
+        """Return the signature that groups findings."""
         kind = self.verdict if self.verdict == "blocked" else self.label
         return Signature(implementation, self.joined, self.op, kind, self.cls, without_indices(self.path))
 
 
 @frozen
 class Footer:
-    """The end of a run: how many cases by verdict name, and whether all that were planned are there."""
+    """The end of a run: the number of cases by verdict name, and whether all planned cases are there."""
 
     counts: Mapping[str, int]
     complete: bool = True
-    before: str = field(default="", eq=False)
+    previous: str = field(default="", eq=False)
 
 
 TIMES: Final = ("started", "ns")
@@ -150,7 +150,7 @@ Event: TypeAlias = Run | CaseEvent | Footer
 
 
 def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str = "") -> CaseEvent:
-    """The event of one judged case."""
+    """Return the event of one judged case."""
     return CaseEvent(
         seq,
         case.id,
@@ -177,7 +177,7 @@ def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str =
 
 
 def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
-    """The manifest of a run of the adapter that said `hello`."""
+    """Return the manifest of a run of the adapter with the hello `hello`."""
     tree = _CONVERTER.unstructure(hello)
     hidden = {
         joined: left_out
@@ -188,7 +188,7 @@ def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other f
 
 
 def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
-    """The footer that counts `cases`."""
+    """Return the footer that counts `cases`."""
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.verdict] = counts.get(case.verdict, 0) + 1
@@ -199,15 +199,15 @@ def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
 
 _KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Footer}
 NAMES: Final = {kind: name for name, kind in _KINDS.items()}
-"""What `event` says of each class."""
+"""The value of `event` for each class."""
 
 _RENAMED: Final = {"cls": "class"}
 
 
-def _exactly(kind: type, said: str) -> Any:  # noqa: ANN401 - a hook of cattrs
+def _exactly(kind: type, description: str) -> Any:  # noqa: ANN401 - a hook of cattrs
     def hook(value: object, _: object) -> object:
         if type(value) is not kind:
-            raise ValueError(f"want {said}")
+            raise ValueError(f"want {description}")
         return value
 
     return hook
@@ -221,9 +221,9 @@ def _at(value: object, _: object) -> object:
 
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
-    for kind, said in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
-        converter.register_structure_hook(kind, _exactly(kind, said))
-    converter.register_structure_hook_func(lambda kind: kind == At | None, _at)
+    for kind, description in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
+        converter.register_structure_hook(kind, _exactly(kind, description))
+    converter.register_structure_hook_func(lambda kind: kind == Position | None, _at)
     converter.register_structure_hook_factory(
         has,
         lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)),
@@ -247,18 +247,18 @@ def to_line(event: Event) -> str:
 
 
 def chained(event: Event) -> str:
-    """Return the digest that the next event bears: of every field but times, `before` included.
+    """Return the digest that the next event has: of every field but times, `previous` included.
 
     Two runs of one seed differ in times only; so they end in one digest.
     """
     return _digest(_row(event))
 
 
-def line_and_digest(event: Event, before: str) -> tuple[str, str]:
-    """Return `to_line` and `chained` of an event that is given `before`, the digest of the one before it."""
+def line_and_digest(event: Event, previous: str) -> tuple[str, str]:
+    """Return `to_line` and `chained` of an event after the one whose digest is `previous`."""
     row = _row(event)
-    if before:
-        row["before"] = before
+    if previous:
+        row["previous"] = previous
     return _LINE(row), _digest(row)
 
 
@@ -275,7 +275,7 @@ _LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode
 
 
 def from_line(line: str) -> Event:
-    """The event of a line; raises `EventError` in one line."""
+    """Return the event of a line; raises `EventError` with a message of one line."""
     if len(line) > LONGEST:
         raise EventError(f"a line of {len(line)} characters, at most {LONGEST} are read")
     try:

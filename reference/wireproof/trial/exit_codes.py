@@ -1,4 +1,4 @@
-"""The exit codes and which of several wins. Design, section 3, "Exit codes"."""
+"""The exit codes, and which of several applies."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -6,7 +6,7 @@ from typing import Final
 
 
 class Exit(IntEnum):
-    """How a run ends."""
+    """The exit code of a run."""
 
     CONFORMS = 0
     FAILS = 1
@@ -30,5 +30,5 @@ PRECEDENCE: Final = (Exit.SUITE, Exit.ADAPTER, Exit.USAGE, Exit.FAILS, Exit.BASE
 
 
 def worst(codes: Iterable[Exit]) -> Exit:
-    """The code that wins; of none, `CONFORMS`: an empty selection is the caller's to refuse."""
+    """Return the code that takes precedence; without codes `CONFORMS`: callers reject an empty selection."""
     return min(codes, key=PRECEDENCE.index, default=Exit.CONFORMS)

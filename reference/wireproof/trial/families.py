@@ -1,7 +1,8 @@
-"""Derived cases of golden ones, each family derived once however many adapters of a run are asked it.
+"""Derived cases of golden cases; each family is derived once, however many adapters of a run need it.
 
 `Families` derives in this process. `FamilyStore` shares the work between the processes of a run through
-files in a folder: whoever needs a family first derives it, and who would have to wait derives a later one.
+files in a folder: the first process that needs a family derives it, and one that would have to wait derives
+a later family meanwhile.
 """
 
 import os
@@ -28,26 +29,26 @@ AHEAD: Final = 16
 """Families that a process looks ahead for one to derive, while another process derives the one it needs."""
 
 POLL_SECONDS: Final = 0.002
-"""Between two looks for a family that another process derives."""
+"""Pause between two checks for a family that another process derives."""
 
 BLOCK: Final = 64
-"""Cases of a family that are written and read back at a time, so that a large family is never held whole."""
+"""Cases of a family that are written and read at a time, so that a large family is never held whole."""
 
 _ROW: Final = attrgetter(*(a.name for a in fields(Case)))
-"""A case as a tuple, which is written and read in a third of the time of the object."""
+"""Converts a case to a tuple, which is written and read in a third of the time of the object."""
 
 LEVEL: Final = 1
-"""The compression level of zstd: members of a family repeat each other, and level 1 finds that already."""
+"""The compression level of zstd: level 1 already finds the repetitions within a family."""
 
 
 @frozen
 class Wanted:
-    """The family of a golden case as one adapter is asked it.
+    """The family of a golden case in the form that one adapter needs.
 
     Attributes:
         case: the golden case.
-        unknown: the revisions that the adapter's reader of streams does not know, if the members are to be
-            lifted to the stream (`lift.lift`); None leaves them as they are.
+        unknown: the revisions that the adapter's stream reader does not know, if the members are to be
+            wrapped as streams (`lift.lift`); None leaves them as they are.
     """
 
     case: Case
@@ -55,11 +56,11 @@ class Wanted:
 
     @property
     def key(self) -> tuple[str, frozenset[str] | None]:
-        """Name it within a run."""
+        """Return a key that is unique within a run."""
         return self.case.id, self.unknown
 
     def made(self) -> Iterator[Case]:
-        """Derive its members."""
+        """Derive the members."""
         members = derived(self.case)
         if self.unknown is None:
             return members
@@ -67,10 +68,10 @@ class Wanted:
 
 
 class Families:
-    """Derives each family in this process, when it is asked for."""
+    """Derives each family in this process, when it is needed."""
 
     def of_all(self, cases: Iterable[Case], hello: Hello) -> Iterator[Case]:
-        """Yield the members of the families of `cases`, in order, as the adapter of `hello` is asked them."""
+        """Yield the members of the families of `cases`, in order, in the form for the adapter of `hello`."""
         return self._members([Wanted(case, lifting(case, hello)) for case in cases])
 
     def _members(self, wanted: Sequence[Wanted]) -> Iterator[Case]:
@@ -83,7 +84,7 @@ class FamilyStore(Families):
     """Shares families between the processes of a run.
 
     Attributes:
-        folder: of the run alone; only its processes may write there, for what lies there is unpickled.
+        folder: belongs to the run alone; only its processes may write there, because its files are unpickled.
         by_id: the golden cases, for `helper`.
     """
 
@@ -91,7 +92,7 @@ class FamilyStore(Families):
     by_id: Mapping[str, Case] = field(factory=dict)
 
     def _members(self, wanted: Sequence[Wanted]) -> Iterator[Case]:
-        """Yield the members, deriving what no other process of the run has derived or is deriving."""
+        """Yield the members, deriving only families that no other process of the run has started."""
         self._announce(wanted)
         for number, one in enumerate(wanted):
             while (members := self._derived(one)) is None and not self._path(one).exists():
@@ -101,24 +102,24 @@ class FamilyStore(Families):
             yield from self._read(one) if members is None else members
 
     def helper(self) -> "Helper":
-        """Make what derives ahead of the processes that judge."""
+        """Return a helper that derives ahead of the processes that judge."""
         return Helper(self)
 
     # --- files ---
 
     def _announce(self, wanted: Sequence[Wanted]) -> None:
-        """Let helpers know what this process is going to need, in order."""
+        """Write the list of families that this process will need, in order."""
         self._write(
             self.folder / f"{os.getpid()}-{time.monotonic_ns()}.wanted", [[one.key for one in wanted]]
         )
 
     def announced(self, file: Path) -> Iterator[Wanted]:
-        """Yield the families that a process announced in `file`, in the order in which it needs them."""
+        """Yield the families that a process listed in `file`, in the order in which it needs them."""
         for keys in _blocks(file):
             yield from (Wanted(self.by_id[name], unknown) for name, unknown in keys if name in self.by_id)
 
     def derive(self, one: Wanted) -> bool:
-        """Derive a family for whoever needs it; return False if that is done or under way."""
+        """Derive a family for the process that needs it; return False if that is done or under way."""
         return not self._path(one).exists() and self._derived(one) is not None
 
     def _path(self, one: Wanted) -> Path:
@@ -143,7 +144,7 @@ class FamilyStore(Families):
         return members
 
     def _free(self, one: Wanted) -> None:
-        """Take the claim of a process that died from a family, so that somebody else derives it."""
+        """Remove the claim of a process that died on a family, so that another process derives it."""
         claim = self._path(one).with_suffix(".claim")
         try:
             os.kill(int(claim.read_text() or os.getpid()), 0)
@@ -153,6 +154,7 @@ class FamilyStore(Families):
             return
 
     def _read(self, one: Wanted) -> Iterator[Case]:
+        """Yield the members from the file of a family."""
         for block in _blocks(self._path(one)):
             yield from (Case(*row) for row in block)
 
@@ -167,11 +169,11 @@ class FamilyStore(Families):
 
 @define
 class Helper:
-    """Derives families for the other processes of a run, in the order in which each announced them.
+    """Derives families for the other processes of a run, in the order in which each needs them.
 
     Attributes:
-        store: where the families lie.
-        lists: what is left of each announcement, by its file.
+        store: the families.
+        lists: the families left in each announcement, by its file.
     """
 
     store: FamilyStore
@@ -186,7 +188,7 @@ class Helper:
 
 
 def _blocks(path: Path) -> Iterator[list]:  # type: ignore[type-arg]
-    """Yield what `FamilyStore._write` wrote."""
+    """Yield the blocks that `FamilyStore._write` wrote."""
     with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as file:
         try:
             while True:

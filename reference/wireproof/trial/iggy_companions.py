@@ -1,4 +1,4 @@
-"""The index files beside an Iggy segment, held to its records. The layouts stand in `iggy.index_file`."""
+"""The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,28 +12,28 @@ from wireproof.formats import Format
 from wireproof.iggy import index_file
 from wireproof.iggy.index_file import LAYOUTS, IndexEntry, IndexLayout, Place, Wrong
 from wireproof.iggy.resync import first_offset, last_offset
-from wireproof.kafka.companion import Rows
-from wireproof.kafka.frame import measure
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT
+from wireproof.kafka.index_file import RawEntries
+from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
 
 HEAD: Final = 1 << 20
-"""Bytes of a log that tell its system."""
+"""Bytes at the beginning of a log that identify its system."""
 
 TIMES: Final = ("max_timestamp", "base_timestamp", "timestamp")
 
 
 @frozen
 class IggyLog:
-    """The records of a segment, as far as they can be followed.
+    """The records of a segment, up to the first fault.
 
     Attributes:
         revision: of its format.
-        heads: where each record lies.
+        heads: the position of each record.
         size: bytes of the file.
-        why: what ends the records before the end of the file; empty if nothing does.
+        why: the reason why the records end before the end of the file; empty if they do not.
     """
 
     revision: str
@@ -44,63 +44,65 @@ class IggyLog:
 
 @frozen
 class IggyIndex:
-    """The entries of an index; `raw` has its rows, as for those of Kafka."""
+    """The entries of an index file; `raw` has its rows, as for those of Kafka."""
 
     layout: IndexLayout
     entries: tuple[Any, ...]
-    raw: Rows
+    raw: RawEntries
 
 
 def row_of(head: bytes) -> Format | None:
-    """The format of the Iggy segment that begins with these bytes; None if none of its records is proven."""
+    """Return the format of the Iggy segment that begins with `head`; None if no record is proven."""
     if kafkas(head):
         return None
-    rows = [row for row in formats.FORMATS.values() if row.name == "iggy.log"]
-    best = max(((glance(row, head).proven, row.joined, row) for row in rows), key=lambda found: found[:2])
+    formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
+    best = max(
+        ((glance(fmt, head).proven, fmt.joined, fmt) for fmt in formats_of_iggy), key=lambda found: found[:2]
+    )
     return best[2] if best[0] else None
 
 
 def log_of(log: Path) -> IggyLog | None:
-    """The records of a segment of Iggy; None for another file."""
+    """Read the records of a segment of Iggy; None for another file."""
     with log.open("rb") as file:
-        row = row_of(file.read(HEAD))
-    if row is None:
+        fmt = row_of(file.read(HEAD))
+    if fmt is None:
         return None
     data = log.read_bytes()
-    found = list(items(row, data, DEFAULT))
+    found = list(items(fmt, data, DEFAULT_OPTIONS))
     places = tuple(_place(item) for item in found if item.kind == "frame")
-    odd = next((item for item in found if item.kind != "frame"), None)
-    why = "" if odd is None else f"{odd.cls or 'torn'} at {odd.at}"
-    return IggyLog(row.revision, places, len(data), why)
+    fault = next((item for item in found if item.kind != "frame"), None)
+    why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"
+    return IggyLog(fmt.revision, places, len(data), why)
 
 
 def checked(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex, tuple[Wrong, ...]]:
-    """The index of a segment, and what is wrong with it in the layout that fits best."""
+    """Return the index of a segment, and its faults in the layout that fits best."""
     fitting = [one for one in LAYOUTS if one.kind == kind and log.revision in one.revisions]
     if not fitting:
         wrong = (0, f"a segment of Iggy {log.revision} has no such file", False)
-        return IggyIndex(LAYOUTS[0], (), Rows((), 0, 0)), (wrong,)
-    tried = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
-    layout, found = min(tried, key=lambda one: len(one[1]))
+        return IggyIndex(LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
+    candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
+    layout, found = min(candidates, key=lambda one: len(one[1]))
     return read(layout, data), found
 
 
 def layouts_of(kind: str, data: bytes) -> list[IndexLayout]:
-    """The layouts that an index without its log fits."""
+    """Return the layouts that fit an index file without its log."""
     return [one for one in LAYOUTS if one.kind == kind and data and not list(index_file.alone(one, data))]
 
 
 def read(layout: IndexLayout, data: bytes) -> IggyIndex:
-    """The entries of an index."""
+    """Read the entries of an index file."""
     found = index_file.entries(layout, data)
     size = layout.entry.size
     rows = tuple(data[one.at : one.at + size] for one in found)
-    return IggyIndex(layout, tuple(map(_Shown.of, found)), Rows(rows, 0, len(data) % size))
+    return IggyIndex(layout, tuple(map(_Shown.of, found)), RawEntries(rows, 0, len(data) % size))
 
 
 @frozen
 class _Shown:
-    """An entry as it is shown."""
+    """An entry as text."""
 
     at: int
     values: str
@@ -122,13 +124,13 @@ def _place(item: Item) -> Place:
 
 
 def kafkas(head: bytes) -> bool:
-    """Whether the bytes begin with an entry of Kafka that another one, or nothing, follows."""
+    """Return whether the bytes begin with an entry of Kafka that is followed by another one or by nothing."""
     reader = Reader(head)
     try:
-        frame = measure(reader)
+        frame = peek_whole_entry(reader)
         if frame is None or not head:
             return not head
         reader.pos += frame.total
-        return measure(reader) is not None or reader.left == 0
+        return peek_whole_entry(reader) is not None or reader.left == 0
     except Rejected:
         return False

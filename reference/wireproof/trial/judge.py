@@ -1,6 +1,6 @@
-"""The judge: case and outcome in, verdict out. Pure; there is no second comparison anywhere.
+"""The judge: a pure function from case and outcome to verdict, and the only comparison in the package.
 
-Design, section 3. Golden, derived, property, fuzz, exchange and Spark runs all take this road.
+Golden, derived, property, fuzz, interop and Spark runs all use it. See architecture.md#verdicts.
 """
 
 from collections.abc import Callable
@@ -29,15 +29,15 @@ from wireproof.trial.claims import excluded
 from wireproof.trial.reference import Answer, answer
 from wireproof.trial.show import LINE, cut, short_expect, short_outcome
 from wireproof.trial.verdicts import Name, Verdict
-from wireproof.wire.classes import CLASSES
+from wireproof.wire.reject_classes import REJECT_CLASSES
 
 Reference: TypeAlias = Callable[[Case], Answer]
 
 ANYBODY: Final = Hello("anybody", "")
-"""An adapter that claims nothing and shows everything."""
+"""The hello of an adapter that claims nothing and shows everything."""
 
 OURSELVES: Final = Hello("reference", "", errors="exact")
-"""How the reference is judged: by class, position and remarks too."""
+"""The hello with which the reference is judged: by class, position and remarks too."""
 
 
 def judge(
@@ -49,36 +49,35 @@ def judge(
     reference: Reference | None = answer,
     bench: Bench | None = None,
 ) -> Verdict:
-    """The verdict on what an adapter did with a case.
+    """Return the verdict on the outcome of a case.
 
     Args:
-        case: what was asked, and what must happen.
-        outcome: what happened.
-        hello: who the adapter is and what it claims.
-        twin: the verdict on the case's twin, on the same adapter; None if it was not run.
-        reference: the reference's answer to a case; None leaves out all that needs one.
-        bench: of this case, adapter and reference, where `wants_value` has sat at it already.
+        case: the input and the expectation.
+        outcome: the answer or failure of the adapter.
+        hello: the name and claims of the adapter.
+        twin: the verdict on the case's twin, on the same adapter; None if the twin was not run.
+        reference: computes the reference's answer; None skips all checks that need one.
+        bench: the context of this case, adapter and reference, if `wants_value` has used one already.
 
-    Returns:
-        One verdict. It raises nothing, whatever the adapter answered.
+    Raises nothing, whatever the adapter answered.
     """
     bench = bench or Bench(case, hello, reference)
-    verdict = _judged(case, outcome, bench)
+    verdict = _judge_outcome(case, outcome, bench)
     if verdict.passing and isinstance(case.expect, Reject) and isinstance(outcome, Refused):
-        verdict = _behind_twin(case, verdict, twin)
+        verdict = _apply_twin(case, verdict, twin)
     if verdict.name == "fail" and verdict.kind != "undeclared-skip" and (bug := _suite_bug(case, bench)):
         return bug
     return verdict
 
 
 def wants_value(case: Case, outcome: Outcome, hello: Hello = ANYBODY, *, bench: Bench | None = None) -> bool:
-    """Whether a digest alone does not settle a case: ask again for the value. Design, section 3, "Values".
+    """Return whether a digest does not settle the case, so that the value itself must be requested.
 
-    `bench`: where `judge` will sit, which then has the digest of what was expected.
+    `bench` is the context that `judge` will use; it then holds the digest of the expected value already.
     """
     match case.expect, outcome:
-        case Accept(value=value), Accepted(value=None, digest=str(told)):
-            return told != (bench or Bench(case, hello, None)).digest(value)
+        case Accept(value=value), Accepted(value=None, digest=str(digest)):
+            return digest != (bench or Bench(case, hello, None)).digest(value)
         case _, Accepted(value=None, digest=str()):
             return True
         case _:
@@ -86,8 +85,8 @@ def wants_value(case: Case, outcome: Outcome, hello: Hello = ANYBODY, *, bench: 
 
 
 def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | None:
-    """The verdict on two answers of one adapter to one question, if they are not the same answer."""
-    if first == second or (_bare(first) == _bare(second)):
+    """Return the failure of two different answers to one request; None if the answers are equal."""
+    if first == second or (_without_text(first) == _without_text(second)):
         return None
     return Verdict(
         "fail",
@@ -98,12 +97,12 @@ def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | N
     )
 
 
-def _bare(outcome: Outcome) -> Outcome:
-    """Texts for people may hold times and addresses."""
+def _without_text(outcome: Outcome) -> Outcome:
+    """Remove the text from a rejection: it may hold times and addresses."""
     return outcome if isinstance(outcome, Accepted) else evolve(outcome, text="")
 
 
-_DEAD: Final[dict[type, Name]] = {
+_VERDICT_WITHOUT_ANSWER: Final[dict[type, Name]] = {
     Crashed: "crash",
     TimedOut: "timeout",
     Exhausted: "resource",
@@ -111,7 +110,7 @@ _DEAD: Final[dict[type, Name]] = {
     Faulty: "adapter-error",
     NotRun: "not-run",
 }
-"""The outcomes that are no answer: the verdict is their name."""
+"""The outcomes without an answer, with their verdicts."""
 
 _KIND_OF: Final[dict[type, Callable[[Any], str]]] = {
     Exhausted: attrgetter("resource"),
@@ -123,25 +122,27 @@ def _no_kind(_: object) -> str:
     return ""
 
 
-def _judged(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
+def _judge_outcome(case: Case, outcome: Outcome, bench: Bench) -> Verdict:
     match outcome:
         case Accepted() | Refused():
-            odd = _malformed(outcome)
-            if odd:
-                return Verdict("adapter-error", text=odd, want=short_expect(case.expect))
-            return _beyond_claims(case, _against(case.expect, outcome, bench), bench)
+            breach = _breach(outcome)
+            if breach:
+                return Verdict("adapter-error", text=breach, want=short_expect(case.expect))
+            return _apply_claims(case, _judge_answer(case.expect, outcome, bench), bench)
         case Unsupported(text):
-            return _skipped(case, text, bench)
+            return _judge_skip(case, text, bench)
         case _:
             kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
             want, got = short_expect(case.expect), short_outcome(outcome)
-            return Verdict(_DEAD[type(outcome)], kind, text=cut(outcome.text, LINE), want=want, got=got)
+            return Verdict(
+                _VERDICT_WITHOUT_ANSWER[type(outcome)], kind, text=cut(outcome.text, LINE), want=want, got=got
+            )
 
 
-def _malformed(outcome: Accepted | Refused) -> str:
-    """What makes an answer none, in words.
+def _breach(outcome: Accepted | Refused) -> str:
+    """Describe how an answer breaks the contract; empty if it does not.
 
-    A process's answers are held to this at the boundary; those of an object in this process are not.
+    The boundary checks the answers of a process; an object in this process is checked here only.
     """
     consumed: object = getattr(outcome, "consumed", None)
     data: object = getattr(outcome, "data", None)
@@ -150,15 +151,15 @@ def _malformed(outcome: Accepted | Refused) -> str:
         return f"consumed is {type(consumed).__name__}, not a number of bytes"
     if data is not None and not isinstance(data, bytes):
         return f"an encoding of type {type(data).__name__}, not bytes"
-    return "" if cls in CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
+    return "" if cls in REJECT_CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
 
 
-def _skipped(case: Case, text: str, bench: Bench) -> Verdict:
-    """A skip that was not declared is a failure; design, section 4, "claims".
+def _judge_skip(case: Case, text: str, bench: Bench) -> Verdict:
+    """Return the verdict on `unsupported`: an undeclared skip is a failure (adapter-contract.md).
 
-    A value is another matter: a library's writer has no argument for some of its fields (a first record's
-    own delta, an offset that the broker gives), which no claim can say beforehand. An encoder that names
-    the field was not asked; the probe still finds one that skips everything.
+    An encoder that names a field it cannot write is an exception: a library may have no argument for some
+    fields (the first record's own delta, an offset that the broker assigns), and no claim can declare that.
+    `probe` still finds an encoder that skips everything.
     """
     reason = excluded(bench.hello, case)
     inexpressible = case.op == "encode" and bool(text)
@@ -173,8 +174,8 @@ def _skipped(case: Case, text: str, bench: Bench) -> Verdict:
     )
 
 
-def _beyond_claims(case: Case, verdict: Verdict, bench: Bench) -> Verdict:
-    """What an adapter does not claim is outside the count; what works all the same is reported."""
+def _apply_claims(case: Case, verdict: Verdict, bench: Bench) -> Verdict:
+    """Return `unsupported` for a failed case outside the claims; report a pass there as a note."""
     reason = excluded(bench.hello, case)
     if not reason or verdict.name in ("adapter-error", "suite-bug"):
         return verdict
@@ -183,10 +184,10 @@ def _beyond_claims(case: Case, verdict: Verdict, bench: Bench) -> Verdict:
     return Verdict("unsupported", text=reason)
 
 
-def _against(expect: Expect, outcome: Accepted | Refused, bench: Bench) -> Verdict:
+def _judge_answer(expect: Expect, outcome: Accepted | Refused, bench: Bench) -> Verdict:
     match expect, outcome:
         case Either(), _:
-            return _among(expect, outcome, bench)
+            return _judge_either(expect, outcome, bench)
         case Accept(), Accepted():
             return accept.accepted(expect, outcome, bench)
         case Accept(), Refused():
@@ -195,44 +196,48 @@ def _against(expect: Expect, outcome: Accepted | Refused, bench: Bench) -> Verdi
             return refuse.accepted(expect, outcome, bench)
         case Reject(), Refused():
             return refuse.refused(expect, outcome, bench)
-    raise AssertionError("the rows above are all there are")
+    raise AssertionError("the cases above are exhaustive")
 
 
-def _among(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict:
-    """`info:<behaviour>` for the behaviour that was seen; of several, one that fits without doubt."""
-    verdicts = [(known.id, _against(known.expect, outcome, bench)) for known in expect.behaviours]
+def _judge_either(expect: Either, outcome: Accepted | Refused, bench: Bench) -> Verdict:
+    """Return `info:<behaviour>` for the behaviour that the answer matches; exact matches come first."""
+    verdicts = [
+        (behaviour.id, _judge_answer(behaviour.expect, outcome, bench)) for behaviour in expect.behaviours
+    ]
     for names in (("pass", "info"), ("pass-unclassified",), ("undocumented",)):
         for name, verdict in verdicts:
             if verdict.name in names:
                 if verdict.name == "undocumented":
                     return evolve(verdict, want=short_expect(expect))
                 return Verdict("info", name, verdict.cls, text=verdict.text, got=short_outcome(outcome))
-    alike = [verdict for _, verdict in verdicts if verdict.kind not in ("wrong-accept", "wrong-reject")]
-    closest = (alike or [verdict for _, verdict in verdicts])[0]
+    same_outcome = [
+        verdict for _, verdict in verdicts if verdict.kind not in ("wrong-accept", "wrong-reject")
+    ]
+    closest = (same_outcome or [verdict for _, verdict in verdicts])[0]
     return evolve(
         closest, text=f"none of {', '.join(name for name, _ in verdicts)}", want=short_expect(expect)
     )
 
 
-def _behind_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
-    """A refusal says something only of a codec that accepts the twin."""
+def _apply_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
+    """Return `blocked` if the adapter rejects the accepted twin too: then its rejection shows nothing."""
     if case.twin is None or (twin is not None and twin.accepts):
         return verdict
     if twin is not None and twin.name in ("unsupported", "not-run"):
         return Verdict(twin.name, text=f"its twin {case.twin} is {twin.name}")
-    said = "was not run" if twin is None else f"is {twin.label}"
-    return evolve(verdict, name="blocked", kind=case.twin, text=f"its twin {case.twin} {said}")
+    state = "was not run" if twin is None else f"is {twin.label}"
+    return evolve(verdict, name="blocked", kind=case.twin, text=f"its twin {case.twin} {state}")
 
 
 def _suite_bug(case: Case, bench: Bench) -> Verdict | None:
-    """The verdict that takes a failure's place where the reference fails the same fixture."""
+    """Return `suite-bug` if the reference fails the same fixture; None if it passes."""
     if bench.reference is None:
         return None
     try:
-        ours = bench.answer()
-    except Exception as error:  # noqa: BLE001 - whatever the reference raises is a bug of the suite
+        answered = bench.answer()
+    except Exception as error:  # noqa: BLE001 - any exception of the reference is a bug of the suite
         return Verdict("suite-bug", text=f"the reference raised {type(error).__name__}: {error}")
-    verdict = _against(case.expect, ours.outcome, Bench(case, OURSELVES, bench.reference, ours))
+    verdict = _judge_answer(case.expect, answered.outcome, Bench(case, OURSELVES, bench.reference, answered))
     if verdict.name in ("pass", "info"):
         return None
     return evolve(

@@ -1,7 +1,8 @@
-"""An exchange as streams of events, one an adapter, and as counts: what the views are made of.
+"""The results of an interop run: a stream of events for each adapter, and counts for the reports.
 
-The topic of what was written and read is `exchange`: `kafka.batch/v2/exchange/<producer>~s0:7` is what an
-adapter made of that producer's bytes of post 7, `…/exchange/write~s0:7` what it wrote. The other is `laws`.
+The topic of encoded and decoded messages is `interop`: `kafka.batch/v2/interop/<producer>~s0:7` is an
+adapter's reading of that producer's bytes for encode case 7, `…/interop/write~s0:7` the bytes that it wrote.
+The topic of cross-version checks is `laws`.
 """
 
 from collections import Counter
@@ -20,17 +21,17 @@ from wireproof.trial.understanding import Split
 from wireproof.trial.verdicts import ROWS, SILENT, Verdict, gates
 
 Token = Callable[[Case], str]
-"""The word that replays a case."""
+"""Returns the token that replays a case."""
 
 
 @define
 class Tally:
-    """What one adapter made of what one producer wrote in one row, in posts.
+    """The readings by one adapter of one producer's bytes of one format, counted by encode case.
 
     Attributes:
-        alike: read as the reference does.
+        alike: read as the reference reads them.
         wrong: a verdict that gates.
-        other: open places, refusals that are right, what was not asked in time.
+        other: remarks, correct rejections, timeouts.
     """
 
     alike: int = 0
@@ -39,19 +40,19 @@ class Tally:
 
     @property
     def all(self) -> int:
-        """Posts that it was asked about."""
+        """Return the number of encode cases read."""
         return self.alike + self.wrong + self.other
 
 
 @define
 class Ledger:
-    """The events of an exchange.
+    """The results of an interop run.
 
     Attributes:
-        streams: one of each adapter, in the order in which they were named.
-        tallies: by row, producer and reader.
-        broken: the laws that do not hold.
-        asked: how often a law was asked, by producer and older revision.
+        streams: one for each adapter, in the order in which the user named them.
+        tallies: by format, producer and reader.
+        broken: the cross-version checks that fail.
+        asked: the number of checks, by producer and older revision.
     """
 
     streams: list[Stream] = field(factory=list)
@@ -61,7 +62,7 @@ class Ledger:
 
 
 def ledger(exchanged: Exchanged, splits: Mapping[str, Split], token: Token) -> Ledger:
-    """The events; `splits` by the id of the parcel's case."""
+    """Collect the results; `splits` by the id of the message's case."""
     made = Ledger(tallies=_tallies(exchanged))
     by_reader: dict[str, list[Held]] = {}
     for held in laws.laws(exchanged):
@@ -70,8 +71,8 @@ def ledger(exchanged: Exchanged, splits: Mapping[str, Split], token: Token) -> L
         if not held.verdict.passing:
             made.broken.append(held)
     for party in exchanged.parties:
-        events = [*_writes(party, token), *_reads(party, splits, token)]
-        events += [_law(held, token) for held in by_reader.get(party.spec, ())]
+        events = [*_encode_events(party, token), *_decode_events(party, splits, token)]
+        events += [_check_event(held, token) for held in by_reader.get(party.spec, ())]
         cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
         complete = not any(event.verdict == "not-run" for event in cases)
         made.streams.append(Stream(_run(exchanged, party), cases, footer_of(cases, complete=complete)))
@@ -80,8 +81,8 @@ def ledger(exchanged: Exchanged, splits: Mapping[str, Split], token: Token) -> L
 
 def _run(exchanged: Exchanged, party: Party) -> Run:
     filters = (f"{TOPIC} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
-    told = {"spec": party.spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
-    return run_event(party.hello, **told, **manifest())
+    fields = {"spec": party.spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
+    return run_event(party.hello, **fields, **manifest())
 
 
 def _tallies(exchanged: Exchanged) -> dict[tuple[str, str, str], Tally]:
@@ -109,13 +110,13 @@ def _count(tally: Tally, verdict: Verdict) -> None:
 # --- events ---
 
 
-def _writes(party: Party, token: Token) -> Iterator[CaseEvent]:
+def _encode_events(party: Party, token: Token) -> Iterator[CaseEvent]:
     for some in party.written.values():
         for one in some:
             yield case_event(0, one.post.case, one.verdict, one.ns, worth(one.post.case, one.verdict, token))
 
 
-def _reads(party: Party, splits: Mapping[str, Split], token: Token) -> Iterator[CaseEvent]:
+def _decode_events(party: Party, splits: Mapping[str, Split], token: Token) -> Iterator[CaseEvent]:
     for some in party.read.values():
         for read in some:
             case = read.parcel.case
@@ -128,8 +129,8 @@ def _reads(party: Party, splits: Mapping[str, Split], token: Token) -> Iterator[
                 yield evolve(case_event(0, named, read.verdict, read.ns, word), cluster=cluster)
 
 
-def _law(held: Held, token: Token) -> CaseEvent:
-    """Under the first entry of the older revision, whose bytes a replay reads."""
+def _check_event(held: Held, token: Token) -> CaseEvent:
+    """Return the event of a check, with the first entry of the older revision, which a replay reads."""
     case = held.parcels[0].case
     seed = case.id.rpartition("~")[2].partition(":")[0]
     name = f"{case.joined}/{laws.TOPIC}/{held.producer}~{seed}:{held.number}"
@@ -138,5 +139,5 @@ def _law(held: Held, token: Token) -> CaseEvent:
 
 
 def worth(case: Case, verdict: Verdict, token: Token) -> str:
-    """The token of what is worth replaying."""
+    """Return the token of a verdict worth replaying, else nothing."""
     return "" if ROWS[verdict.name].gate in SILENT else token(case)

@@ -1,4 +1,4 @@
-"""From an event back to its case: by the token that it carries, or by id among the fixtures."""
+"""Find the case of an event: by the token that it carries, or by its id among the fixtures."""
 
 from wireproof.cases.case import Case
 from wireproof.cases.derived import derived
@@ -9,14 +9,14 @@ from wireproof.trial.property import property_case
 
 
 class Lookups:
-    """Both lookups that the reports ask for."""
+    """Finds cases and twins of events for the reports."""
 
     def __init__(self, suite: Suite) -> None:
-        """Look among the fixtures of `suite`."""
+        """Search the fixtures of `suite`."""
         self._by_id = suite.by_id
 
     def case(self, event: CaseEvent) -> Case | None:
-        """The case of an event; None where neither its token nor its id can be had."""
+        """Return the case of an event; None if neither its token nor its id leads to one."""
         if event.token:
             try:
                 return parse(event.token)
@@ -25,12 +25,12 @@ class Lookups:
         return self._by_id.get(event.id) or property_case(event.id)
 
     def twin(self, event: CaseEvent) -> Case | None:
-        """The accepted twin of its case; of a derived one, its parent."""
+        """Return the accepted twin of the event's case; for a derived case, its parent."""
         return self._by_id.get(event.twin or event.id.partition("~")[0])
 
 
 def find(suite: Suite, name: str) -> Case | None:
-    """A case by what a user has of it: an id, an alias, the id of a derived or drawn case, or a token."""
+    """Return a case by id (also of a derived or property case), alias or token; None if unknown."""
     if name.startswith(("wp1:", "@")):
         return parse(name)
     if drawn := property_case(name):

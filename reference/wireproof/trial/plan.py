@@ -1,9 +1,9 @@
-"""What is asked of an adapter, in which order, under which names. Design, section 4.
+"""Requests: the cases that an adapter is sent, in which form, in which order and under which ids.
 
-Claims decide: a case outside them is not asked but `unsupported`; a case of an entry is lifted to the
-stream that the adapter claims instead, but for a revision of which it claims no op: a reader of logs says
-so that it knows no such entry. Without any claim, everything is asked. The order within a
-block and the ids are drawn from the seed, so that an adapter can tell nothing from either.
+The claims decide: a case outside them is not sent but `unsupported`. A case of an entry is wrapped as the
+stream that the adapter claims instead, but not for a revision that it claims with no op: that is how a reader
+of logs declares that it does not know such entries. Without any claim, everything is sent. The order within
+a block and the ids come from the seed, so that an adapter can learn nothing from either.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,20 +19,20 @@ from wireproof.cases.case import Case, Chunks, Data, Input, Op, Value
 from wireproof.cases.lift import lift
 from wireproof.cases.outcome import Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.wire.options import DEFAULT
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS
 
 BLOCK: Final = 512
-"""Cases that are shuffled among themselves, and whose results are held until they can be given in order."""
+"""Cases that are shuffled among themselves, and whose results are held until they can be yielded in order."""
 
 SLOW_BLOCK: Final = 32
-"""The same for an adapter that says it is slow, so that its results show while it runs."""
+"""The same for an adapter that claims to be slow, so that its results show while it runs."""
 
-READER: Final = (DEFAULT.profile,)
-"""What an adapter is that claims no profile."""
+READER: Final = (DEFAULT_OPTIONS.profile,)
+"""The profiles of an adapter that claims none."""
 
 SLOW_SHARE: Final = 16
-"""Of the derived cases, a slow adapter gets one in so many."""
+"""A slow adapter runs one derived case in this many."""
 
 _ID_BITS: Final = 48
 _ID_MASK: Final = (1 << _ID_BITS) - 1
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def blocks(cases: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The cases in runs of `size`."""
+    """Yield the cases in lists of `size`."""
     source = iter(cases)
     while block := list(islice(source, size)):
         yield block
@@ -51,73 +51,73 @@ class Draw:
     """The seeded source of orders and ids of one run."""
 
     def __init__(self, seed: int) -> None:
-        """Begin; the same seed draws the same."""
+        """Start; equal seeds give equal orders and ids."""
         self._random = Random(seed)  # noqa: S311 - order, not secrecy
         self._factor = self._random.getrandbits(_ID_BITS) | 1
         self._number = self._random.getrandbits(_ID_BITS)
 
     def order(self, size: int) -> list[int]:
-        """The numbers below `size`, shuffled."""
+        """Return the numbers below `size`, shuffled."""
         order = list(range(size))
         self._random.shuffle(order)
         return order
 
     def name(self) -> str:
-        """An id that this run did not use yet: steps of an odd size reach every number once."""
+        """Return an id that is new in this run: steps of an odd size reach every number once."""
         self._number = (self._number + self._factor) & _ID_MASK
         return f"{self._number:x}"
 
 
 def planned(case: Case, hello: Hello) -> Case | Unsupported:
-    """The case as it is asked of this adapter, or why it is not."""
+    """Return the case as it is sent to this adapter, or why it is not sent."""
     if not hello.revisions:
         return case if in_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
     if (unknown := lifting(case, hello)) is not None:
         case = lift(case, FORMATS[case.joined], unknown)
     claim = hello.revisions.get(case.joined)
-    if claim is None or not _does(claim, case.op):
+    if claim is None or not _claims_op(claim, case.op):
         return Unsupported(f"claims no {case.op} of {case.joined}")
     lack = lacking(case, claim)
     return Unsupported(f"claims no {lack} for {case.joined}") if lack else case
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
-    """What may be asked of an adapter about `row`: what it claims, a lifted decode, or nothing."""
+    """Return the ops of a format that an adapter claims; `decode` too if it decodes the wrapping stream."""
     every: tuple[Op, ...] = ("decode", "encode", "scan") if row.scan else ("decode", "encode")
     if not hello.revisions:
         return every
     claim = hello.revisions.get(row.joined)
     if claim is not None:
-        return tuple(op for op in every if _does(claim, op))
-    lifted = hello.revisions.get("/".join(row.lifts_to[:2])) if row.lifts_to else None
-    return ("decode",) if lifted is not None and _does(lifted, "decode") else ()
+        return tuple(op for op in every if _claims_op(claim, op))
+    lifted = hello.revisions.get("/".join(row.wrapped_by[:2])) if row.wrapped_by else None
+    return ("decode",) if lifted is not None and _claims_op(lifted, "decode") else ()
 
 
-def _does(claim: Claim, op: str) -> bool:
+def _claims_op(claim: Claim, op: str) -> bool:
     return claim.ops is None or op in claim.ops
 
 
 def lifting(case: Case, hello: Hello) -> frozenset[str] | None:
-    """Return the revisions unknown to an adapter that is asked `case` as a stream; None if it is not lifted.
+    """Return the revisions unknown to an adapter that gets `case` as a stream; None if it is not wrapped.
 
-    Raises nothing. A decode of an entry is lifted (`lift.lift`) for an adapter that claims the stream of such
-    entries and not the entry itself.
+    Raises nothing. A decode of an entry is wrapped (`lift.lift`) for an adapter that claims the stream of
+    such entries and not the entry itself.
     """
     row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)
-    if not hello.revisions or row is None or row.lifts_to is None or case.op != "decode":
+    if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":
         return None
-    if claim is not None and (_does(claim, case.op) or claim.ops == ()):
+    if claim is not None and (_claims_op(claim, case.op) or claim.ops == ()):
         return None
-    stream = hello.revisions.get("/".join(row.lifts_to[:2]))
-    if stream is None or not _does(stream, "decode"):
+    stream = hello.revisions.get("/".join(row.wrapped_by[:2]))
+    if stream is None or not _claims_op(stream, "decode"):
         return None
     return frozenset(joined for joined, other in hello.revisions.items() if other.ops == ())
 
 
 def lacking(case: Case, claim: Claim) -> str:
-    """The first thing that the case needs and the claim leaves out; what is not claimed at all is asked.
+    """Return the first capability that the case needs and the claim lacks; unclaimed kinds are not checked.
 
-    An encoder is asked for the same bytes in every profile, which only says how they are looked at.
+    An encoder must write the same bytes in every profile, which only says how they are read.
     """
     if not in_profile(case, claim):
         return f"profile:{case.profile}"
@@ -131,14 +131,14 @@ def lacking(case: Case, claim: Claim) -> str:
 
 
 def in_profile(case: Case, claim: Claim | None) -> bool:
-    """Report whether a case is of a profile that is claimed; who claims none is a reader."""
+    """Return whether the claim includes the profile of a case; the default is `reader`."""
     claimed = claim.profiles if claim is not None else None
     return case.op == "encode" or case.profile in (READER if claimed is None else claimed)
 
 
 def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "value") -> Request:
-    """The question: bytes and options of the case, nothing of what is expected."""
-    profile = DEFAULT.profile if case.op == "encode" else case.profile
+    """Return the request of a case: its bytes and options, nothing of the expectation."""
+    profile = DEFAULT_OPTIONS.profile if case.op == "encode" else case.profile
     options = case.options
     if options.profile != profile:
         options = evolve(options, profile=profile)
@@ -157,8 +157,8 @@ def request_for(case: Case, name: str, answer: Literal["value", "digest"] = "val
     )
 
 
-def _parts(given: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
-    match given:
+def _parts(source: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
+    match source:
         case Data(data):
             return data, None, ()
         case Value(value):
@@ -169,11 +169,11 @@ def _parts(given: Input) -> tuple[bytes, Json, tuple[bytes, ...]]:
 
 @define
 class Sample:
-    """A deterministic part of the derived cases, for an adapter that says it is slow.
+    """A deterministic part of the derived cases, for an adapter that claims to be slow.
 
     Attributes:
-        share: one derived case in so many is kept; golden cases are all kept.
-        kept, seen: how many derived cases so far, to be printed.
+        share: one derived case in this many is kept; golden cases are all kept.
+        kept, seen: numbers of derived cases so far, for a note.
     """
 
     share: int = SLOW_SHARE
@@ -181,7 +181,7 @@ class Sample:
     seen: int = 0
 
     def of(self, cases: Iterable[Case]) -> Iterator[Case]:
-        """The cases that are kept; which they are depends on their ids alone."""
+        """Yield the cases that are kept, which depends on their ids alone."""
         for case in cases:
             if case.family is None:
                 yield case

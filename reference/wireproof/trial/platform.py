@@ -1,4 +1,4 @@
-"""Where and when a run ran, for its manifest: the one place of `trial` that looks at the machine."""
+"""Where and when a run took place, for its manifest: only this module queries the machine."""
 
 import platform
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from wireproof import __version__
 
 
 def manifest() -> dict[str, str]:
-    """The fields of `events.Run` that the machine fills in."""
+    """Return the fields of `events.Run` that describe the machine and the time."""
     return {
         "suite": __version__,
         "platform": f"{platform.system()} {platform.machine()}",

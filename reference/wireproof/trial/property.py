@@ -1,7 +1,8 @@
-"""The property suite of any adapter: generated cases on the one road, op by op. Design, section 3.
+"""The property suite of any adapter: generated cases, judged like any other, op by op.
 
-Example n of a format, an op and a seed is one case for ever, `<format>/<revision>/property/<op>~s<seed>:<n>`,
-and is drawn once however many adapters are asked: a table of mutants shares them.
+Example n of a format, an op and a seed is always the same case,
+`<format>/<revision>/property/<op>~s<seed>:<n>`. It is generated once for all adapters: a table of mutants
+shares the cases.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,30 +30,30 @@ FAMILY: Final = "property"
 """The family of the cases, and the topic in their ids."""
 
 BLOCK: Final = 64
-"""Cases that are asked at once."""
+"""Cases that are run at once."""
 
 SLACK: Final = 4
-"""So many times the examples wanted are drawn at most: some lie outside the claims, or in known debts."""
+"""Maximum examples drawn, as a multiple of those wanted: some are outside the claims, or known failures."""
 
 STALE: Final = 64
-"""Samples in a row that show nothing new, after which a format has no more to show."""
+"""Consecutive samples without a new example, after which a format has no more."""
 
 TRIED: Final = 8
-"""Answers by which an adapter that claims nothing shows whether it does an op at all."""
+"""Examples after which an adapter without claims has shown whether it supports an op at all."""
 
 
 class PropertyError(ValueError):
-    """Nothing can be generated; one line says what to do."""
+    """No cases can be generated; one line says what to do."""
 
 
 # --- the cases ---
 
 
 class Pool:
-    """The cases of one row and seed, drawn as far as they were asked for."""
+    """The cases of one format and seed, generated as far as they were needed."""
 
     def __init__(self, row: Format, seed: int) -> None:
-        """Draw nothing yet; raises `PropertyError` where Hypothesis is missing."""
+        """Generate nothing yet; raises `PropertyError` if Hypothesis is missing."""
         try:
             from wireproof.cases.strategies.samples import drawn  # noqa: PLC0415 - an extra
         except ImportError:
@@ -63,7 +64,7 @@ class Pool:
         self._more: dict[Op, Iterator[Case]] = {}
 
     def cases(self, op: Op, start: int, stop: int) -> Sequence[Case]:
-        """The cases from `start` to before `stop`; fewer only where the format has no more to show."""
+        """Return the cases from `start` to before `stop`; fewer only if the format has no more."""
         made = self._made.setdefault(op, [])
         if stop > len(made):
             more = self._more.setdefault(op, self._new(op))
@@ -106,24 +107,24 @@ class Pool:
 
 
 def _needs(row: Format, example: Example, data: bytes) -> tuple[str, ...]:
-    """What the bytes ask for, and what the whole frames did that they were made of."""
+    """Return the capabilities that the bytes need, and those of the frames from which they were made."""
     own = example.input.data if isinstance(example.input, Data) else data
     shown = {*atoms_of(row, own, example.options), *atoms_of(row, data, example.options)}
     if isinstance(example.input, Chunks):
         shown.add("feature:partial-tail")
     if isinstance(example.input, Value):
         shown.update(atoms_of_value(row, example.input.value))
-    return tuple(atom for atom in row.atoms if atom in shown)
+    return tuple(atom for atom in row.capabilities if atom in shown)
 
 
 @lru_cache(maxsize=64)
 def pool(joined: str, seed: int) -> Pool:
-    """The pool of a row, shared by all who ask for its seed; `pool.cache_clear()` forgets them all."""
+    """Return the pool of a format, shared by all users of its seed; `pool.cache_clear()` forgets them all."""
     return Pool(FORMATS[joined], seed)
 
 
 def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]:
-    """The first `count` cases of a row, an op and a seed; of a seed, fewer are the beginning of more.
+    """Return the first `count` cases of a format, an op and a seed; fewer cases are the beginning of more.
 
     Raises:
         PropertyError: Hypothesis is missing.
@@ -132,7 +133,7 @@ def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]
 
 
 def property_case(name: str) -> Case | None:
-    """The case of an id, drawn again; None for an id that is no property's."""
+    """Return the case of an id, generated again; None if the id is not one of a property case."""
     head, _, tail = name.partition("~s")
     joined, _, op = head.rpartition(f"/{FAMILY}/")
     seed, _, number = tail.partition(":")
@@ -154,16 +155,16 @@ def _ops(row: Format) -> tuple[Op, ...]:
 
 @frozen
 class Ask:
-    """What a run of properties asks.
+    """The settings of a property run.
 
     Attributes:
-        count: examples of each row and op.
-        seed: of them all.
-        rows: joined names; None takes every row that the adapter claims.
-        known: signatures of debts. An example that fails with one of them lies in the region of a known
-            fault: it is drawn again and counted, and asserted nowhere; the debt's own case is what checks
-            the fault. A signature is what makes findings one finding (design, section 1), so a second
-            fault is hidden only where every view would have shown it as the first one "more like it".
+        count: examples of each format and op.
+        seed: of all examples.
+        rows: ids of the formats; None takes every format that the adapter claims.
+        known: signatures of known failures. An example that fails with one of them is replaced by another
+            and counted, and fails nothing; the known failure's own case checks the bug. Findings with one
+            signature are one finding, so a second bug is hidden only where every report would show it as the
+            first one.
     """
 
     count: int
@@ -174,19 +175,19 @@ class Ask:
 
 @frozen
 class Target:
-    """A row and an op that are asked of an adapter."""
+    """A format and an op to run on an adapter."""
 
     row: Format
     op: Op
 
     def __str__(self) -> str:
-        """`kafka.batch/v2 decode`."""
+        """Return `kafka.batch/v2 decode`."""
         return f"{self.row.joined} {self.op}"
 
 
 @frozen
 class Judged:
-    """A property's case with its verdict, its signature, and the nanoseconds it took."""
+    """A property case with its verdict, its signature, and the nanoseconds it took."""
 
     case: Case
     verdict: Verdict
@@ -196,15 +197,15 @@ class Judged:
 
 @define
 class Tally:
-    """What the events of a run do not show: examples drawn again, by target, and targets that ran out."""
+    """Counts that the events of a run do not show: replaced examples and missing examples, by target."""
 
     known: dict[str, int] = field(factory=dict)
     short: dict[str, int] = field(factory=dict)
 
     def notes(self) -> list[str]:
-        """One line for each target that lies partly in the region of known debts, or ran out of examples."""
-        again = "examples in the region of known debts were drawn again"
-        less = "examples only: few others lie within the claims and outside that region"
+        """Return one line for each target with replaced or missing examples."""
+        again = "examples with a known failure were replaced by others"
+        less = "examples only: few others are within the claims and without a known failure"
         return [
             *(f"{target}: {number} {again}" for target, number in self.known.items()),
             *(f"{target}: {number} {less}" for target, number in self.short.items()),
@@ -212,12 +213,12 @@ class Tally:
 
 
 def targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Target]:
-    """What an adapter claims, of `rows`; all there is where it claims nothing, for its answers will tell.
+    """Return the targets among `rows` that an adapter claims; all of them for an adapter without claims.
 
-    A row that it claims only as the stream of its entries stands for that stream, as its cases do.
+    A format that it claims only as the stream of its entries stands for that stream, as its cases do.
     """
     wanted = set(FORMATS) if rows is None else set(rows)
-    lifts = [FORMATS[one].lifts_to for one in wanted if one in FORMATS and one not in hello.revisions]
+    lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]
     wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
     found = []
     for joined, row in FORMATS.items():
@@ -230,18 +231,19 @@ def targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Target]:
 
 
 def sampled(engine: Engine, target: Target, ask: Ask, tally: Tally) -> Iterator[Judged]:
-    """`ask.count` examples of a target, judged in their order; then what came of reading back.
+    """Yield `ask.count` judged examples of a target, in their order, then those of reading back.
 
-    What an adapter writes in bytes of its own is shown to its own reader too, as a case of its own.
+    Bytes that differ from the reference's are read back by the adapter that wrote them, as cases of their
+    own.
     """
-    start = given = 0
-    while given < ask.count and start < SLACK * ask.count:
+    start = yielded = 0
+    while yielded < ask.count and start < SLACK * ask.count:
         most = BLOCK if start or engine.hello.revisions else TRIED
-        stop = min(start + min(most, ask.count - given), SLACK * ask.count)
+        stop = min(start + min(most, ask.count - yielded), SLACK * ask.count)
         block = pool(target.row.joined, ask.seed).cases(target.op, start, stop)
         if not block:
             break
-        wanted = _claimed(engine.hello, block)[: ask.count - given]
+        wanted = _claimed(engine.hello, block)[: ask.count - yielded]
         rans = list(engine.run(wanted))
         if not (start or engine.hello.revisions) and _does_not(rans):
             return
@@ -250,12 +252,12 @@ def sampled(engine: Engine, target: Target, ask: Ask, tally: Tally) -> Iterator[
             if judged.signature in ask.known:
                 tally.known[str(target)] = tally.known.get(str(target), 0) + 1
                 continue
-            given += 1
+            yielded += 1
             yield judged
         again = _claimed(engine.hello, _read_back(engine.hello, rans))
         yield from (one for one in _judged(engine, engine.run(again)) if one.signature not in ask.known)
-    if given < ask.count:
-        tally.short[str(target)] = given
+    if yielded < ask.count:
+        tally.short[str(target)] = yielded
 
 
 def _does_not(rans: Sequence[Ran]) -> bool:
@@ -273,7 +275,7 @@ def _judged(engine: Engine, rans: Iterable[Ran]) -> Iterator[Judged]:
 
 
 def _read_back(hello: Hello, rans: Iterable[Ran]) -> Iterator[Case]:
-    """An adapter's own bytes as decodes, where the reference writes others and so decodes others."""
+    """Yield an adapter's own bytes as decode cases, if the reference writes other bytes."""
     for ran in rans:
         match ran.outcome, ran.case.expect:
             case Accepted(data=bytes(data)), Accept(data=ours) if data not in ours:

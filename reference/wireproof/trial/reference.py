@@ -1,7 +1,6 @@
-"""The reference's own answer to a case: what the judge holds fixtures and open places against.
+"""The answer of the reference to a case, with which the judge checks fixtures and remarks.
 
-Design, section 3: the reference answers any bytes, so the judge can rule on bytes that nobody wrote a
-case for.
+The reference answers any bytes, so the judge can decide on bytes for which nobody wrote a case.
 """
 
 from collections.abc import Sequence
@@ -13,54 +12,54 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Value
 from wireproof.cases.outcome import Accepted, Refused
 from wireproof.formats import Format
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Budget, Reader
-from wireproof.wire.rejected import Rejected, Remark
-from wireproof.wire.values import Json, to_json
+from wireproof.wire.rejection import Rejected, Remark
+from wireproof.wire.scan_items import Item
 
 
 @frozen
 class Answer:
-    """An outcome, and the places on the way to it that the format leaves open."""
+    """An outcome, and the remarks made on the way to it."""
 
     outcome: Accepted | Refused
     remarks: tuple[Remark, ...] = ()
 
 
 def answer(case: Case) -> Answer:
-    """What the reference does with `case`; raises `UnknownFormat` for a format that it does not have."""
-    row = formats.get(case.format, case.revision)
+    """Return the answer of the reference to `case`; raises `UnknownFormat`."""
+    fmt = formats.get(case.format, case.revision)
     options = case.held_to
     match case.input:
         case Data(data):
-            return decoded(row, data, options)
+            return decoded(fmt, data, options)
         case Value(value):
-            return _encoded(row, value, options)
+            return _encoded(fmt, value, options)
         case Chunks(chunks):
-            return _scanned(row, chunks, options)
+            return _scanned(fmt, chunks, options)
 
 
-def decoded(row: Format, data: bytes, options: Options) -> Answer:
-    """Decode as `formats.decode` does, but keep the remarks of a refusal too."""
+def decoded(fmt: Format, data: bytes, options: Options) -> Answer:
+    """Decode as `formats.decode` does, but keep the remarks of a rejection too."""
     reader = Reader(data, budget=Budget(options.max_output))
     try:
-        value = to_json(row.decode(reader, options))
+        value = to_json(fmt.decode(reader, options))
     except Rejected as rejected:
         return Answer(refused(rejected), tuple(reader.remarks))
     return Answer(Accepted(value, reader.pos, remarks=_classes(reader.remarks)), tuple(reader.remarks))
 
 
-def _encoded(row: Format, value: Json, options: Options) -> Answer:
+def _encoded(fmt: Format, value: Json, options: Options) -> Answer:
     try:
-        return Answer(Accepted(data=formats.encode(row, value, options)))
+        return Answer(Accepted(data=formats.encode(fmt, value, options)))
     except Rejected as rejected:
         return Answer(refused(rejected))
 
 
-def _scanned(row: Format, chunks: tuple[bytes, ...], options: Options) -> Answer:
+def _scanned(fmt: Format, chunks: tuple[bytes, ...], options: Options) -> Answer:
     try:
-        items = tuple(formats.scan(row, chunks, options))
+        items = tuple(formats.scan(fmt, chunks, options))
     except Rejected as rejected:
         return Answer(refused(rejected))
     remarks = tuple(_item_remarks(items))
@@ -70,7 +69,7 @@ def _scanned(row: Format, chunks: tuple[bytes, ...], options: Options) -> Answer
 
 def _item_remarks(items: tuple[Item, ...]) -> list[Remark]:
     return [
-        remark.under(f"items[{number}].value.")
+        remark.with_prefix(f"items[{number}].value.")
         for number, item in enumerate(items)
         for remark in item.remarks
     ]
@@ -81,7 +80,7 @@ def _classes(remarks: Sequence[Remark]) -> tuple[str, ...]:
 
 
 def expectation(case: Case) -> Expect:
-    """What to expect of bytes that nobody wrote an expectation for: what the reference does with them."""
+    """Return the answer of the reference as an expectation, for bytes without a written one."""
     match answer(case).outcome:
         case Accepted(value, consumed, data, remarks):
             return Accept(value, consumed, remarks, (data,) if data is not None else ())

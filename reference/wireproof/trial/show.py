@@ -1,27 +1,40 @@
-"""Expectations and outcomes in a few words, for the `want` and `got` of a verdict."""
+"""Short texts of expectations and outcomes, for `want` and `got` of a verdict."""
 
 from json import JSONEncoder
-from typing import Final
+from typing import Final, TypeAlias
 
 from wireproof.cases.case import Accept, Either, Expect, Reject
-from wireproof.cases.outcome import Accepted, Outcome, Refused, TimedOut
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    Outcome,
+    Refused,
+    Stalled,
+    TimedOut,
+    Unsupported,
+)
 from wireproof.trial.compare import MISSING, Difference
 
+NoAnswer: TypeAlias = Unsupported | Stalled | Crashed | TimedOut | Exhausted | Faulty | NotRun
+
 MOST: Final = 120
-"""Characters of one answer in a report."""
+"""Maximum characters of one answer in a report."""
 
 LINE: Final = 400
-"""Characters of what a dead process or its adapter left to read."""
+"""Maximum characters of the last output of a dead process or its adapter."""
 
 
 def cut(text: str, most: int = MOST) -> str:
-    """`text` on one line of at most `most` characters."""
+    """Return `text` on one line of at most `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def short_expect(expect: Expect) -> str:
-    """What must happen."""
+    """Describe an expectation."""
     match expect:
         case Accept(consumed=None):
             return "accept"
@@ -35,7 +48,7 @@ def short_expect(expect: Expect) -> str:
 
 
 def short_outcome(outcome: Outcome) -> str:
-    """What happened."""
+    """Describe an outcome."""
     match outcome:
         case Accepted(data=bytes(data)):
             return cut(f"accept: {len(data)} bytes {data.hex()}")
@@ -45,18 +58,30 @@ def short_outcome(outcome: Outcome) -> str:
         case Refused(cls, at, path, detail, text):
             where = "" if at is None else f" at {at}"
             return cut(f"refuse {cls}{where} {path} {detail} {text}")
+        case _:
+            return cut(_no_answer(outcome))
+
+
+def _no_answer(outcome: NoAnswer) -> str:
+    match outcome:
         case TimedOut(ms):
             return f"no answer in {ms} ms"
+        case Crashed(text):
+            return f"crashed: {text.removeprefix('died with ')}"
+        case Exhausted(resource, text):
+            return text or f"used too much {resource}"
+        case Faulty(text):
+            return text if text.startswith("invalid answer") else f"invalid answer: {text}"
         case _:
-            return cut(f"{type(outcome).__name__.lower()} {outcome.text}")
+            return f"{type(outcome).__name__.lower()}: {outcome.text}"
 
 
 _ENCODER: Final = JSONEncoder(separators=(",", ":"), skipkeys=True, check_circular=False, default=repr)
-"""Takes whatever an object in this process may answer; what has no end is cut before it matters."""
+"""Encodes any object that an adapter in this process returns."""
 
 
 def short_value(value: object) -> str:
-    """A value, or the absence of one. It is spelled piece by piece: an adapter's value may be endless."""
+    """Return the JSON text of a value, cut while it is encoded: the value of an adapter may be endless."""
     if value is MISSING:
         return repr(value)
     text = ""
@@ -68,6 +93,6 @@ def short_value(value: object) -> str:
 
 
 def short_field(found: Difference) -> tuple[str, str]:
-    """Both sides of a difference, with the field's name."""
+    """Return both sides of a difference as `name = value`."""
     name = found.path or "value"
     return f"{name} = {short_value(found.want)}", f"{name} = {short_value(found.got)}"

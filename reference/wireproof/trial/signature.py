@@ -1,4 +1,4 @@
-"""How findings are grouped: design, section 1, "signature"."""
+"""Signatures: findings with equal signatures are grouped as one finding."""
 
 import re
 from typing import Final
@@ -9,14 +9,14 @@ from wireproof.cases.case import Case
 from wireproof.trial.verdicts import Verdict
 
 BEFORE: Final = "before"
-"""Where the path of a verdict begins that is about what was delivered before a refusal."""
+"""Begins the path of a verdict about the entries delivered before a rejection."""
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
 @frozen(order=True)
 class Signature:
-    """Findings with equal signatures are, until shown otherwise, one finding."""
+    """Findings with equal signatures count as one finding."""
 
     implementation: str
     format: str
@@ -26,20 +26,20 @@ class Signature:
     path: str
 
     def __str__(self) -> str:
-        """One line, the empty parts left out."""
+        """Return one line without the empty parts."""
         parts = (self.implementation, self.format, self.op, self.kind, self.cls, self.path)
         return " · ".join(part for part in parts if part)
 
 
 def without_indices(path: str) -> str:
-    """`records[3].headers[0].key` as `records[].headers[].key`."""
+    """Return `records[3].headers[0].key` as `records[].headers[].key`."""
     return _INDEX.sub("[]", path)
 
 
 def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
-    """The signature of a verdict of an implementation, named without its transport or arguments.
+    """Return the signature of a verdict on an implementation, named without its transport or arguments.
 
-    A value that was wrong before the bytes went bad is wrong whatever they went bad by, and wherever.
+    A wrong value before the fault is the same finding whatever the fault is and wherever it lies.
     """
     path = without_indices(verdict.path)
     early = path.partition(".")[0] == BEFORE
@@ -50,5 +50,5 @@ def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
 
 
 def _kind(name: str, kind: str) -> str:
-    # A block is named by its twin, which would make every one of them a finding of its own.
+    # The kind of `blocked` is the twin's id, which would make each of them a separate finding.
     return name if name == "blocked" or not kind else f"{name}:{kind}"

@@ -1,4 +1,4 @@
-"""Files of events: written as a run goes, read back, and merged from shards. Design, section 5."""
+"""Files of events: written during a run, read back, and merged from shards. See architecture.md#events."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -32,42 +32,42 @@ class Stream:
 
     @property
     def complete(self) -> bool:
-        """Whether it has a footer that says so."""
+        """Whether the run has a footer that says it is complete."""
         return self.footer is not None and self.footer.complete
 
     @property
     def filtered(self) -> bool:
-        """Whether cases were left out by choice."""
+        """Whether the user left cases out."""
         return bool(self.run.filters or self.run.shard)
 
     @property
     def sampled(self) -> bool:
-        """Whether a part of the derived cases was asked, because the adapter says that it is slow."""
+        """Whether only a part of the derived cases ran, because the adapter claims to be slow."""
         return self.run.hello.get("cost") == "slow"
 
 
 class Lines(Protocol):
-    """Where lines are written: a text file, as far as `EventWriter` needs one."""
+    """The part of a text file that `EventWriter` needs."""
 
     def write(self, text: str, /) -> int:
         """Write text."""
 
     def flush(self) -> None:
-        """Hand on what is held back."""
+        """Write out buffered text."""
 
 
 class EventWriter:
-    """Writes one run; a run that dies leaves no footer."""
+    """Writes one run; an interrupted run leaves no footer."""
 
     def __init__(self, out: Lines, run: Run) -> None:
         """Write the manifest to `out`, a text file that the caller closes."""
         self._out = out
         self._counts: dict[str, int] = {}
-        self._before = ""
+        self._previous = ""
         self._line(run)
 
     def _line(self, event: Event) -> None:
-        line, self._before = line_and_digest(event, self._before)
+        line, self._previous = line_and_digest(event, self._previous)
         self._out.write(line + "\n")
 
     def case(self, event: CaseEvent) -> None:
@@ -76,22 +76,22 @@ class EventWriter:
         self._line(event)
 
     def footer(self, *, complete: bool = True) -> Footer:
-        """Write the footer: nothing follows it."""
-        footer = Footer(dict(sorted(self._counts.items())), complete, self._before)
+        """Write the footer, the last event."""
+        footer = Footer(dict(sorted(self._counts.items())), complete, self._previous)
         self._line(footer)
         self._out.flush()
         return footer
 
 
 def read(path: Path) -> tuple[Stream, ...]:
-    """The runs of a file; raises `EventError` with file and line."""
+    """Return the runs of a file; raises `EventError` with file and line."""
     with path.open(encoding="utf-8", errors="replace") as file:
-        lines = iter(partial(file.readline, LONGEST + 2), "")  # a line without end is not read to its end
+        lines = iter(partial(file.readline, LONGEST + 2), "")  # an endless line is not read to its end
         return tuple(parse(lines, str(path)))
 
 
 def parse(lines: Iterable[str], name: str = "stream") -> Iterator[Stream]:
-    """The runs of an iterable of lines; a last line without its newline is a run that was cut off."""
+    """Yield the runs of lines; a last line without its newline marks an interrupted run."""
     run: Run | None = None
     cases: list[CaseEvent] = []
     for number, line in enumerate(lines, 1):
@@ -116,7 +116,7 @@ def parse(lines: Iterable[str], name: str = "stream") -> Iterator[Stream]:
 
 
 def _event(line: str, where: str) -> Event | None:
-    """The event, or None for a line that was being written when the run died."""
+    """Return the event of a line; None for a line that was being written when the run died."""
     try:
         return from_line(line)
     except EventError as error:
@@ -133,26 +133,26 @@ def _ended(run: Run, cases: list[CaseEvent], footer: Footer, where: str) -> Stre
 
 
 def merge(shards: Iterable[Stream]) -> Stream:
-    """The shards of one run as one stream in plan order; raises `EventError` where they do not fit."""
+    """Merge the shards of shard run in plan order; raises `EventError` if they do not match."""
     parts = sorted(shards, key=lambda part: part.run.shard)
     if not parts:
         raise EventError("no shards to merge")
-    for one in parts[1:]:
+    for shard in parts[1:]:
         for name in ("suite", "fixtures", "adapter", "version", "seed", "level", "filters"):
-            ours, theirs = getattr(parts[0].run, name), getattr(one.run, name)
-            if ours != theirs:
+            first, other = getattr(parts[0].run, name), getattr(shard.run, name)
+            if first != other:
                 raise EventError(
-                    f"shards {parts[0].run.shard} and {one.run.shard} differ in {name}: {ours} {theirs}"
+                    f"shards {parts[0].run.shard} and {shard.run.shard} differ in {name}: {first} {other}"
                 )
     cases = sorted((case for part in parts for case in part.cases), key=lambda case: case.seq)
     for earlier, later in pairwise(cases):
         if earlier.seq == later.seq:
-            raise EventError(f"{earlier.id} and {later.id} stand at one place of the plan, {later.seq}")
+            raise EventError(f"{earlier.id} and {later.id} have the same place in the plan, {later.seq}")
     complete = all(part.complete for part in parts) and _whole(parts)
     return Stream(evolve(parts[0].run, shard=""), tuple(cases), footer_of(cases, complete=complete))
 
 
 def _whole(parts: list[Stream]) -> bool:
-    """Whether shards `1/n` to `n/n` are all there."""
+    """Return whether shards `1/n` to `n/n` are all present."""
     last = parts[0].run.shard.partition("/")[2]
     return not last or {part.run.shard for part in parts} == {f"{n}/{last}" for n in range(1, int(last) + 1)}

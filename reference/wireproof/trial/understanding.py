@@ -1,8 +1,8 @@
-"""Who understands some bytes alike: clusters of the readings of one parcel, the largest first. Pure.
+"""Disagreements: clusters of the readings of one encoded message, the largest first. Pure.
 
-Two readings are alike if they refuse both, or if they accept with one value over the fields that both
-adapters show, and as many bytes where both say so. A cluster is held together by its first member; whoever
-passes stands for the reference.
+Two readings agree if both reject, or if both accept with one value over the fields that both adapters show,
+and with the same bytes consumed where both report them. A cluster is compared with its first member; a
+passing reading stands for the reference.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ from wireproof.trial.compare import Difference, difference
 from wireproof.trial.exchange import Exchanged, Parcel, Read
 from wireproof.trial.show import short_field
 from wireproof.trial.signature import without_indices
-from wireproof.wire.observe import Wanted, both, project
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import FieldTree, common_tree, project
 
 OUTSIDE: Final = frozenset({"unsupported", "not-run", "adapter-error", "suite-bug"})
-"""Verdicts that say nothing of what was understood."""
+"""Verdicts that are no reading of the bytes."""
 
 
 @frozen
 class Heard:
-    """A reading and whose it is."""
+    """A reading and its adapter."""
 
     adapter: str
     read: Read
@@ -36,38 +36,38 @@ Cluster = tuple[Heard, ...]
 
 @frozen
 class Split:
-    """A parcel that is not understood alike by all: the largest cluster, and those apart from it."""
+    """An encoded message on which the readers disagree: the largest cluster, and the others."""
 
     parcel: Parcel
     clusters: tuple[Cluster, ...]
 
     @property
     def majority(self) -> Cluster:
-        """The largest; of two as large, the one that reads as the reference does."""
+        """Return the largest cluster; of two equal ones, that of the reference."""
         return self.clusters[0]
 
     @property
     def apart(self) -> tuple[Heard, ...]:
-        """Everybody else."""
+        """Return the readings outside the majority."""
         return tuple(heard for cluster in self.clusters[1:] for heard in cluster)
 
     def place(self, adapter: str) -> int:
-        """The number of an adapter's cluster, from 1 on; 0 for one that is in none."""
+        """Return the number of an adapter's cluster, from 1 on; 0 if it is in none."""
         numbered = enumerate(self.clusters, 1)
         return next((n for n, some in numbered if any(one.adapter == adapter for one in some)), 0)
 
     def said(self, heard: Heard) -> str:
-        """How one of those apart departs from the majority, in some words."""
+        """Describe how a reading differs from the majority."""
         return departs(heard.read, self.majority[0].read)
 
 
 @frozen
 class Group:
-    """Readings that depart in one way: those of one row with one reason.
+    """Readings that differ in one way: of one format, with one reason.
 
     Attributes:
-        reason: the verdict, and the field without indices or the class of the refusal.
-        members: the splits in which an adapter stands apart so, by adapter; most first.
+        reason: the verdict, and the field without indices or the reject class.
+        members: the disagreements by minority adapter, the most frequent first.
     """
 
     joined: str
@@ -76,33 +76,33 @@ class Group:
 
     @property
     def adapter(self) -> str:
-        """The one to show."""
+        """Return the adapter to show."""
         return next(iter(self.members))
 
     @property
     def first(self) -> Split:
-        """The smallest parcel of that adapter's, the one to show."""
+        """Return the smallest message of that adapter, to show."""
         return min(self.members[self.adapter], key=lambda split: len(split.parcel.data))
 
     @property
     def heard(self) -> Heard:
-        """Its reading of that parcel."""
+        """Return its reading of that message."""
         return next(heard for heard in self.first.apart if heard.adapter == self.adapter)
 
     @property
     def producers(self) -> tuple[str, ...]:
-        """Whose bytes they are."""
+        """Return the writers of the bytes."""
         every = (split for some in self.members.values() for split in some)
         return tuple(dict.fromkeys(name for split in every for name in split.parcel.producers))
 
     @property
     def size(self) -> int:
-        """Readings."""
+        """Return the number of readings."""
         return sum(map(len, self.members.values()))
 
 
 def groups(found: Iterable[Split]) -> tuple[Group, ...]:
-    """Splits by the way in which somebody departs, the most frequent first in each row."""
+    """Return the disagreements by kind of difference, the most frequent first in each format."""
     keyed: dict[tuple[str, str], dict[str, list[Split]]] = {}
     for split in found:
         for heard in split.apart:
@@ -118,7 +118,7 @@ def _most_first(some: Mapping[str, list[Split]]) -> dict[str, tuple[Split, ...]]
 
 
 def splits(exchanged: Exchanged) -> Iterator[Split]:
-    """Every parcel of an exchange that is not understood alike by all who read it."""
+    """Yield the encoded messages of an interop run on which the readers disagree."""
     for joined, parcels in exchanged.parcels.items():
         heard: dict[str, list[Heard]] = {parcel.case.id: [] for parcel in parcels}
         for party in exchanged.parties:
@@ -131,20 +131,20 @@ def splits(exchanged: Exchanged) -> Iterator[Split]:
 
 
 def clusters(readings: Sequence[Heard]) -> tuple[Cluster, ...]:
-    """The readings that say something, by what they understand, the largest cluster first."""
-    some = [heard for heard in readings if heard.read.verdict.name not in OUTSIDE]
+    """Return the readings in clusters that agree, the largest cluster first."""
+    readings_kept = [heard for heard in readings if heard.read.verdict.name not in OUTSIDE]
     found: list[list[Heard]] = []
-    for heard in sorted(some, key=lambda heard: heard.read.verdict.name != "pass"):
-        home = next((cluster for cluster in found if alike(cluster[0].read, heard.read)), None)
-        if home is None:
+    for heard in sorted(readings_kept, key=lambda heard: heard.read.verdict.name != "pass"):
+        cluster_found = next((cluster for cluster in found if alike(cluster[0].read, heard.read)), None)
+        if cluster_found is None:
             found.append([heard])
         else:
-            home.append(heard)
+            cluster_found.append(heard)
     return tuple(tuple(cluster) for cluster in sorted(found, key=len, reverse=True))
 
 
 def alike(one: Read, other: Read) -> bool:
-    """Whether two readings of the same bytes understand them alike."""
+    """Return whether two readings of the same bytes agree."""
     match one.outcome, other.outcome:
         case Accepted() as left, Accepted() as right:
             if left is right:
@@ -156,24 +156,24 @@ def alike(one: Read, other: Read) -> bool:
 
 
 def _value_differs(one: Read, other: Read) -> Difference | None:
-    """The first difference of two accepted values, over the fields that both adapters show."""
-    shared = both(_listed(one)[1], _listed(other)[1])
-    left, right = (project(_listed(read)[0], shared) for read in (one, other))
+    """Return the first difference of two accepted values, over the fields that both adapters show."""
+    shared = common_tree(_as_stream(one)[1], _as_stream(other)[1])
+    left, right = (project(_as_stream(read)[0], shared) for read in (one, other))
     return difference(left, right)
 
 
-def _listed(read: Read) -> tuple[Json, Wanted]:
-    """Value and fields as of a stream: an entry that was not lifted stands alone in its list."""
+def _as_stream(read: Read) -> tuple[Json, FieldTree]:
+    """Return value and fields as of a stream: an entry that was not wrapped becomes a list of one."""
     value = read.outcome.value if isinstance(read.outcome, Accepted) else None
     row = FORMATS[read.parcel.case.joined]
-    if row.lifts_to is None or read.asked.joined != row.joined:
+    if row.wrapped_by is None or read.asked.joined != row.joined:
         return value, read.wanted
-    name = row.lifts_to[2]
+    name = row.wrapped_by[2]
     return {name: [value]}, {name: {"[]": read.wanted}}
 
 
 def departs(one: Read, other: Read) -> str:
-    """How a reading departs from another one, in some words."""
+    """Describe how a reading differs from another."""
     match one.outcome, other.outcome:
         case Accepted() as left, Accepted() as right:
             found = _value_differs(one, other)
@@ -191,7 +191,7 @@ def departs(one: Read, other: Read) -> str:
 
 
 def _reason(heard: Heard, split: Split) -> str:
-    """What makes two departures one."""
+    """Return the key that groups equal differences."""
     read, other = heard.read, split.majority[0].read
     label = "pass" if read.verdict.name == "pass" else read.verdict.label
     if isinstance(read.outcome, Accepted) and isinstance(other.outcome, Accepted):

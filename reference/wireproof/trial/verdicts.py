@@ -1,4 +1,4 @@
-"""The table of verdicts: the judge's word on one case and one outcome. Design, section 3, "Verdicts"."""
+"""The table of verdicts, the judge's conclusions on one case. See architecture.md#verdicts."""
 
 from typing import Final, Literal, get_args
 
@@ -6,7 +6,7 @@ from attrs import field, frozen
 
 from wireproof.cases.case import Level
 from wireproof.cases.outcome import Cause
-from wireproof.wire.rejected import At
+from wireproof.wire.rejection import Position
 
 Name = Literal[
     "pass",
@@ -27,11 +27,11 @@ Name = Literal[
 ]
 
 Gate = Literal["level", "should", "strict-class", "adapter", "suite", "cause", "never"]
-"""When a verdict ends a run with a code of its own.
+"""The condition under which a verdict sets the exit code of a run.
 
-`level`: at the levels that the run holds the adapter to. `should`: likewise, but only in a run at level
-`should`. `strict-class`: as `level`, if the run asks for classes. `adapter`, `suite`: always, with
-exit codes 4 and 5. `cause`: by why a case was left out, see `conclusion`.
+`level`: for cases at a level that the run checks. `should`: likewise, but only in a run at level `should`.
+`strict-class`: as `level`, if the run checks classes. `adapter`, `suite`: always, with exit codes 4 and 5.
+`cause`: depends on the reason why a case was left out, see `conclusion`.
 """
 
 SILENT: Final = frozenset({"cause", "never"})
@@ -40,7 +40,7 @@ SILENT: Final = frozenset({"cause", "never"})
 
 @frozen
 class Row:
-    """One verdict: its name, the closed list of its kinds (`*`: any name), what it gates, and its meaning."""
+    """One verdict: its name, its allowed kinds (`*`: any), its gate, and its meaning."""
 
     name: Name
     kinds: tuple[str, ...]
@@ -87,70 +87,70 @@ TABLE: Final[tuple[Row, ...]] = (
     Row("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
     Row("adapter-error", (), "adapter", "the adapter broke its contract"),
     Row("suite-bug", (), "suite", "the reference disagrees with the fixture"),
-    Row("not-run", get_args(Cause), "cause", "was not asked; the run is incomplete"),
+    Row("not-run", get_args(Cause), "cause", "was not run; the run is incomplete"),
 )
 
 ROWS: Final[dict[str, Row]] = {row.name: row for row in TABLE}
 
 PASSING: Final = frozenset({"pass", "pass-unclassified", "undocumented", "lenient", "info"})
-"""The verdicts of a case that was answered as it may be."""
+"""The verdicts of an acceptable answer."""
 
 _LEVELS: Final[dict[Level, tuple[Level, ...]]] = {"must": ("must",), "should": ("must", "should")}
-"""The levels that a run holds an adapter to, by its `--level`; `may` and `info` never gate."""
+"""The levels that a run checks, by its `--level`; `may` and `info` never gate."""
 
 
 @frozen
 class Verdict:
-    """What the judge says.
+    """The conclusion of the judge on one case.
 
     Attributes:
-        name: a row of `TABLE`.
-        kind: its sub-label: the kind of a failure, the open behaviour, the twin that blocks.
-        cls: the refusal class that it is about.
-        path: the field that it is about, with indices.
-        at: where that field stands in the input.
+        name: the name of a row of `TABLE`.
+        kind: the sub-label: the kind of a failure, the open behaviour, the twin that blocks.
+        cls: the reject class involved.
+        path: the field involved, with indices.
+        at: the position of that field in the input.
         text: one line for a person.
-        want, got: the two answers, short.
+        want, got: the expectation and the answer, short.
     """
 
     name: Name
     kind: str = ""
     cls: str = ""
     path: str = ""
-    at: At | None = None
+    at: Position | None = None
     text: str = ""
     want: str = ""
     got: str = ""
     row: Row = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        """Look up the row and refuse a kind that it does not have."""
+        """Look up the row; raise `ValueError` for a kind that the row does not have."""
         object.__setattr__(self, "row", ROWS[self.name])
         if self.kind and "*" not in self.row.kinds and self.kind not in self.row.kinds:
             raise ValueError(f"verdict {self.name} has no kind {self.kind}")
 
     @property
     def label(self) -> str:
-        """`fail:wrong-value`, `info:<class>`, or the bare name."""
+        """Return `fail:wrong-value`, `info:<class>`, or the bare name."""
         return f"{self.name}:{self.kind}" if self.kind else self.name
 
     @property
     def passing(self) -> bool:
-        """Whether the case was answered as it may be."""
+        """Whether the answer is acceptable."""
         return self.name in PASSING
 
     @property
     def accepts(self) -> bool:
-        """Whether a refused case may lean on this verdict of its twin: passing, and not by a refusal.
+        """Whether this verdict on a twin proves that the codec accepts it: passing, and not by a rejection.
 
-        An open place may be refused, but whoever refuses the twin shows nothing by refusing its neighbour; an
-        `info` bears a class only where the adapter refused.
+        A codec may reject where the format is open, but then its rejection of the neighbour shows nothing. An
+        `info` has a class only if the adapter rejected.
         """
         return self.passing and self.name != "undocumented" and not (self.name == "info" and self.cls)
 
 
 def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:
-    """Whether a verdict on a case of `level` means that the adapter does not conform (exit code 1)."""
+    """Return whether a verdict on a case of `level` makes the adapter not conform (exit code 1)."""
     if level not in _LEVELS.get(hold, _LEVELS["must"]):
         return False
     match ROWS[name].gate:

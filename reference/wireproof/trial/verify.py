@@ -1,7 +1,7 @@
-"""Is a run what it says? Its chain, and a sample of its verdicts, judged again. Design, sections 5 and 6.
+"""Verify a run: its digest chain, and a sample of its verdicts, judged again.
 
-The chain shows that no event was changed, dropped, added or moved since the run was written; that it was
-written as it happened only a second look can show: some of its cases are asked again, of the same adapter.
+The chain proves that no event was changed, dropped, added or moved since the run was written. Only running
+cases again proves that the events are true: so a sample is run again on the same adapter.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,48 +26,48 @@ class Break:
 
 @frozen
 class Difference:
-    """A case whose verdict is another one now."""
+    """A case whose verdict changed."""
 
     before: CaseEvent
     now: CaseEvent | None
 
     @property
     def text(self) -> str:
-        """One line."""
-        now = _said(self.now) if self.now else "no such case"
-        return f"{self.before.id}: was {_said(self.before)}, is {now}"
+        """Return the change as one line."""
+        now = _label_and_class(self.now) if self.now else "no such case"
+        return f"{self.before.id}: was {_label_and_class(self.before)}, is {now}"
 
 
 def broken(stream: Stream) -> Break | None:
-    """Where the chain of a run breaks; None if every event bears the digest of the one before."""
-    before = chained(stream.run)
-    for place, event in enumerate(_behind(stream), 1):
-        if event.before != before:
+    """Return where the chain of a run breaks; None if every event has the digest of the event before it."""
+    previous = chained(stream.run)
+    for place, event in enumerate(_after_manifest(stream), 1):
+        if event.previous != previous:
             what = event.id if isinstance(event, CaseEvent) else "the footer"
-            why = "bears no digest" if not event.before else "does not bear the digest of the event before it"
+            why = "has no digest" if not event.previous else "does not have the digest of the event before it"
             return Break(place, f"event {place}, {what}, {why}")
-        before = chained(event)
+        previous = chained(event)
     return None
 
 
 def head(stream: Stream) -> str:
-    """The digest that stands for the whole run, as its chain ends: what one publishes."""
-    before = chained(stream.run)
-    for event in _behind(stream):
-        before = chained(evolve(event, before=before))
-    return before
+    """Return the last digest of the chain, which identifies the whole run and can be published."""
+    previous = chained(stream.run)
+    for event in _after_manifest(stream):
+        previous = chained(evolve(event, previous=previous))
+    return previous
 
 
-def _behind(stream: Stream) -> Iterator[CaseEvent | Footer]:
+def _after_manifest(stream: Stream) -> Iterator[CaseEvent | Footer]:
     yield from stream.cases
     if stream.footer is not None:
         yield stream.footer
 
 
 def drawn(stream: Stream, number: int, seed: int) -> list[CaseEvent]:
-    """So many of the events that a second look can judge, in their order; which ones, the seed decides.
+    """Return a seeded sample of `number` events that can be judged again, in their order.
 
-    What was not asked has nothing to be compared.
+    Cases that were not run have no verdict to compare.
     """
     asked = [event for event in stream.cases if event.verdict not in ("not-run", "unsupported")]
     places = Random(seed).sample(range(len(asked)), min(number, len(asked)))  # noqa: S311 - a sample
@@ -75,16 +75,20 @@ def drawn(stream: Stream, number: int, seed: int) -> list[CaseEvent]:
 
 
 def cases_of(suite: Suite, events: Iterable[CaseEvent]) -> list[Case | None]:
-    """The case of each event; None where the fixtures do not have it any more."""
+    """Return the case of each event; None if the fixtures no longer have it."""
     return [find(suite, event.token or event.id) for event in events]
 
 
 def differences(before: Iterable[CaseEvent], now: Iterable[CaseEvent]) -> tuple[Difference, ...]:
-    """Those whose verdict, kind or class changed."""
+    """Return the cases whose verdict, kind or class changed."""
     found = {event.id: event for event in now}
     pairs = (Difference(event, found.get(event.id)) for event in before)
-    return tuple(pair for pair in pairs if pair.now is None or _said(pair.now) != _said(pair.before))
+    return tuple(
+        pair
+        for pair in pairs
+        if pair.now is None or _label_and_class(pair.now) != _label_and_class(pair.before)
+    )
 
 
-def _said(event: CaseEvent) -> str:
+def _label_and_class(event: CaseEvent) -> str:
     return " ".join(filter(None, (event.label, event.cls)))

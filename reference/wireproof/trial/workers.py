@@ -1,8 +1,8 @@
-"""Numbered tasks in worker processes side by side, and the messages that they send, as they arrive.
+"""Run numbered tasks in parallel worker processes, and yield the messages that they send, as they arrive.
 
-A worker takes the next task that nobody has begun. Who finds none left does idle work until all are done.
-The parent holds the other end of a pipe for each worker. Ending the parent, or leaving the loop over the
-messages, ends the workers, which close what they hold (adapters) first.
+A worker takes the next task that nobody has started. A worker without a task does idle work until all tasks
+are done. The parent holds the other end of a pipe for each worker. Ending the parent, or leaving the loop
+over the messages, ends the workers, which close their adapters first.
 """
 
 import contextlib
@@ -26,16 +26,16 @@ from attrs import define, frozen
 from wireproof.adapters.worker import end_with_parent
 
 END_SECONDS: Final = 8.0
-"""For a worker to close its adapter once it is asked to end; then it is killed."""
+"""Seconds that a worker has to close its adapter before it is killed."""
 
 IDLE_SECONDS: Final = 0.005
-"""Between two looks of a worker that has neither a task nor idle work."""
+"""Pause of a worker that has neither a task nor idle work."""
 
 COLLECT_AFTER: Final = 50_000
 """New objects after which the garbage collector runs; Python's own default is 700."""
 
 Task: TypeAlias = Callable[[int], Iterator[Any]]
-"""Does the task of a number and yields messages: whatever can be pickled."""
+"""Runs the task of a number and yields messages: any objects that can be pickled."""
 
 
 @frozen
@@ -47,16 +47,16 @@ class Ended:
 
 @frozen
 class _Begun:
-    """The first message of a task; it is for the parent's eyes only."""
+    """The first message of a task; only the parent reads it."""
 
 
 class WorkerDiedError(Exception):
-    """The process of a task ended without a word: it was killed."""
+    """The process of a task ended without a message: it was killed."""
 
 
 @define
 class _Worker:
-    """A worker as the parent sees it, and the number of the task that it is at; -1 between two."""
+    """A worker as the parent sees it, and the number of its current task; -1 between tasks."""
 
     process: BaseProcess
     pipe: Connection
@@ -64,12 +64,12 @@ class _Worker:
 
 
 def cores() -> int:
-    """Count the processor cores that this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def collect_rarely() -> None:
-    """Make the garbage collector of this process pass over what is loaded, and run less often.
+    """Exclude loaded objects from the garbage collector of this process, and run it less often.
 
     A run keeps hundreds of thousands of small objects that form no cycles: looking through them again and
     again takes a tenth of its processor time.
@@ -79,17 +79,17 @@ def collect_rarely() -> None:
 
 
 def no_work() -> bool:
-    """Do nothing while others work."""
+    """Do nothing; the default idle work."""
     return False
 
 
 def one_by_one(count: int, work: Task) -> Iterator[tuple[int, Any]]:
-    """Do the tasks in this process, and yield the same messages as `side_by_side`."""
+    """Run the tasks in this process, and yield the same messages as `side_by_side`."""
     for number in range(count):
         error = None
         try:
             yield from ((number, message) for message in work(number))
-        except Exception as raised:  # noqa: BLE001 - it is the caller's to report
+        except Exception as raised:  # noqa: BLE001 - the caller reports it
             error = raised
         yield number, Ended(error)
 
@@ -97,40 +97,40 @@ def one_by_one(count: int, work: Task) -> Iterator[tuple[int, Any]]:
 def side_by_side(
     count: int, workers: int, work: Task, idle: Callable[[], bool] = no_work
 ) -> Iterator[tuple[int, Any]]:
-    """Do the tasks 0 to `count` - 1 and yield each message with the number of its task, `Ended` last.
+    """Run the tasks 0 to `count` - 1 and yield each message with the number of its task, `Ended` last.
 
     Args:
-        count: of the tasks.
-        workers: processes at most.
-        work: does one task; what it raises comes as `Ended`.
-        idle: does a bit of work for the others, and returns whether there was any.
+        count: the number of tasks.
+        workers: the maximum number of processes.
+        work: runs one task; its exception comes as `Ended`.
+        idle: does a small part of work for the others, and returns whether there was any.
     """
     context = _context()
     following = context.Value("i", 0)
     finished = context.Value("i", 0)
-    crew: list[_Worker] = []
+    started: list[_Worker] = []
     try:
         for _ in range(workers):
             here, there = context.Pipe(duplex=False)
             body = _Body(there, count, following, finished, work, idle)
             process = context.Process(target=body.run, daemon=True)
-            with _held_back():
+            with _sigterm_blocked():
                 process.start()
             there.close()
-            crew.append(_Worker(process, here))
-        yield from _messages(crew, count, finished)
+            started.append(_Worker(process, here))
+        yield from _messages(started, count, finished)
     finally:
-        _end(crew)
+        _end(started)
 
 
 def _context() -> ForkContext | SpawnContext:
-    """Choose how to start: a fork shares what is loaded, but must not meet other threads' locks."""
+    """Choose how to start processes: a fork shares loaded modules, but is unsafe with other threads."""
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
     return multiprocessing.get_context("fork") if alone else multiprocessing.get_context("spawn")
 
 
-def _messages(crew: list[_Worker], count: int, finished: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - a shared number
-    pipes = {worker.pipe: worker for worker in crew}
+def _messages(started: list[_Worker], count: int, finished: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - a shared number
+    pipes = {worker.pipe: worker for worker in started}
     left = set(range(count))
     while pipes and left:
         for pipe in wait(list(pipes)):
@@ -151,7 +151,7 @@ def _messages(crew: list[_Worker], count: int, finished: Any) -> Iterator[tuple[
 
 
 def _died(worker: _Worker, finished: Any) -> Ended:  # noqa: ANN401 - a shared number
-    """Count the task of a worker that is gone as ended, so that the others do not wait for it."""
+    """Count the task of a dead worker as ended, so that the others do not wait for it."""
     worker.process.join()
     if worker.task >= 0:
         with finished.get_lock():
@@ -160,13 +160,13 @@ def _died(worker: _Worker, finished: Any) -> Ended:  # noqa: ANN401 - a shared n
     return Ended(WorkerDiedError(f"the process that judged it ended with exit code {code}"))
 
 
-def _end(crew: list[_Worker]) -> None:
-    for worker in crew:
+def _end(started: list[_Worker]) -> None:
+    for worker in started:
         worker.pipe.close()
         if worker.process.is_alive():
             worker.process.terminate()
     deadline = time.monotonic() + END_SECONDS
-    for worker in crew:
+    for worker in started:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.is_alive():
             worker.process.kill()
@@ -175,7 +175,7 @@ def _end(crew: list[_Worker]) -> None:
 
 @frozen
 class _Body:
-    """What runs in a worker."""
+    """The main function of a worker and its data."""
 
     pipe: Connection
     count: int
@@ -185,11 +185,11 @@ class _Body:
     idle: Callable[[], bool]
 
     def run(self) -> None:
-        """Do tasks while there are any, then idle work until all are done."""
+        """Run tasks while there are any, then idle work until all are done."""
         collect_rarely()
-        end_with_parent()  # however it ends: a case that hangs may take its time
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, whom a terminal interrupts too, ends this
-        signal.signal(signal.SIGTERM, _leave)
+        end_with_parent()  # even if the parent is killed while a case hangs
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
+        signal.signal(signal.SIGTERM, _exit_on_signal)
         _mask(signal.SIG_UNBLOCK)
         with contextlib.suppress(BrokenPipeError):  # the parent is gone
             while (number := self._next()) < self.count:
@@ -197,7 +197,7 @@ class _Body:
             self._help()
 
     def _help(self) -> None:
-        """Do idle work until all tasks are done; an error in it is met again by the process that needs it."""
+        """Do idle work until all tasks are done; the process that needs its result meets an error again."""
         parent = multiprocessing.parent_process()
         assert parent is not None, "this runs in a worker"
         with contextlib.suppress(Exception):
@@ -218,7 +218,7 @@ class _Body:
                 self._send(number, message)
         except BrokenPipeError:
             raise
-        except Exception as raised:  # noqa: BLE001 - it is the parent's to report
+        except Exception as raised:  # noqa: BLE001 - the parent reports it
             error = _sendable(raised)
         with self.finished.get_lock():
             self.finished.value += 1
@@ -229,18 +229,18 @@ class _Body:
 
 
 def _sendable(error: Exception) -> Exception:
-    """Give an error its traceback as a note; one that pickle does not take comes as a `RuntimeError`."""
+    """Add the traceback to an error as a note; an error that cannot be pickled becomes a `RuntimeError`."""
     error.add_note("".join(traceback.format_exception(error)))
     try:
-        same: Exception = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was dumped just now
-    except Exception:  # noqa: BLE001 - whatever an error's class does when it is copied
+        same: Exception = pickle.loads(pickle.dumps(error))  # noqa: S301 - dumped in the same expression
+    except Exception:  # noqa: BLE001 - an error's class may raise anything when it is copied
         return RuntimeError("".join(traceback.format_exception(error)))
     return same
 
 
 @contextlib.contextmanager
-def _held_back() -> Iterator[None]:
-    """Keep SIGTERM back from a worker that starts, which has the parent's handler until it has its own."""
+def _sigterm_blocked() -> Iterator[None]:
+    """Block SIGTERM while a worker starts, because it has the parent's handler until it sets its own."""
     _mask(signal.SIG_BLOCK)
     try:
         yield
@@ -253,6 +253,6 @@ def _mask(how: int) -> None:
         signal.pthread_sigmask(how, {signal.SIGTERM})
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
-    """End this process by the way of its `with` blocks, which close the adapter."""
+def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+    """Exit through the `with` blocks, which close the adapter."""
     raise SystemExit(128 + number)

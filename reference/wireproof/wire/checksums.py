@@ -26,7 +26,7 @@ def xxh32(data: bytes | memoryview) -> int:
     return xxhash.xxh32_intdigest(data)
 
 
-def lz4_header_byte(descriptor: bytes) -> int:
+def lz4_header_checksum(descriptor: bytes) -> int:
     """Return the header checksum (HC) of an LZ4 frame: the second byte of XXH32 over its descriptor.
 
     kafka.md, sections 2.3 and 3.
@@ -39,23 +39,23 @@ def xxh3_64(data: bytes) -> int:
     return xxhash.xxh3_64_intdigest(data)
 
 
-BATCH_HEAD: Final = 256
+IGGY_BATCH_HEADER_SIZE: Final = 256
 """Size of the header of an Iggy batch, in bytes: iggy.md, section 6."""
 
-FRAME_HEAD: Final = 48
+IGGY_FRAME_HEADER_SIZE: Final = 48
 """Size of the header of a message frame in such a batch, in bytes: iggy.md, section 6."""
 
 
-def iggy_batch(data: bytes) -> int:
+def iggy_batch_checksum(data: bytes) -> int:
     """Return the checksum of a whole Iggy batch: XXH3-64 of header fields and of its messages' checksums.
 
     The fields are partition_id to batch_length and message_count; then follow the first eight bytes of each
     message frame, which are its checksum: iggy.md, section 6.
     """
     covered = [data[:40], data[48:52]]
-    at = BATCH_HEAD
-    while at + FRAME_HEAD <= len(data):
+    at = IGGY_BATCH_HEADER_SIZE
+    while at + IGGY_FRAME_HEADER_SIZE <= len(data):
         covered.append(data[at : at + 8])
         sizes = (int.from_bytes(data[field : field + 4], "little") for field in (at + 32, at + 36))
-        at += FRAME_HEAD + sum(sizes)
+        at += IGGY_FRAME_HEADER_SIZE + sum(sizes)
     return xxh3_64(b"".join(covered))

@@ -6,8 +6,8 @@ nothing. A scope becomes text only for a rejection, a remark or a trace.
 
 from typing import Final, TypeAlias
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.rejected import At, Rejected
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Position, Rejected
 
 Scope: TypeAlias = "tuple[Scope, str, int] | None"
 
@@ -50,7 +50,7 @@ class Cursor:
         """Return the full path of the field `name` in the current scope."""
         return path_of(self.scope, name)
 
-    def at(self, pos: int) -> At:
+    def at(self, pos: int) -> Position:
         """Return the position `pos` of this space in the notation of rejections and remarks."""
         return f"{self.space}{pos}" if self.space else pos
 

@@ -8,9 +8,9 @@ from struct import pack as pack_struct
 from typing import Final
 
 from wireproof.wire.checksums import crc32
+from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.unpacking import Unpacking, failed
+from wireproof.wire.rejection import Rejected
 
 MAGIC: Final = 0x8B1F
 DEFLATE: Final = 8
@@ -22,15 +22,15 @@ FCOMMENT: Final = 0x10
 RESERVED: Final = 0xE0
 
 TRAILER: Final = 8
-LEAST_MORE: Final = 18
+SMALLEST_MEMBER: Final = 18
 """Size of a header and a trailer. If no more bytes than these are left, Java does not look for a header."""
 
-INPUT: Final = 8 * 1024
-OUTPUT: Final = 16 * 1024
+INPUT_CHUNK: Final = 8 * 1024
+OUTPUT_CHUNK: Final = 16 * 1024
 """Sizes of Kafka's buffers. The output of an inflate call that meets a defect is lost, in Kafka and here."""
 
 
-def unpack(reader: Reader, out: Unpacking) -> None:
+def decompress(reader: Reader, out: OutputBuffer) -> None:
     """Decompress all members of the window; several members are one stream (N14).
 
     Raises:
@@ -52,7 +52,7 @@ def unpack(reader: Reader, out: Unpacking) -> None:
 
 def _next_member_follows(reader: Reader) -> bool:
     """Return True if another member begins here. An invalid header is garbage, not an error (N13)."""
-    if reader.left <= LEAST_MORE:
+    if reader.left <= SMALLEST_MEMBER:
         return False
     probe = Reader(reader.data, pos=reader.pos, end=reader.end)
     try:
@@ -66,9 +66,9 @@ def _header(reader: Reader) -> None:
     """Read the header of a member: RFC 1952, section 2.3. Z63, Z64, Z65, Z66, X07, X08, X09."""
     start = reader.pos
     if reader.uint16le("magic") != MAGIC:
-        raise failed(reader, "magic", "not a gzip member", start)
+        raise decompress_failed(reader, "magic", "not a gzip member", start)
     if (method := reader.uint8("method")) != DEFLATE:
-        raise failed(reader, "method", f"method {method}", reader.pos - 1)
+        raise decompress_failed(reader, "method", f"method {method}", reader.pos - 1)
     flags = reader.uint8("flags")
     if flags & RESERVED:
         reader.remark("gzip-reserved-flags", "flags", at=reader.pos - 1)
@@ -85,7 +85,7 @@ def _header(reader: Reader) -> None:
     if flags & FHCRC:
         computed = crc32(memoryview(reader.data)[start : reader.pos]) & 0xFFFF
         if reader.uint16le("headerCrc") != computed:
-            raise failed(reader, "headerCrc", f"expected {computed:#06x}", reader.pos - 2)
+            raise decompress_failed(reader, "headerCrc", f"expected {computed:#06x}", reader.pos - 2)
 
 
 def _read_text(reader: Reader, name: str) -> None:
@@ -94,20 +94,20 @@ def _read_text(reader: Reader, name: str) -> None:
     reader.take(name, (stop if stop >= 0 else reader.end) + 1 - reader.pos)
 
 
-def _member(reader: Reader, out: Unpacking) -> None:
+def _member(reader: Reader, out: OutputBuffer) -> None:
     """Read the deflated data, and the trailer, which is checked only after the data (Z60, Z61, Z62)."""
     start, before = reader.pos, out.size
     crc = _inflate(reader, out)
     at = reader.pos
     if reader.uint32le("crc") != crc:
-        raise failed(reader, "crc", f"expected {crc:#010x}", at)
+        raise decompress_failed(reader, "crc", f"expected {crc:#010x}", at)
     size = out.size - before & 0xFFFF_FFFF
     if reader.uint32le("isize") != size:
-        raise failed(reader, "isize", f"expected {size}", at + 4)
+        raise decompress_failed(reader, "isize", f"expected {size}", at + 4)
     reader.cover("isize", "isize", start, at)
 
 
-def _inflate(reader: Reader, out: Unpacking) -> int:
+def _inflate(reader: Reader, out: OutputBuffer) -> int:
     """Inflate to the end of the deflated data, piece by piece, and return the CRC-32 of the output."""
     engine, crc = zlib.decompressobj(-zlib.MAX_WBITS), 0
     start = pos = reader.pos
@@ -115,22 +115,22 @@ def _inflate(reader: Reader, out: Unpacking) -> int:
     while not engine.eof:
         chunk: bytes | memoryview = engine.unconsumed_tail
         if not chunk:
-            chunk = view[pos : min(pos + INPUT, reader.end)]
+            chunk = view[pos : min(pos + INPUT_CHUNK, reader.end)]
             pos += len(chunk)
         try:
-            piece = engine.decompress(chunk, OUTPUT)
+            piece = engine.decompress(chunk, OUTPUT_CHUNK)
         except zlib.error as error:
-            raise failed(reader, "data", str(error), start) from None
+            raise decompress_failed(reader, "data", str(error), start) from None
         out.add("data", piece, start)
         crc = crc32(piece, crc)
         if not (piece or chunk or engine.eof):
-            raise failed(reader, "data", "the deflated data is cut", pos)
+            raise decompress_failed(reader, "data", "the deflated data is cut", pos)
     reader.pos = pos - len(engine.unused_data)
     reader.region("data", "deflate", start, reader.pos)
     return crc
 
 
-def pack(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """Write one member as Kafka's writer does: default level, no name, time 0, unknown operating system."""
     engine = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     head = bytes.fromhex("1f8b08000000000000ff")

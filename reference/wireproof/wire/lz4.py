@@ -10,12 +10,12 @@ import cramjam
 import xxhash
 from attrs import frozen
 
-from wireproof.wire.checksums import lz4_header_byte, xxh32
+from wireproof.wire.checksums import lz4_header_checksum, xxh32
+from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.unpacking import Unpacking, failed
 
 MAGIC: Final = 0x184D2204
-STORED: Final = 0x8000_0000
+STORED_FLAG: Final = 0x8000_0000
 
 # FLG
 VERSION_BITS: Final = 0xC0
@@ -29,9 +29,9 @@ FLG_RESERVED: Final = 0x03
 
 # BD
 BD_RESERVED: Final = 0x8F
-LEAST_SIZE_CODE: Final = 4
+MIN_SIZE_CODE: Final = 4
 
-MOST_RATIO: Final = 255
+MAX_RATIO: Final = 255
 """The highest compression ratio of a block: 255 bytes for one byte."""
 SLACK: Final = 64
 """Extra room for the output, so that liblz4's rules for the end of a buffer do not change the result."""
@@ -42,47 +42,47 @@ END_MARK: Final = bytes(4)
 def _head(descriptor: bytes, *, kip57: bool = False) -> bytes:
     """Return a frame header: magic, `descriptor` and HC; with `kip57` HC covers the magic too, as in v0."""
     magic = MAGIC.to_bytes(4, "little")
-    return magic + descriptor + bytes((lz4_header_byte(magic + descriptor if kip57 else descriptor),))
+    return magic + descriptor + bytes((lz4_header_checksum(magic + descriptor if kip57 else descriptor),))
 
 
-def _most(code: int) -> int:
+def _block_size(code: int) -> int:
     """Return the block size of a BD code: 4 to 7 are 64 KiB, 256 KiB, 1 MiB, 4 MiB."""
     return 1 << 8 + 2 * code
 
 
 def _heads(*, kip57: bool) -> tuple[tuple[int, bytes], ...]:
     plain = ((code, bytes((VERSION_1 | INDEPENDENT, code << 4))) for code in range(4, 8))
-    return tuple((_most(code), _head(descriptor, kip57=kip57)) for code, descriptor in plain)
+    return tuple((_block_size(code), _head(descriptor, kip57=kip57)) for code, descriptor in plain)
 
 
-HEADS: Final = _heads(kip57=False)
+FRAME_HEADERS: Final = _heads(kip57=False)
 """Block size and frame header of a frame without optional fields, for each block size, smallest first."""
 
-V0_HEADS: Final = _heads(kip57=True)
+V0_FRAME_HEADERS: Final = _heads(kip57=True)
 """The same headers as writers of v0 messages wrote them: section 2.3."""
 
-WRITTEN: Final = bytes((VERSION_1 | INDEPENDENT, LEAST_SIZE_CODE << 4))
-BLOCK: Final = _most(LEAST_SIZE_CODE)
+WRITER_DESCRIPTOR: Final = bytes((VERSION_1 | INDEPENDENT, MIN_SIZE_CODE << 4))
+WRITER_BLOCK_SIZE: Final = _block_size(MIN_SIZE_CODE)
 
 
 @frozen
-class Descriptor:
+class FrameDescriptor:
     """The header of a frame.
 
     Attributes:
         flags: FLG.
-        most: the largest size of a block, in bytes.
+        max_block: the largest size of a block, in bytes.
         content_size: the declared size of the content in bytes, or None.
         size_at: position of the content size.
     """
 
     flags: int
-    most: int
+    max_block: int
     content_size: int | None
     size_at: int
 
 
-def unpack(reader: Reader, out: Unpacking, *, kip57: bool = False) -> None:
+def decompress(reader: Reader, out: OutputBuffer, *, kip57: bool = False) -> None:
     """Decompress the first frame of the window; bytes after it are ignored (Z37, Z38).
 
     Args:
@@ -111,11 +111,11 @@ def unpack(reader: Reader, out: Unpacking, *, kip57: bool = False) -> None:
     reader.leave()
 
 
-def _header(reader: Reader, *, kip57: bool) -> Descriptor:
+def _header(reader: Reader, *, kip57: bool) -> FrameDescriptor:
     """Read magic, FLG, BD, content size and HC. Z20 to Z24, Z28, Z30 to Z35, Z39 to Z41."""
     magic_at = reader.pos
     if reader.uint32le("magic") != MAGIC:
-        raise failed(reader, "magic", "not an LZ4 frame", magic_at)
+        raise decompress_failed(reader, "magic", "not an LZ4 frame", magic_at)
     start = reader.pos
     flags, sizes = reader.uint8("flg"), reader.uint8("bd")
     for wrong, name, text in (
@@ -123,14 +123,14 @@ def _header(reader: Reader, *, kip57: bool) -> Descriptor:
         (flags & VERSION_BITS != VERSION_1, "flg", "version other than 01"),
         (not flags & INDEPENDENT, "flg", "linked blocks"),
         (sizes & BD_RESERVED, "bd", "reserved bit set"),
-        (sizes >> 4 < LEAST_SIZE_CODE, "bd", "block size code below 4"),
+        (sizes >> 4 < MIN_SIZE_CODE, "bd", "block size code below 4"),
     ):
         if wrong:
-            raise failed(reader, name, text, start if name == "flg" else start + 1)
+            raise decompress_failed(reader, name, text, start if name == "flg" else start + 1)
     size_at = reader.pos
     size = reader.uint64le("contentSize") if flags & CONTENT_SIZE else None
     _header_checksum(reader, magic_at, start, kip57=kip57)
-    return Descriptor(flags, _most(sizes >> 4), size, size_at)
+    return FrameDescriptor(flags, _block_size(sizes >> 4), size, size_at)
 
 
 def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) -> None:
@@ -139,37 +139,37 @@ def _header_checksum(reader: Reader, magic_at: int, start: int, *, kip57: bool) 
     v1 and v2 require the correct byte. v0 accepts any byte, and its writers computed it over the magic too.
     """
     stop = reader.pos
-    correct, with_magic = (lz4_header_byte(reader.data[at:stop]) for at in (start, magic_at))
+    correct, with_magic = (lz4_header_checksum(reader.data[at:stop]) for at in (start, magic_at))
     stored = reader.uint8("hc")
     if stored == correct or not kip57:
         reader.cover("hc", "xxh32-hc", start, stop)
     else:
         reader.cover("hc", "xxh32-hc", magic_at, stop)
     if not kip57 and stored != correct:
-        raise failed(reader, "hc", f"expected {correct:#04x}", stop)
+        raise decompress_failed(reader, "hc", f"expected {correct:#04x}", stop)
     if kip57 and stored != with_magic:
         reader.remark("lz4-v0-hc-good" if stored == correct else "lz4-v0-hc-neither", "hc", at=stop)
 
 
-def _block(reader: Reader, out: Unpacking, frame: Descriptor) -> bytes | None:
+def _block(reader: Reader, out: OutputBuffer, frame: FrameDescriptor) -> bytes | None:
     """Read and return the next block, or None at the EndMark. Z29, Z36, Z42, Z43, X10."""
     at = reader.pos
     word = reader.uint32le("length")
-    length = word & ~STORED
+    length = word & ~STORED_FLAG
     if not length:
         if word:  # X10: an empty stored block counts as EndMark
             reader.remark("lz4-endmark-stored", "length", at=at)
         return None
-    if length > frame.most:
-        raise failed(reader, "length", f"{length} bytes in a block, {frame.most} allowed", at)
-    start, stored = reader.pos, bool(word & STORED)
+    if length > frame.max_block:
+        raise decompress_failed(reader, "length", f"{length} bytes in a block, {frame.max_block} allowed", at)
+    start, stored = reader.pos, bool(word & STORED_FLAG)
     reader.skip("data", length)
-    reader.cover("length", "length", start, reader.pos, word & STORED)
+    reader.cover("length", "length", start, reader.pos, word & STORED_FLAG)
     reader.region("data", "stored" if stored else "lz4-block", start, reader.pos)
     block = memoryview(reader.data)[start : reader.pos]
     if frame.flags & BLOCK_CHECKSUM:
         _block_checksum(reader, block, start)
-    piece = bytes(block) if stored else _decompress(reader, block, frame.most, start)
+    piece = bytes(block) if stored else _decompress(reader, block, frame.max_block, start)
     out.add("data", piece, start)
     return piece
 
@@ -178,25 +178,25 @@ def _block_checksum(reader: Reader, block: memoryview, start: int) -> None:
     """Check the checksum of a block, which covers its bytes as stored, compressed or not: Z29, W40."""
     stop, computed = reader.pos, xxh32(block)
     if reader.uint32le("checksum") != computed:
-        raise failed(reader, "checksum", f"expected {computed:#010x}", stop)
+        raise decompress_failed(reader, "checksum", f"expected {computed:#010x}", stop)
     reader.cover("checksum", "xxh32", start, stop)
 
 
-def _decompress(reader: Reader, block: memoryview, most: int, start: int) -> bytes:
+def _decompress(reader: Reader, block: memoryview, max_size: int, start: int) -> bytes:
     """Decompress a block, which must not become larger than the frame's block size (X14).
 
     cramjam gets the block in a frame of its own, with the smallest block size that does not limit the result:
     its function for bare blocks reads a block that fails a second time, as if it began with its size.
     """
-    room = min(most, MOST_RATIO * len(block) + SLACK)
-    head = next(head for size, head in HEADS if size >= room)
+    room = min(max_size, MAX_RATIO * len(block) + SLACK)
+    head = next(head for size, head in FRAME_HEADERS if size >= room)
     try:
         return bytes(cramjam.lz4.decompress(b"".join((head, pack_struct("<I", len(block)), block, END_MARK))))
     except cramjam.DecompressionError as error:
-        raise failed(reader, "data", str(error), start) from None
+        raise decompress_failed(reader, "data", str(error), start) from None
 
 
-def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> None:
+def _content(reader: Reader, frame: FrameDescriptor, size: int, checksum: int) -> None:
     """Read checksum and size of the content: they are not verified (Z26, Z44), but must be present (Z27)."""
     if frame.flags & CONTENT_CHECKSUM:
         at = reader.pos
@@ -206,12 +206,15 @@ def _content(reader: Reader, frame: Descriptor, size: int, checksum: int) -> Non
         reader.remark("lz4-content-size", "contentSize", at=frame.size_at)
 
 
-def pack(data: bytes, *, kip57: bool = False) -> bytes:
+def compress(data: bytes, *, kip57: bool = False) -> bytes:
     """Write a frame as Kafka's writer does: FLG 60, BD 40, blocks of 64 KiB, stored if that is not longer."""
-    parts = [_head(WRITTEN, kip57=kip57)]
-    for start in range(0, len(data), BLOCK):
-        piece = data[start : start + BLOCK]
+    parts = [_head(WRITER_DESCRIPTOR, kip57=kip57)]
+    for start in range(0, len(data), WRITER_BLOCK_SIZE):
+        piece = data[start : start + WRITER_BLOCK_SIZE]
         block = bytes(cramjam.lz4.compress_block(piece, store_size=False))
         small = len(block) < len(piece)
-        parts += [pack_struct("<I", len(block) if small else len(piece) | STORED), block if small else piece]
+        parts += [
+            pack_struct("<I", len(block) if small else len(piece) | STORED_FLAG),
+            block if small else piece,
+        ]
     return b"".join((*parts, END_MARK))

@@ -11,7 +11,7 @@ MAX_OUTPUT: Final = 64 * 1024 * 1024
 """Default limit for the decompressed size of one entry, all its compressed regions together, in bytes."""
 
 
-Resync = Literal["strict", "go", "c"]
+ResyncMode = Literal["strict", "go", "c"]
 """The reader whose rules decide how a Heka stream continues after bytes that are not a frame."""
 
 
@@ -35,11 +35,11 @@ class Options:
     max_output: int = MAX_OUTPUT
     max_message: int | None = None
     keys: Mapping[str, bytes] | None = None
-    resync: Resync = "strict"
+    resync: ResyncMode = "strict"
     compression: Literal["none", "snappy"] = "none"
     fetch_offset: int | None = None
     isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     aborted: tuple[tuple[int, int], ...] = field(default=())
 
 
-DEFAULT: Final = Options()
+DEFAULT_OPTIONS: Final = Options()

@@ -1,6 +1,6 @@
 """Protobuf wire fields without a schema: keys, payloads, packed chunks. heka.md, sections 1 and 4.
 
-`fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and wire
+`read_fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and wire
 types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail` has its
 names.
 """
@@ -15,12 +15,12 @@ from wireproof.wire.writer import MASK64, Writer
 
 VARINT: Final = 0
 FIXED64: Final = 1
-LENGTH: Final = 2
-GROUP: Final = 3
-GROUP_END: Final = 4
+LENGTH_DELIMITED: Final = 2
+START_GROUP: Final = 3
+END_GROUP: Final = 4
 FIXED32: Final = 5
 
-MOST_DEPTH: Final = 100
+MAX_DEPTH: Final = 100
 """The deepest nesting of groups, which is the limit of Google's parsers; deeper ones are `bad-nesting`."""
 
 _FIXED: Final = {FIXED64: 8, FIXED32: 4}
@@ -33,10 +33,10 @@ class WireField:
 
     Attributes:
         number: the field number, at least 1.
-        wire: the wire type: `VARINT`, `FIXED64`, `LENGTH`, `GROUP` or `FIXED32`.
+        wire: the wire type: `VARINT`, `FIXED64`, `LENGTH_DELIMITED`, `START_GROUP` or `FIXED32`.
         at: position of the first byte of the key.
-        start: position of the payload: after the length for `LENGTH`, after the key for `GROUP`.
-        end: position after the payload; for `GROUP` after its end key.
+        start: position of the payload: after the length for `LENGTH_DELIMITED`, after the key for `START_GROUP`.
+        end: position after the payload; for `START_GROUP` after its end key.
         value: the unsigned integer of `VARINT`, `FIXED64` and `FIXED32`; 0 for the others.
     """
 
@@ -53,17 +53,17 @@ class WireField:
         return self.end - self.start
 
 
-def numbered(number: int) -> str:
+def unknown_field_name(number: int) -> str:
     """Return the name of a field that is not in the schema: `#` and its number."""
     return f"#{number}"
 
 
-def int64(value: int) -> int:
+def as_int64(value: int) -> int:
     """Return the 64 bits of a varint as a protobuf int64."""
     return (value & MASK64 ^ 1 << 63) - (1 << 63)
 
 
-def int32(value: int) -> int:
+def as_int32(value: int) -> int:
     """Return the low 32 bits of a varint as a protobuf int32.
 
     The 5 bytes `ff ff ff ff 0f` and the 10-byte form are both -1 (M14, M15).
@@ -71,10 +71,10 @@ def int32(value: int) -> int:
     return (value & 0xFFFF_FFFF ^ 1 << 31) - (1 << 31)
 
 
-def fields(reader: Reader, label: Callable[[int], str] = numbered) -> Iterator[WireField]:
+def read_fields(reader: Reader, label: Callable[[int], str] = unknown_field_name) -> Iterator[WireField]:
     """Yield every field of the window in wire order.
 
-    Integers are read and traced here. When a `LENGTH` or `GROUP` field is yielded, the reader is at its
+    Integers are read and traced here. When a `LENGTH_DELIMITED` or `START_GROUP` field is yielded, the reader is at its
     `start`, and the caller may read the payload (`window`, `take`). Bytes that it does not read are skipped.
 
     Args:
@@ -88,17 +88,17 @@ def fields(reader: Reader, label: Callable[[int], str] = numbered) -> Iterator[W
     while reader.left:
         at = reader.pos
         number, wire = _key(reader, "key")
-        if wire == GROUP_END:  # M96
+        if wire == END_GROUP:  # M96
             raise reader.reject("bad-kind", "key", "end of a group not started", at=at, detail="bad_wiretype")
         name = label(number)
         reader.region(f"{name}.key", "uvarint", at, reader.pos, number << 3 | wire)
         field = _read_field(reader, name, number, wire, at)
-        if wire in (LENGTH, GROUP):
+        if wire in (LENGTH_DELIMITED, START_GROUP):
             reader.pos = field.start
         yield field
         if reader.pos != field.end:
             reader.pos = field.end
-            reader.region(name, "group" if wire == GROUP else "bytes", field.start, field.end)
+            reader.region(name, "group" if wire == START_GROUP else "bytes", field.start, field.end)
 
 
 def _key(reader: Reader, name: str) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def _read_field(reader: Reader, name: str, number: int, wire: int, at: int) -> W
     start, value = reader.pos, 0
     match wire:
         case 0:
-            value = varint(reader, name)
+            value = read_varint(reader, name)
         case 1:
             value = reader.uint64le(name)
         case 5:
@@ -136,7 +136,7 @@ def _read_field(reader: Reader, name: str, number: int, wire: int, at: int) -> W
     return WireField(number, wire, at, start, reader.pos, value)
 
 
-def varint(reader: Reader, name: str) -> int:
+def read_varint(reader: Reader, name: str) -> int:
     """Read an unsigned varint of 64 bits. heka.md section 4: M10 to M13.
 
     Trailing zero groups get the remark `varint-nonminimal`: every decoder of heka.md but Java's accepts them.
@@ -157,7 +157,7 @@ def varint(reader: Reader, name: str) -> int:
 def _length(reader: Reader, name: str) -> int:
     """Read the length before a payload. heka.md section 4: M44, M45."""
     at = reader.pos
-    length = varint(reader, f"{name}.length")
+    length = read_varint(reader, f"{name}.length")
     if length >> 63:
         raise reader.reject("length-past-end", name, f"length {length}", at=at, detail="length_overflow")
     reader.cover(f"{name}.length", "length", reader.pos, reader.pos + length)
@@ -171,8 +171,8 @@ def _skip_group(reader: Reader, name: str, number: int) -> None:
         at = reader.pos
         inner, wire = _key(reader, name)
         match wire:
-            case 3 if len(open_groups) == MOST_DEPTH:
-                raise reader.reject("bad-nesting", name, f"more than {MOST_DEPTH} groups", at=at)
+            case 3 if len(open_groups) == MAX_DEPTH:
+                raise reader.reject("bad-nesting", name, f"more than {MAX_DEPTH} groups", at=at)
             case 3:
                 open_groups.append(inner)
             case 4 if open_groups.pop() != inner:
@@ -194,17 +194,17 @@ def _skip(reader: Reader, name: str, wire: int) -> None:
             reader.skip(name, length)
 
 
-def packed_varints(reader: Reader, name: str) -> Iterator[int]:
+def read_packed_varints(reader: Reader, name: str) -> Iterator[int]:
     """Yield the unsigned integers of a packed chunk, the whole window. heka.md section 4: M63 to M68.
 
     Raises:
-        Rejected: as `varint`; `length-past-end` if the chunk ends inside an integer.
+        Rejected: as `read_varint`; `length-past-end` if the chunk ends inside an integer.
     """
     while reader.left:
-        yield varint(reader, name)
+        yield read_varint(reader, name)
 
 
-def packed_fixed64(reader: Reader, name: str) -> Iterator[bytes]:
+def read_packed_fixed64(reader: Reader, name: str) -> Iterator[bytes]:
     """Yield the 8-byte values of a packed chunk, the whole window. heka.md section 4: M70 to M72.
 
     Raises:
@@ -221,15 +221,15 @@ def packed_fixed64(reader: Reader, name: str) -> Iterator[bytes]:
 # --- writing ---
 
 
-def put_varint(writer: Writer, name: str, number: int, value: int) -> None:
+def write_varint(writer: Writer, name: str, number: int, value: int) -> None:
     """Write a varint field; a negative value takes ten bytes, as in protobuf."""
     writer.uvarint(f"{name}.key", number << 3 | VARINT)
     writer.uvarint(name, value)
 
 
-def put_bytes(writer: Writer, name: str, number: int, data: bytes) -> None:
+def write_bytes(writer: Writer, name: str, number: int, data: bytes) -> None:
     """Write a length-delimited field: bytes, text, a packed chunk or an inner message."""
-    writer.uvarint(f"{name}.key", number << 3 | LENGTH)
+    writer.uvarint(f"{name}.key", number << 3 | LENGTH_DELIMITED)
     writer.uvarint(f"{name}.length", len(data))
     writer.cover(f"{name}.length", "length", writer.pos, writer.pos + len(data))
     writer.put(name, data)

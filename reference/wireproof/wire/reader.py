@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Final, Self
 
 from attrs import evolve
 
-from wireproof.wire.classes import RejectClass
 from wireproof.wire.cursor import Cursor, Scope
 from wireproof.wire.options import MAX_OUTPUT
-from wireproof.wire.rejected import At, Other, Remark
-from wireproof.wire.remarks import REMARKS
-from wireproof.wire.trace import Cover, Covering, Span
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import OtherAnswer, Position, Remark
+from wireproof.wire.remark_classes import REMARK_CLASSES
+from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 
 
 class Budget:
@@ -97,16 +97,18 @@ class Reader(Cursor):
 
     # --- remarks and layout ---
 
-    def remark(self, cls: str, name: str, *, at: int | None = None, others: tuple[Other, ...] = ()) -> None:
-        """Add the remark `cls`, a key of `REMARKS`: the format leaves the answer for `name` open."""
-        position: At = self.at(self.pos if at is None else at)
-        self.remarks.append(Remark(cls, position, self.path(name), REMARKS[cls].refusable, others))
+    def remark(
+        self, cls: str, name: str, *, at: int | None = None, others: tuple[OtherAnswer, ...] = ()
+    ) -> None:
+        """Add the remark `cls`, a key of `REMARK_CLASSES`: the format leaves the answer for `name` open."""
+        position: Position = self.at(self.pos if at is None else at)
+        self.remarks.append(Remark(cls, position, self.path(name), REMARK_CLASSES[cls].rejectable, others))
 
-    def other(self, kind: str, name: str, value: Any) -> Other:  # noqa: ANN401 - a JSON value
+    def other(self, kind: str, name: str, value: Any) -> OtherAnswer:  # noqa: ANN401 - a JSON value
         """Return another allowed answer for `remark`: `value`, in JSON form, of the field `name`."""
-        return Other(kind, self.path(name), value)
+        return OtherAnswer(kind, self.path(name), value)
 
-    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+    def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Record that the field `name`, already read, is the `kind` of the bytes `start` to `end`."""
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
@@ -190,24 +192,24 @@ class Reader(Cursor):
             self.remark("varint-overlong", name, at=start)
         return value
 
-    def base128(self, name: str, most: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
-        """Read a base-128 integer of at most `most` bytes; return it and its size in bytes.
+    def base128(self, name: str, max_bytes: int, detail: str = "VARINT_TOO_LONG") -> tuple[int, int]:
+        """Read a base-128 integer of at most `max_bytes` bytes; return it and its size in bytes.
 
         It is not traced, and bits above the width of the caller's type are not dropped.
 
         Raises:
-            Rejected: `bad-varint`, with `detail`, for more than `most` bytes.
+            Rejected: `bad-varint`, with `detail`, for more than `max_bytes` bytes.
         """
         data, pos, raw = self.data, self.pos, 0
-        for size in range(min(most, self.end - pos)):
+        for size in range(min(max_bytes, self.end - pos)):
             byte = data[pos + size]
             raw |= (byte & 0x7F) << (7 * size)
             if byte < 0x80:
                 self.pos = pos + size + 1
                 return raw, size + 1
-        if self.end - pos < most:
+        if self.end - pos < max_bytes:
             raise self.out_of_bytes(name, self.end - pos + 1)
-        raise self.reject("bad-varint", name, f"more than {most} bytes", detail=detail)
+        raise self.reject("bad-varint", name, f"more than {max_bytes} bytes", detail=detail)
 
     int8: Callable[[str], int]
     int16: Callable[[str], int]
@@ -223,7 +225,7 @@ class Reader(Cursor):
     uint128le: Callable[[str], int]
 
 
-FIXED: Final[dict[str, Struct]] = {
+FIXED_WIDTH: Final[dict[str, Struct]] = {
     "int8": Struct(">b"),
     "int16": Struct(">h"),
     "int32": Struct(">i"),
@@ -257,25 +259,25 @@ def _uint128le(self: Reader, name: str) -> int:
     return int.from_bytes(self.take(name, 16), "little")
 
 
-for _name, _packing in FIXED.items():
+for _name, _packing in FIXED_WIDTH.items():
     setattr(Reader, _name, _fixed(_packing))
 Reader.uint128le = _uint128le  # type: ignore[assignment] # completes the table above
 
 
 class TracingReader(Reader):
-    """A reader that records a `Span` of every field; readers of inner regions share its list."""
+    """A reader that records a `FieldSpan` of every field; readers of inner regions share its list."""
 
     __slots__ = ("_last_index", "spans")
 
     tracing: ClassVar[bool] = True
 
-    def __init__(self, data: bytes, *, spans: list[Span] | None = None, **window: Any) -> None:  # noqa: ANN401
+    def __init__(self, data: bytes, *, spans: list[FieldSpan] | None = None, **window: Any) -> None:  # noqa: ANN401
         """Open a window as `Reader` does; `spans` is the list to which spans are added."""
         super().__init__(data, **window)
-        self.spans: list[Span] = [] if spans is None else spans
+        self.spans: list[FieldSpan] = [] if spans is None else spans
         self._last_index = {(span.space, span.path): index for index, span in enumerate(self.spans)}
 
-    def _record(self, span: Span) -> None:
+    def _record(self, span: FieldSpan) -> None:
         """Add a span, and note its index: `cover` needs the last span of a path without a search."""
         self._last_index[span.space, span.path] = len(self.spans)
         self.spans.append(span)
@@ -285,7 +287,7 @@ class TracingReader(Reader):
         child.spans, child._last_index = self.spans, self._last_index  # noqa: SLF001 - of the same class
         return child
 
-    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+    def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Add a `Cover` to the last span of the field `name`."""
         index = self._last_index.get((self.space, self.path(name)))
         if index is not None:
@@ -293,7 +295,7 @@ class TracingReader(Reader):
 
     def region(self, name: str, kind: str, start: int, end: int, value: Any = None) -> None:  # noqa: ANN401
         """Record a span that the codec describes itself."""
-        self._record(Span(self.path(name), self.space, start, end, kind, value))
+        self._record(FieldSpan(self.path(name), self.space, start, end, kind, value))
 
     def cover_by_length(self, start: int) -> None:
         """Add a `Cover` to the field before the bytes just read if it is named as their length.
@@ -315,7 +317,7 @@ def _traced(kind: str) -> Callable[..., Any]:
     def read(self: TracingReader, name: str, *args: Any) -> Any:  # noqa: ANN401 - wraps every primitive
         start = self.pos
         value = plain(self, name, *args)
-        self._record(Span(self.path(name), self.space, start, self.pos, label, value))
+        self._record(FieldSpan(self.path(name), self.space, start, self.pos, label, value))
         if kind == "take":
             self.cover_by_length(start)
         return value
@@ -323,5 +325,5 @@ def _traced(kind: str) -> Callable[..., Any]:
     return read
 
 
-for _name in (*FIXED, "uint128le", "take", "varint", "varlong", "uvarint"):
+for _name in (*FIXED_WIDTH, "uint128le", "take", "varint", "varlong", "uvarint"):
     setattr(TracingReader, _name, _traced(_name))

@@ -8,29 +8,29 @@ from typing import Final
 
 import cramjam
 
+from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.unpacking import Unpacking, failed
 
 MAGIC: Final = bytes.fromhex("82534e4150505900")
 HEADER: Final = 16
-WRITTEN_VERSIONS: Final = (1, 1)
-BLOCK: Final = 32 * 1024
+WRITER_VERSIONS: Final = (1, 1)
+WRITER_BLOCK_SIZE: Final = 32 * 1024
 
-MOST_RATIO: Final = 22
+MAX_RATIO: Final = 22
 """An upper bound of the compression ratio: a copy element of 3 bytes means at most 64 bytes, 21.3 to 1."""
 
 
-def unpack(reader: Reader, out: Unpacking) -> None:
+def decompress(reader: Reader, out: OutputBuffer) -> None:
     """Decompress the window.
 
     Raises:
         Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
     if not reader.left:  # N18
-        raise failed(reader, "snappy", "empty")
+        raise decompress_failed(reader, "snappy", "empty")
     if not _has_xerial_header(reader):
         start = reader.pos
-        unpack_block(reader, out, "snappy", reader.left)
+        decompress_block(reader, out, "snappy", reader.left)
         reader.remark("snappy-unframed", "snappy", at=start)
         return
     reader.enter("xerial")
@@ -59,24 +59,24 @@ def _has_xerial_header(reader: Reader) -> bool:
 def _header(reader: Reader) -> None:
     reader.take("magic", len(MAGIC))
     at = reader.pos
-    if (reader.int32("version"), reader.int32("compatibleVersion")) != WRITTEN_VERSIONS:
+    if (reader.int32("version"), reader.int32("compatibleVersion")) != WRITER_VERSIONS:
         reader.remark("snappy-version", "version", at=at)
 
 
-def _chunk(reader: Reader, out: Unpacking) -> None:
+def _chunk(reader: Reader, out: OutputBuffer) -> None:
     """Read a chunk: length and raw block. Z07, Z09, Z10, Z12, X13."""
     at = reader.pos
     length = reader.int32("length")
     if length <= 0:
-        raise failed(reader, "length", f"length {length}", at)
+        raise decompress_failed(reader, "length", f"length {length}", at)
     if length > reader.left:
-        out.announce("length", length, at)
-        raise failed(reader, "length", f"length {length}, {reader.left} left", at)
+        out.check_budget("length", length, at)
+        raise decompress_failed(reader, "length", f"length {length}, {reader.left} left", at)
     reader.cover("length", "length", reader.pos, reader.pos + length)
-    unpack_block(reader, out, "block", length)
+    decompress_block(reader, out, "block", length)
 
 
-def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None:
+def decompress_block(reader: Reader, out: OutputBuffer, name: str, length: int) -> None:
     """Decompress one raw block. Its declared size is checked before memory is allocated (Z10).
 
     Raises:
@@ -86,28 +86,28 @@ def unpack_block(reader: Reader, out: Unpacking, name: str, length: int) -> None
     block = memoryview(reader.data)[start:stop]
     try:
         size = cramjam.snappy.decompress_raw_len(block)
-        out.announce(name, size, start)
-        if size > MOST_RATIO * length:
-            raise failed(reader, name, f"{length} bytes cannot decompress to {size}", start)
+        out.check_budget(name, size, start)
+        if size > MAX_RATIO * length:
+            raise decompress_failed(reader, name, f"{length} bytes cannot decompress to {size}", start)
         buffer = bytearray(size)
         if size != cramjam.snappy.decompress_raw_into(block, buffer):
-            raise failed(reader, name, f"does not decompress to the declared {size} bytes", start)
+            raise decompress_failed(reader, name, f"does not decompress to the declared {size} bytes", start)
     except cramjam.DecompressionError as error:
-        raise failed(reader, name, str(error), start) from None
+        raise decompress_failed(reader, name, str(error), start) from None
     out.add(name, bytes(buffer), start)
     reader.pos = stop
     reader.region(name, "snappy-block", start, stop)
 
 
-def pack(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """Write a xerial stream as Kafka's writer does: versions 1 and 1, blocks of 32 KiB."""
-    parts = [MAGIC, pack_struct(">ii", *WRITTEN_VERSIONS)]
-    for start in range(0, len(data), BLOCK):
-        block = pack_block(data[start : start + BLOCK])
+    parts = [MAGIC, pack_struct(">ii", *WRITER_VERSIONS)]
+    for start in range(0, len(data), WRITER_BLOCK_SIZE):
+        block = compress_block(data[start : start + WRITER_BLOCK_SIZE])
         parts += [pack_struct(">i", len(block)), block]
     return b"".join(parts)
 
 
-def pack_block(data: bytes) -> bytes:
+def compress_block(data: bytes) -> bytes:
     """Write one raw block."""
     return bytes(cramjam.snappy.compress_raw(data))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-Covering = Literal[
+CoverKind = Literal[
     "length", "count", "crc32c", "crc32", "xxh32", "xxh32-hc", "xxh3-64", "iggy-batch", "hmac", "isize"
 ]
 """The relation of a field to other bytes: their length, the number of their elements, or their checksum."""
@@ -21,14 +21,14 @@ class Cover:
     A stored length is `end - start + bias`.
     """
 
-    kind: Covering
+    kind: CoverKind
     start: int
     end: int
     bias: int = 0
 
 
 @frozen
-class Span:
+class FieldSpan:
     """One field that was read or written.
 
     Attributes:

@@ -10,14 +10,14 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.wire.cursor import Cursor, Scope
-from wireproof.wire.reader import FIXED
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Cover, Covering, Span
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, CoverKind, FieldSpan
 
 MASK64: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
-def uvarint_bytes(value: int) -> bytes:
+def encode_uvarint(value: int) -> bytes:
     """Return `value`, which must not be negative, in base 128."""
     out = bytearray()
     while value > 0x7F:
@@ -55,19 +55,19 @@ class Writer(Cursor):
         """Append Kafka's zigzag varint of 32 bits."""
         if not -(1 << 31) <= value < 1 << 31:
             raise self.invalid(name, f"{value} does not fit 32 bits")
-        Writer.put(self, name, uvarint_bytes(zigzag(value)))
+        Writer.put(self, name, encode_uvarint(zigzag(value)))
 
     def varlong(self, name: str, value: int) -> None:
         """Append Kafka's zigzag varlong of 64 bits."""
         if not -(1 << 63) <= value < 1 << 63:
             raise self.invalid(name, f"{value} does not fit 64 bits")
-        Writer.put(self, name, uvarint_bytes(zigzag(value)))
+        Writer.put(self, name, encode_uvarint(zigzag(value)))
 
     def uvarint(self, name: str, value: int) -> None:
         """Append an unsigned varint of 64 bits; of a negative value its two's complement, as in protobuf."""
         if not -(1 << 63) <= value <= MASK64:
             raise self.invalid(name, f"{value} does not fit 64 bits")
-        Writer.put(self, name, uvarint_bytes(value & MASK64))
+        Writer.put(self, name, encode_uvarint(value & MASK64))
 
     def uint128le(self, name: str, value: int) -> None:
         """Append an unsigned integer of 128 bits, little-endian."""
@@ -78,11 +78,11 @@ class Writer(Cursor):
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
         """Overwrite the fixed-width integer `kind` at `pos`, when the length or checksum is known."""
         try:
-            FIXED[kind].pack_into(self.data, pos, value)
+            FIXED_WIDTH[kind].pack_into(self.data, pos, value)
         except error:
             raise self.invalid(name, f"{value} does not fit {kind}") from None
 
-    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+    def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Record that the field `name` is the `kind` of the bytes `start` to `end`."""
 
     int8: Callable[[str, int], None]
@@ -109,26 +109,26 @@ def _fixed(kind: str, packing: Struct) -> Callable[[Writer, str, int], None]:
     return write
 
 
-for _name, _packing in FIXED.items():
+for _name, _packing in FIXED_WIDTH.items():
     setattr(Writer, _name, _fixed(_name, _packing))
 
 
 class TracingWriter(Writer):
-    """A writer that records a `Span` of every field."""
+    """A writer that records a `FieldSpan` of every field."""
 
     __slots__ = ("spans",)
 
     def __init__(self, *, space: str = "", scope: Scope = None) -> None:
         """Create a writer without data and with an empty trace."""
         super().__init__(space=space, scope=scope)
-        self.spans: list[Span] = []
+        self.spans: list[FieldSpan] = []
 
     def patch(self, name: str, kind: str, pos: int, value: int) -> None:
         """Overwrite the bytes, and the value of the span that begins at `pos`."""
         super().patch(name, kind, pos, value)
         self.spans = [evolve(span, value=value) if span.start == pos else span for span in self.spans]
 
-    def cover(self, name: str, kind: Covering, start: int, end: int, bias: int = 0) -> None:
+    def cover(self, name: str, kind: CoverKind, start: int, end: int, bias: int = 0) -> None:
         """Add a `Cover` to the last span of the field `name`."""
         path = self.path(name)
         for index in range(len(self.spans) - 1, -1, -1):
@@ -144,10 +144,10 @@ def _traced(kind: str) -> Callable[..., None]:
     def write(self: TracingWriter, name: str, value: Any) -> None:  # noqa: ANN401 - wraps every primitive
         start = self.pos
         plain(self, name, value)
-        self.spans.append(Span(self.path(name), self.space, start, self.pos, label, value))
+        self.spans.append(FieldSpan(self.path(name), self.space, start, self.pos, label, value))
 
     return write
 
 
-for _name in (*FIXED, "uint128le", "put", "varint", "varlong", "uvarint"):
+for _name in (*FIXED_WIDTH, "uint128le", "put", "varint", "varlong", "uvarint"):
     setattr(TracingWriter, _name, _traced(_name))

@@ -9,16 +9,16 @@ from typing import Final
 import zstandard
 from attrs import frozen
 
+from wireproof.wire.output_buffer import OutputBuffer, decompress_failed
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.unpacking import Unpacking, failed
+from wireproof.wire.rejection import Rejected
 
 MAGIC: Final = 0xFD2F_B528
 SKIPPABLE: Final = range(0x184D_2A50, 0x184D_2A60)
 
-MOST_WINDOW: Final = 1 << 27
-MOST_BLOCK: Final = 128 * 1024
-UNIT: Final = 16 * 1024
+MAX_WINDOW: Final = 1 << 27
+MAX_BLOCK: Final = 128 * 1024
+ONE_STEP_SIZE: Final = 16 * 1024
 """Size of Kafka's output buffer. A frame that declares no more content than this is decoded in one step: if
 it has a defect, none of its content is delivered."""
 
@@ -33,7 +33,7 @@ RAW, RLE, COMPRESSED = range(3)
 
 
 @frozen
-class Header:
+class FrameHeader:
     """The header of a frame.
 
     Attributes:
@@ -49,13 +49,13 @@ class Header:
     size_at: int
 
 
-def unpack(reader: Reader, out: Unpacking) -> None:
+def decompress(reader: Reader, out: OutputBuffer) -> None:
     """Decompress all frames of the window; an empty window has no content (N20).
 
     Raises:
         Rejected: `decompress-failed`, `limit-exceeded`; `out` keeps the bytes decompressed before.
     """
-    engine, index = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW), 0
+    engine, index = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW), 0
     while reader.left:
         reader.enter("zstd", index)
         start = reader.pos
@@ -67,12 +67,12 @@ def unpack(reader: Reader, out: Unpacking) -> None:
         elif magic == MAGIC:
             _frame(reader, out, engine, start)
         else:  # Z53
-            raise failed(reader, "magic", "not a zstd frame", start)
+            raise decompress_failed(reader, "magic", "not a zstd frame", start)
         reader.leave()
         index += 1
 
 
-def _frame(reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, start: int) -> None:
+def _frame(reader: Reader, out: OutputBuffer, engine: zstandard.ZstdDecompressor, start: int) -> None:
     """Read one frame after its magic. W11, W12, Z50 to Z52, Z58, X15."""
     header = _header(reader, out)
     stream = _Frame(reader, out, engine, header)
@@ -86,7 +86,7 @@ def _frame(reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, s
     stream.flush()
 
 
-def _blocks(reader: Reader, stream: "_Frame", header: Header) -> None:
+def _blocks(reader: Reader, stream: "_Frame", header: FrameHeader) -> None:
     """Read the blocks up to the last one, and the checksum."""
     index, last = 0, False
     while not last:
@@ -101,7 +101,7 @@ def _blocks(reader: Reader, stream: "_Frame", header: Header) -> None:
         stream.decode("checksum", at, reader.pos, at)
 
 
-def _header(reader: Reader, out: Unpacking) -> Header:
+def _header(reader: Reader, out: OutputBuffer) -> FrameHeader:
     """Read a frame header: RFC 8878, section 3.1.1.1.
 
     Kafka's limits: a window log of at most 27 (X04, X05), no dictionary (X06).
@@ -109,14 +109,14 @@ def _header(reader: Reader, out: Unpacking) -> Header:
     at = reader.pos
     flags = reader.uint8("descriptor")
     if flags & RESERVED:
-        raise failed(reader, "descriptor", "reserved bit set", at)
+        raise decompress_failed(reader, "descriptor", "reserved bit set", at)
     window_at, window = reader.pos, 0
     if not flags & SINGLE_SEGMENT:
         code = reader.uint8("window")
         window = (1 << 10 + (code >> 3)) * (8 + (code & 7)) // 8
     dictionary_at = reader.pos
     if _optional_integer(reader, "dictionaryId", DICTIONARY_ID[flags & 3]):
-        raise failed(reader, "dictionaryId", "needs a dictionary", dictionary_at)
+        raise decompress_failed(reader, "dictionaryId", "needs a dictionary", dictionary_at)
     size_at = reader.pos
     kind = "uint8" if flags & SINGLE_SEGMENT and not flags >> 6 else CONTENT_SIZE[flags >> 6]
     size = _optional_integer(reader, "contentSize", kind)
@@ -124,10 +124,12 @@ def _header(reader: Reader, out: Unpacking) -> Header:
         size += 256
     if flags & SINGLE_SEGMENT:
         window_at, window = size_at, size or 0
-    if window > MOST_WINDOW:
-        raise failed(reader, "window", f"window of {window} bytes, {MOST_WINDOW} allowed", window_at)
-    out.announce("contentSize", size or 0, size_at)
-    return Header(bool(flags & CHECKSUM), window, size, size_at)
+    if window > MAX_WINDOW:
+        raise decompress_failed(
+            reader, "window", f"window of {window} bytes, {MAX_WINDOW} allowed", window_at
+        )
+    out.check_budget("contentSize", size or 0, size_at)
+    return FrameHeader(bool(flags & CHECKSUM), window, size, size_at)
 
 
 def _optional_integer(reader: Reader, name: str, kind: str) -> int | None:
@@ -138,7 +140,7 @@ def _optional_integer(reader: Reader, name: str, kind: str) -> int | None:
     return value
 
 
-def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
+def _block(reader: Reader, stream: "_Frame", header: FrameHeader) -> bool:
     """Read a block, and return True if it is the last one: RFC 8878, section 3.1.1.2.
 
     Its header has 1 bit for the last block, 2 bits for the type and 21 bits for the size.
@@ -147,9 +149,9 @@ def _block(reader: Reader, stream: "_Frame", header: Header) -> bool:
     word = int.from_bytes(reader.take("header", 3), "little")
     kind, size = word >> 1 & 3, word >> 3
     if kind > COMPRESSED:
-        raise failed(reader, "header", "reserved block type", start)
-    if size > min(header.window, MOST_BLOCK):
-        raise failed(reader, "header", f"block of {size} bytes, window of {header.window}", start)
+        raise decompress_failed(reader, "header", "reserved block type", start)
+    if size > min(header.window, MAX_BLOCK):
+        raise decompress_failed(reader, "header", f"block of {size} bytes, window of {header.window}", start)
     if kind == COMPRESSED and not size:
         reader.remark("zstd-empty-packed-block", "header", at=start)
     data, stored = reader.pos, 1 if kind == RLE else size
@@ -167,13 +169,13 @@ class _Frame:
     __slots__ = ("_declared", "_engine", "_out", "_pending", "_reader", "_size", "_small")
 
     def __init__(
-        self, reader: Reader, out: Unpacking, engine: zstandard.ZstdDecompressor, header: Header
+        self, reader: Reader, out: OutputBuffer, engine: zstandard.ZstdDecompressor, header: FrameHeader
     ) -> None:
         self._reader = reader
         self._out = out
         self._engine = engine.decompressobj()
         self._declared = header.content_size or 0
-        self._small = header.content_size is not None and header.content_size <= UNIT
+        self._small = header.content_size is not None and header.content_size <= ONE_STEP_SIZE
         self._pending = bytearray()
         self._size = 0
 
@@ -182,20 +184,20 @@ class _Frame:
         try:
             piece = self._engine.decompress(self._reader.data[start:stop])
         except zstandard.ZstdError as error:
-            raise failed(self._reader, name, str(error), at) from None
+            raise decompress_failed(self._reader, name, str(error), at) from None
         self._size += len(piece)
         if not self._small:
             self._out.add(name, piece, at)
             return
         self._pending += piece
         if self._size > self._declared:
-            raise failed(self._reader, name, f"more than the {self._declared} bytes declared", at)
+            raise decompress_failed(self._reader, name, f"more than the {self._declared} bytes declared", at)
 
-    def check_size(self, header: Header) -> None:
+    def check_size(self, header: FrameHeader) -> None:
         """Compare the output with the declared size: zstandard does not after an empty last block."""
         if header.content_size not in (None, self._size):
             text = f"{self._size} bytes, {header.content_size} declared"
-            raise failed(self._reader, "contentSize", text, header.size_at)
+            raise decompress_failed(self._reader, "contentSize", text, header.size_at)
 
     def flush(self) -> None:
         """Pass on the output of a small frame."""
@@ -203,7 +205,7 @@ class _Frame:
         self._pending = bytearray()
 
 
-def pack(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """Write one frame as Kafka's writer does: level 3, streamed and so without content size, no checksum."""
     engine = zstandard.ZstdCompressor(level=3, write_content_size=False).compressobj()
     return engine.compress(data) + engine.flush()

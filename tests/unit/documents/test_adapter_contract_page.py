@@ -13,10 +13,10 @@ from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
 from wireproof.trial import deaths, plan
 from wireproof.trial.engine import WIDEST
-from wireproof.wire.classes import CLASSES
-from wireproof.wire.items import Item
+from wireproof.wire.json_values import MAX_DIGITS
 from wireproof.wire.options import MAX_OUTPUT, Profile
-from wireproof.wire.values import MOST_DIGITS
+from wireproof.wire.reject_classes import REJECT_CLASSES
+from wireproof.wire.scan_items import Item
 
 PAGE = text_of("adapter-contract.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "adapter.schema.json").read_text("utf-8"))[
@@ -65,7 +65,7 @@ def test_a_table_has_the_fields_of_the_schema_and_their_words(
 def test_every_outcome_and_every_class_has_a_row() -> None:
     outcomes = [word for one in ANSWERS.values() for word in choices(one["outcome"])]
     assert sorted(first_words("Answers")) == sorted(outcomes)
-    assert first_words("Classes") == list(CLASSES) == choices(SCHEMA["class"])
+    assert first_words("Classes") == list(REJECT_CLASSES) == choices(SCHEMA["class"])
 
 
 def test_each_field_of_an_answer_names_the_outcomes_that_have_it() -> None:
@@ -82,8 +82,10 @@ def test_each_field_of_an_answer_names_the_outcomes_that_have_it() -> None:
 
 
 def test_the_features_are_those_of_the_formats() -> None:
-    atoms = [atom.partition(":") for row in FORMATS.values() for atom in row.atoms]
-    assert sorted(first_words("Claims", 1)) == sorted({name for kind, _, name in atoms if kind == "feature"})
+    capabilities = [atom.partition(":") for row in FORMATS.values() for atom in row.capabilities]
+    assert sorted(first_words("Claims", 1)) == sorted(
+        {name for kind, _, name in capabilities if kind == "feature"}
+    )
     codecs = {name for claim in Reference().revisions.values() for name in claim.codecs or ()}
     claims = {words(row[0])[0]: set(words(row[1])) for row in tables(PAGE, "Claims")[0]}
     assert claims["codecs"] == codecs
@@ -132,7 +134,7 @@ def test_the_other_numbers_are_those_of_the_code() -> None:
     assert f"the first {messages.NAME} characters" in by_field["name"]
     assert f"; {Limits().ms} " in by_field["ms"]
     assert f"; {MAX_OUTPUT} ({MAX_OUTPUT // process.MIB} MiB)" in by_field["max_output"]
-    assert f"up to {MOST_DIGITS} digits" in PAGE
+    assert f"up to {MAX_DIGITS} digits" in PAGE
     assert deaths.PER_FAMILY == 3
     assert "After three deaths" in PAGE
     text = " ".join(PAGE.split())

@@ -16,8 +16,8 @@ from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
 from wireproof.iggy.identifier import TAGS
 from wireproof.iggy.kinds import KINDS
 from wireproof.iggy.layout import STATES
-from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON, TRANSACTIONAL
-from wireproof.wire.compress import CODECS
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer
 
 LONGEST: Final = 64
@@ -90,13 +90,21 @@ def _varint(kind: str, value: int) -> bytes:
 def _kafka(fmt: Format) -> Iterator[bytes]:
     """Yield magics, attributes (§1.2, §2.1), control records (§1.9), varints (§4), compressed data (§3)."""
     yield from (bytes([magic]) for magic in range(4))
-    flags = (0, APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON, CONTROL | TRANSACTIONAL, APPEND_TIME | HORIZON)
+    flags = (
+        0,
+        LOG_APPEND_TIME,
+        TRANSACTIONAL,
+        CONTROL,
+        DELETE_HORIZON,
+        CONTROL | TRANSACTIONAL,
+        LOG_APPEND_TIME | DELETE_HORIZON,
+    )
     yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
     yield from (pack(">hh", 0, kind) for kind in range(7))
     yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))
     yield from (_varint("varlong", step) for step in LONG_STEPS)
     yield from OVERLONG
-    heads = [codec.pack(b"") for codec in CODECS.values()]
+    heads = [codec.pack(b"") for codec in COMPRESSION_CODECS.values()]
     yield from (head[:size] for head in heads for size in (4, 8, len(head)))
     if fmt.revision != "v2":  # §2.1: the message header of the old formats
         yield from (bytes([magic, codec]) + b"\xff" * 4 for magic in (0, 1) for codec in range(5))
@@ -169,7 +177,9 @@ def _heka() -> Iterator[bytes]:
     yield from (b"\xc0\x80", b"\xed\xa0\x80", b"\xff", b"\xc3\x9f")
 
 
-NUMBERS: Final = range(1, max(*heka_message.MESSAGE, *heka_message.FIELD, *header.HEADER) + 3)
+NUMBERS: Final = range(
+    1, max(*heka_message.MESSAGE_SCHEMA, *heka_message.FIELD_SCHEMA, *header.HEADER_SCHEMA) + 3
+)
 """The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""
 
-_UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID)) + bytes(range(16))
+_UUID_FIELD: Final = bytes((1 << 3 | 2, heka_message.UUID_SIZE)) + bytes(range(16))

@@ -12,11 +12,11 @@ from attrs import frozen
 
 from wireproof.cases.damage import Damaged, resealed, shifted
 from wireproof.cases.mutate.parsed import Parsed
-from wireproof.wire.compress import CODECS, KIP57
-from wireproof.wire.trace import Span
+from wireproof.wire.compression import COMPRESSION_CODECS, LZ4_KIP57
+from wireproof.wire.trace import FieldSpan
 
 PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
-    **{codec.name: codec.pack for codec in CODECS.values()},
+    **{codec.name: codec.pack for codec in COMPRESSION_CODECS.values()},
     "base64": lambda data: b'"' + b64encode(data) + b'"',
 }
 """The functions that compress or encode the content of a region again, by the type of the region's span."""
@@ -102,7 +102,7 @@ def _bounds(splice: Splice) -> tuple[int, int]:
     return splice.start, splice.end
 
 
-def region_of(parent: Parsed, space: str) -> Span | None:
+def region_of(parent: Parsed, space: str) -> FieldSpan | None:
     """Return the span from which `space` was decompressed; None if it cannot be compressed again."""
     outer, _, at = space[:-1].rpartition(">")
     outer, start = (f"{outer}>" if outer else ""), int(at)
@@ -112,27 +112,27 @@ def region_of(parent: Parsed, space: str) -> Span | None:
     return None
 
 
-def repacked(parent: Parsed, region: Span) -> bytes | None:
+def repacked(parent: Parsed, region: FieldSpan) -> bytes | None:
     """Compress an LZ4 region again with the other kind of header checksum: kafka.md §2.3.
 
     Return None for other regions.
     """
     data = parent.spaces.get(f"{region.space}{region.start}>")
-    if region.type != KIP57.name or data is None:
+    if region.type != LZ4_KIP57.name or data is None:
         return None
-    return PACKERS[region.type](data) if packer(parent, region) is KIP57.pack else KIP57.pack(data)
+    return PACKERS[region.type](data) if packer(parent, region) is LZ4_KIP57.pack else LZ4_KIP57.pack(data)
 
 
-def packer(parent: Parsed, region: Span) -> Callable[[bytes], bytes]:
+def packer(parent: Parsed, region: FieldSpan) -> Callable[[bytes], bytes]:
     """Return the function that compresses a region again.
 
     LZ4 in a v0 message has another header checksum: kafka.md §2.3.
     """
-    if region.type != KIP57.name:
+    if region.type != LZ4_KIP57.name:
         return PACKERS[region.type]
     magics = [
         span
         for span in parent.spans
         if span.space == region.space and span.end <= region.start and span.path.endswith("magic")
     ]
-    return KIP57.pack if magics and magics[-1].value == 0 else PACKERS[region.type]
+    return LZ4_KIP57.pack if magics and magics[-1].value == 0 else PACKERS[region.type]

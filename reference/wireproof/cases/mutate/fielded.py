@@ -10,7 +10,7 @@ from wireproof.cases.mutate.draws import below, early, pick
 from wireproof.cases.mutate.numbers import integer, octets
 from wireproof.cases.mutate.parsed import INTEGERS, Element, Parsed
 from wireproof.cases.mutate.respelled import respelled
-from wireproof.wire.trace import Span
+from wireproof.wire.trace import FieldSpan
 
 BEYOND: Final = (1 << 8, 1 << 16, 1 << 32)
 """Numbers that do not change a length for a reader that keeps only 8, 16 or 32 bits."""
@@ -73,7 +73,7 @@ def longer(parent: Parsed, rng: Random) -> list[Splice]:
     return [Splice(span.space, span.start, span.end, new, span.path)]
 
 
-def _looping_length(parent: Parsed, span: Span) -> int:
+def _looping_length(parent: Parsed, span: FieldSpan) -> int:
     """Return the negative length that makes a reader loop: it points back to the start of the element."""
     assert span.cover is not None
     enclosing = (one for one in parent.elements if one.space == span.space)
@@ -81,7 +81,7 @@ def _looping_length(parent: Parsed, span: Span) -> int:
     return max(starts, default=0) - span.cover.start
 
 
-def _other_number(span: Span, rng: Random, remaining: int) -> int:
+def _other_number(span: FieldSpan, rng: Random, remaining: int) -> int:
     """Return another number: mostly a small error for a length or a count, any number for other fields."""
     if span.cover is not None and below(rng, 2):
         return int(span.value) + pick(rng, (-1, 1, -int(span.value), -int(span.value) - 1, pick(rng, BEYOND)))
@@ -205,6 +205,6 @@ def count(parent: Parsed, rng: Random) -> list[Splice]:
     return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
 
 
-def _is_count(span: Span) -> bool:
+def _is_count(span: FieldSpan) -> bool:
     """Return whether a field is a count, by its cover or by its name."""
     return (span.cover is not None and span.cover.kind == "count") or span.path.lower().endswith("count")

@@ -13,12 +13,12 @@ from attrs import evolve, fields, has
 from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
-from wireproof.heka.message import ARRAYS, TYPES, Field
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField
 from wireproof.iggy.kinds import HeaderValue
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.reply import Reply30
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 _RECORD: Final = Record(0, 1, 1, b"k", b"v", ((b"h", b"x"),))
 
@@ -55,9 +55,9 @@ _KINDS: Final = (
 """Header values: bytes, a string, a boolean, a number of fixed width. iggy.md, section 2.3."""
 
 _SORTS: Final[dict[Any, tuple[Any, ...]]] = {
-    Field: tuple(
-        evolve(least(Field), name=b"f", representation=b"r", value_type=kind, **{array: held})
-        for kind, array, held in zip(TYPES, ARRAYS, _HELD, strict=True)
+    DynamicField: tuple(
+        evolve(least(DynamicField), name=b"f", representation=b"r", value_type=kind, **{array: held})
+        for kind, array, held in zip(VALUE_TYPES, VALUE_ARRAYS, _HELD, strict=True)
     ),
     tuple[bytes, HeaderValue]: tuple((bytes((at,)), one) for at, one in enumerate(_KINDS, ord("k"))),
     tuple[HeaderValue, HeaderValue]: tuple(zip(_KINDS, _KINDS, strict=True)),

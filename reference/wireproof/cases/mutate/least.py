@@ -11,8 +11,8 @@ from wireproof.formats import Format
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import HeaderValue
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 MAGIC: Final = {"v1": 1}
@@ -84,7 +84,7 @@ def _with_one(kind: type, value: Any) -> Any:  # noqa: ANN401 - an instance of i
     return kind(**parts)
 
 
-def written(row: Format, value: Any, options: Options = DEFAULT) -> bytes:  # noqa: ANN401 - of the row's class
+def written(row: Format, value: Any, options: Options = DEFAULT_OPTIONS) -> bytes:  # noqa: ANN401 - of the row's class
     """Return the encoding of a value; raise `Rejected` (`invalid-value`) if it cannot be encoded."""
     writer = Writer()
     row.encode(writer, value, options)

@@ -11,8 +11,7 @@ from typing import Any, Final
 from attrs import evolve, has
 
 from wireproof.cases.mutate.sites import names_of
-from wireproof.heka.message import ARRAYS, TYPES, Field
-from wireproof.heka.message import Message as HekaMessage
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.iggy.batch import Head
 from wireproof.iggy.identifier import Identifier
 from wireproof.iggy.kinds import BY_NAME, HeaderValue
@@ -21,9 +20,9 @@ from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110
 from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest92
 from wireproof.iggy.send import Send90
-from wireproof.kafka.arithmetic import APPEND_TIME, CODEC
+from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.wire.compress import CODECS
+from wireproof.wire.compression import COMPRESSION_CODECS
 
 WHOLE: Final = (Record, bytes, int, str, bool, type(None))
 """Classes without parts that depend on one another."""
@@ -57,7 +56,7 @@ def _bits(value: int, bits: int) -> int:
 def _batch(batch: RecordBatch) -> RecordBatch:
     """Use a known codec, 0 to 4, and magic 2: kafka.md §1.2."""
     attributes = _bits(batch.attributes, 16)
-    if attributes & CODEC and attributes & CODEC not in CODECS:
+    if attributes & CODEC_MASK and attributes & CODEC_MASK not in COMPRESSION_CODECS:
         attributes &= ~4
     if (attributes, 2) == (batch.attributes, batch.magic):
         return batch
@@ -67,7 +66,7 @@ def _batch(batch: RecordBatch) -> RecordBatch:
 def _message(message: Message) -> Message:
     """Make codec and inner messages consistent, and the wrapper's offset and timestamp too: kafka.md §2.2."""
     attributes = _bits(message.attributes, 8)
-    codec = attributes & CODEC
+    codec = attributes & CODEC_MASK
     if codec > 3:
         attributes, codec = attributes & ~4, codec & 3
     if message.magic not in (0, 1):
@@ -76,12 +75,13 @@ def _message(message: Message) -> Message:
     if not codec or message.messages == ():
         value = message.value if message.messages is None else b"v"
         return evolve(
-            message, attributes=attributes & ~CODEC, timestamp=timestamp, value=value, messages=None
+            message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, value=value, messages=None
         )
-    plain = evolve(message, attributes=attributes & ~CODEC, timestamp=timestamp, messages=None)
+    plain = evolve(message, attributes=attributes & ~CODEC_MASK, timestamp=timestamp, messages=None)
     inner = (plain,) if message.messages is None else message.messages
     rows = [
-        evolve(one, attributes=one.attributes & ~CODEC, magic=message.magic, messages=None) for one in inner
+        evolve(one, attributes=one.attributes & ~CODEC_MASK, magic=message.magic, messages=None)
+        for one in inner
     ]
     outer = evolve(message, attributes=attributes, timestamp=timestamp, value=None, messages=tuple(rows))
     return _timed(outer) if outer.magic else outer
@@ -90,7 +90,7 @@ def _message(message: Message) -> Message:
 def _timed(outer: Message) -> Message:
     assert outer.messages is not None
     inner = outer.messages
-    if outer.attributes & APPEND_TIME:
+    if outer.attributes & LOG_APPEND_TIME:
         inner = tuple(evolve(one, timestamp=outer.timestamp) for one in inner)
     offset = outer.offset and inner[-1].offset
     if offset and inner[0].offset < 0:
@@ -175,17 +175,17 @@ def _request(request: Any) -> Any:  # noqa: ANN401 - one of three classes
     return evolve(request, count=request.count or 1)
 
 
-def _field(field: Field) -> Field:
+def _field(field: DynamicField) -> DynamicField:
     """Keep values only in the array of the field's type, and use 64 bits for numbers: heka.md, section 4."""
-    held = [name for name in ARRAYS if getattr(field, name)]
-    wanted = ARRAYS[TYPES.index(field.value_type or "STRING")]
+    held = [name for name in VALUE_ARRAYS if getattr(field, name)]
+    wanted = VALUE_ARRAYS[VALUE_TYPES.index(field.value_type or "STRING")]
     changes: dict[str, Any] = {}
     if field.value_double:
         changes["value_double"] = tuple(bits[:8].ljust(8, b"\0") for bits in field.value_double)
     if field.value_integer:
         changes["value_integer"] = tuple(_bits(number, 64) for number in field.value_integer)
     if len(held) == 1 and held[0] != wanted:
-        return evolve(field, **{**changes, "value_type": TYPES[ARRAYS.index(held[0])]})
+        return evolve(field, **{**changes, "value_type": VALUE_TYPES[VALUE_ARRAYS.index(held[0])]})
     emptied: dict[str, Any] = {name: () for name in held if name != wanted}
     return evolve(field, **{**changes, **emptied}) if changes or emptied else field
 
@@ -210,7 +210,7 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     Polled70: _unsealed,
     Send90: _sent_later,
     Sent70: _unsealed,
-    Field: _field,
+    DynamicField: _field,
     HekaMessage: _heka,
 }
 """Class to the function that normalises its instances."""

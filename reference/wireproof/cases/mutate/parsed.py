@@ -13,16 +13,16 @@ from typing import Any, Final, Self
 from attrs import evolve, frozen
 
 from wireproof.formats import Format
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.protobuf import LENGTH
-from wireproof.wire.reader import FIXED, TracingReader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Cover, Span
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.protobuf import LENGTH_DELIMITED
+from wireproof.wire.reader import FIXED_WIDTH, TracingReader
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, FieldSpan
 
 VARINTS: Final = ("varint", "varlong", "uvarint")
 
-INTEGERS: Final = frozenset((*FIXED, "uint128le", *VARINTS))
+INTEGERS: Final = frozenset((*FIXED_WIDTH, "uint128le", *VARINTS))
 """The types of spans that hold an integer."""
 
 KEPT: Final = 512
@@ -106,17 +106,17 @@ class Parsed:
 
     row: Format
     data: bytes
-    spans: tuple[Span, ...]
+    spans: tuple[FieldSpan, ...]
     spaces: Mapping[str, bytes]
     value: Any
     rejected: Rejected | None
 
-    def within(self, space: str) -> tuple[Span, ...]:
+    def within(self, space: str) -> tuple[FieldSpan, ...]:
         """Return the spans of one space, as if it were the wire."""
         return tuple(_here(span) for span in self.spans if span.space == space)
 
     @cached_property
-    def speaking(self) -> Mapping[str, tuple[Span, ...]]:
+    def speaking(self) -> Mapping[str, tuple[FieldSpan, ...]]:
         """Space to the spans that cover other bytes (lengths, counts, checksums), as returned by `within`."""
         return {
             space: tuple(span for span in self.within(space) if span.cover is not None)
@@ -124,7 +124,7 @@ class Parsed:
         }
 
     @cached_property
-    def summing(self) -> Mapping[str, tuple[Span, ...]]:
+    def summing(self) -> Mapping[str, tuple[FieldSpan, ...]]:
         """Space to the spans of `speaking` without the lengths."""
         return {
             space: tuple(span for span in spans if span.cover is None or span.cover.kind != "length")
@@ -132,26 +132,26 @@ class Parsed:
         }
 
     @cached_property
-    def integers(self) -> tuple[Span, ...]:
+    def integers(self) -> tuple[FieldSpan, ...]:
         """The spans that hold an integer."""
         return tuple(span for span in self.spans if span.type in INTEGERS)
 
     @cached_property
-    def numbers(self) -> tuple[tuple[Span, ...], ...]:
+    def numbers(self) -> tuple[tuple[FieldSpan, ...], ...]:
         """The integers that are not 0, grouped by path without indices; none for protobuf."""
-        groups: dict[str, list[Span]] = {}
+        groups: dict[str, list[FieldSpan]] = {}
         for span in () if self.fields else self.integers:
             if span.value:
                 groups.setdefault(_PLACE.sub("", span.path), []).append(span)
         return tuple(map(tuple, groups.values()))
 
     @cached_property
-    def varints(self) -> tuple[Span, ...]:
+    def varints(self) -> tuple[FieldSpan, ...]:
         """The integers of variable size; none for protobuf, whose fields are re-encoded as a whole."""
         return () if self.fields else tuple(span for span in self.integers if span.type in VARINTS)
 
     @cached_property
-    def lengths(self) -> tuple[Span, ...]:
+    def lengths(self) -> tuple[FieldSpan, ...]:
         """The lengths that cover bytes after them that are present and not empty."""
         return tuple(
             span
@@ -162,7 +162,7 @@ class Parsed:
         )
 
     @cached_property
-    def octets(self) -> tuple[Span, ...]:
+    def octets(self) -> tuple[FieldSpan, ...]:
         """The spans that hold bytes."""
         return tuple(span for span in self.spans if span.type == "bytes")
 
@@ -191,7 +191,7 @@ class Parsed:
         groups = (tuple(path for path in group if path in more) for group in self.lists)
         return tuple(group for group in groups if group)
 
-    def counts(self, many: str) -> tuple[Span, ...]:
+    def counts(self, many: str) -> tuple[FieldSpan, ...]:
         """Return the counts of the list `many`: those in its scope, and those that cover all its elements."""
         scope, _, name = many.rpartition(".")
         elements = [element for element in self.elements if element.many == many]
@@ -226,11 +226,11 @@ class Parsed:
         )
 
 
-def _is_count(span: Span) -> bool:
+def _is_count(span: FieldSpan) -> bool:
     return span.cover is not None and span.cover.kind == "count"
 
 
-def _counts_all(span: Span, elements: list[Element]) -> bool:
+def _counts_all(span: FieldSpan, elements: list[Element]) -> bool:
     """Return whether the span is a count whose cover includes all the elements."""
     cover = span.cover
     if cover is None or cover.kind != "count":
@@ -241,10 +241,12 @@ def _counts_all(span: Span, elements: list[Element]) -> bool:
     )
 
 
-def _here(span: Span) -> Span:
+def _here(span: FieldSpan) -> FieldSpan:
     """Return the span as if its space were the wire."""
     return (
-        Span(span.path, "", span.start, span.end, span.type, span.value, span.cover) if span.space else span
+        FieldSpan(span.path, "", span.start, span.end, span.type, span.value, span.cover)
+        if span.space
+        else span
     )
 
 
@@ -254,7 +256,7 @@ def parsed(fmt: Format, data: bytes) -> Parsed:
     return read(fmt, data)
 
 
-def read(fmt: Format, data: bytes, options: Options = DEFAULT) -> Parsed:
+def read(fmt: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> Parsed:
     """Return the trace of bytes that are needed once, such as a mutation. Raise nothing."""
     reader = KeepingReader(data)
     value: Any = None
@@ -269,7 +271,7 @@ def read(fmt: Format, data: bytes, options: Options = DEFAULT) -> Parsed:
 # --- covers that the trace does not have ---
 
 
-def _infer_covers(spans: list[Span]) -> tuple[Span, ...]:
+def _infer_covers(spans: list[FieldSpan]) -> tuple[FieldSpan, ...]:
     """Return the spans, with covers for lengths that the codec does not report.
 
     An integer called length covers the next field if that has this size, or the rest of its scope if that has
@@ -291,8 +293,8 @@ def _infer_covers(spans: list[Span]) -> tuple[Span, ...]:
 
 
 def _with_cover(
-    span: Span, ranges: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
-) -> Span:
+    span: FieldSpan, ranges: AbstractSet[tuple[str, int, int]], ends: Mapping[tuple[str, str], int]
+) -> FieldSpan:
     """Return a length with a cover if its value is the size of the next field or of the rest of its scope."""
     scope, _, name = span.path.rpartition(".")
     if not name.lower().endswith("length"):
@@ -304,7 +306,7 @@ def _with_cover(
     return span
 
 
-def _elements(spans: tuple[Span, ...]) -> Iterator[Element]:
+def _elements(spans: tuple[FieldSpan, ...]) -> Iterator[Element]:
     """Yield the elements in the order of their first fields.
 
     The fields of a protobuf message are elements of the list `<scope>#`.
@@ -327,7 +329,7 @@ def _elements(spans: tuple[Span, ...]) -> Iterator[Element]:
         yield Element(list_path, index, space, start, end)
 
 
-def _payload_end(spans: tuple[Span, ...], at: int) -> int:
+def _payload_end(spans: tuple[FieldSpan, ...], at: int) -> int:
     """Return the end of the protobuf field whose key is the span with index `at`."""
     end = spans[at].end
     for span in spans[at + 1 : at + 3]:
@@ -340,7 +342,7 @@ def _payload_end(spans: tuple[Span, ...], at: int) -> int:
     return end
 
 
-def _fields(spans: tuple[Span, ...], spaces: Mapping[str, bytes]) -> Iterator[Spelled]:
+def _fields(spans: tuple[FieldSpan, ...], spaces: Mapping[str, bytes]) -> Iterator[Spelled]:
     for at, key in enumerate(spans[:-1]):
         body = spans[at + 1]
         if not key.path.endswith(".key") or key.type != "uvarint" or body.start != key.end:
@@ -348,12 +350,12 @@ def _fields(spans: tuple[Span, ...], spaces: Mapping[str, bytes]) -> Iterator[Sp
         bounds, data = _bounds(int(key.value) & 7, body), spaces[key.space]
         if bounds is not None and bounds[1] <= len(data):
             number, wire = divmod(int(key.value), 8)
-            numbers = wire != LENGTH or _packed(spans[at + 2 : at + 3], *bounds)
+            numbers = wire != LENGTH_DELIMITED or _packed(spans[at + 2 : at + 3], *bounds)
             payload = data[slice(*bounds)]
             yield Spelled(number, wire, key.space, key.start, bounds[1], payload, numbers)
 
 
-def _packed(inner: tuple[Span, ...], start: int, end: int) -> bool:
+def _packed(inner: tuple[FieldSpan, ...], start: int, end: int) -> bool:
     """Return whether the payload begins with a varint or a double, so that it is a packed array."""
     return any(
         span.start == start and span.end <= end and not span.path.endswith(".key")
@@ -362,7 +364,7 @@ def _packed(inner: tuple[Span, ...], start: int, end: int) -> bool:
     )  # fmt: skip
 
 
-def _bounds(wire: int, body: Span) -> tuple[int, int] | None:
+def _bounds(wire: int, body: FieldSpan) -> tuple[int, int] | None:
     """Return the range of a field's payload; `body` is the first span after its key."""
     match wire:
         case 0 | 1:

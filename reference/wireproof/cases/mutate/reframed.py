@@ -14,7 +14,7 @@ import zstandard
 
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.wire import gzip, lz4, snappy, zstd
-from wireproof.wire.checksums import crc32, lz4_header_byte, xxh32
+from wireproof.wire.checksums import crc32, lz4_header_checksum, xxh32
 
 _Frame = Callable[[bytes, Random, str, Sequence[int]], bytes]
 """Compresses data with one faulty part. The last argument has positions where blocks may end."""
@@ -97,13 +97,13 @@ def _lz4(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
         (lz4.BLOCK_CHECKSUM, lz4.CONTENT_SIZE, lz4.CONTENT_CHECKSUM), rng
     ) | _ODD_FLAGS.get(fault, 0)
     flags = _flipped_if(fault == "flags", flags, rng, 8)
-    sizes = _flipped_if(fault == "sizes", pick(rng, range(lz4.LEAST_SIZE_CODE, 8)) << 4, rng, 8)
+    sizes = _flipped_if(fault == "sizes", pick(rng, range(lz4.MIN_SIZE_CODE, 8)) << 4, rng, 8)
     descriptor = bytes((flags, sizes))
     if flags & lz4.CONTENT_SIZE:
         descriptor += pack("<Q", _flipped_if(fault == "content size", len(data), rng))
     magic = lz4.MAGIC.to_bytes(4, "little")
     hashed = magic + descriptor if fault == "kip57" else descriptor
-    header_checksum = _flipped_if(fault == "header checksum", lz4_header_byte(hashed), rng, 8)
+    header_checksum = _flipped_if(fault == "header checksum", lz4_header_checksum(hashed), rng, 8)
     pieces = _pieces(data, _cut(data, rng, ends), rng, empty=fault == "empty block")
     blocks = b"".join(_lz4_block(piece, flags, rng, fault) for piece in pieces)
     frame = magic + descriptor + bytes((header_checksum,)) + blocks + _ENDS.get(fault, lz4.END_MARK)
@@ -115,9 +115,9 @@ def _lz4(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
 def _lz4_block(piece: bytes, flags: int, rng: Random, fault: str) -> bytes:
     """Return a stored or compressed block. Some readers take an empty stored block for the EndMark (X10)."""
     if below(rng, 2) or not piece:
-        block = pack("<I", len(piece) | lz4.STORED) + piece
+        block = pack("<I", len(piece) | lz4.STORED_FLAG) + piece
     else:
-        block = lz4.pack(piece)[HEAD : -len(lz4.END_MARK)]
+        block = lz4.compress(piece)[HEAD : -len(lz4.END_MARK)]
     if not flags & lz4.BLOCK_CHECKSUM:
         return block
     return block + pack("<I", _flipped_if(fault == "block checksum", xxh32(block[4:]), rng))
@@ -129,7 +129,7 @@ _ODD_FLAGS: Final = {
     "block checksum": lz4.BLOCK_CHECKSUM,
 }
 
-_ENDS: Final = {"stored end": pack("<I", lz4.STORED), "no end": b""}
+_ENDS: Final = {"stored end": pack("<I", lz4.STORED_FLAG), "no end": b""}
 
 
 def _pieces(data: bytes, cut: int, rng: Random, *, empty: bool) -> tuple[bytes, ...]:
@@ -144,12 +144,12 @@ def _pieces(data: bytes, cut: int, rng: Random, *, empty: bool) -> tuple[bytes, 
 
 def _snappy(data: bytes, rng: Random, fault: str, ends: Sequence[int]) -> bytes:
     if fault == "raw":
-        return snappy.pack_block(data)
-    versions = pack(">ii", *snappy.WRITTEN_VERSIONS)
+        return snappy.compress_block(data)
+    versions = pack(">ii", *snappy.WRITER_VERSIONS)
     if fault == "versions":
         versions = pick(rng, (pack("<ii", 1, 1), pack(">ii", 2, 1), pack(">ii", 1, 2), bytes(8)))
     pieces = _pieces(data, _cut(data, rng, ends), rng, empty=fault in ("empty block", "empty chunk"))
-    blocks = [snappy.pack_block(piece) if piece or fault != "empty chunk" else b"" for piece in pieces]
+    blocks = [snappy.compress_block(piece) if piece or fault != "empty chunk" else b"" for piece in pieces]
     frame = b"".join(pack(">I", _flipped_if(fault == "length", len(block), rng)) + block for block in blocks)
     return snappy.MAGIC + versions + frame
 

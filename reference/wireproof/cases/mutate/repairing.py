@@ -7,9 +7,9 @@ from wireproof.cases.mutate.draft import Splice, drafted
 from wireproof.cases.mutate.parsed import Parsed, read
 from wireproof.cases.mutate.signing import Keys, signed_again
 from wireproof.formats import Format
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 ROUNDS: Final = 8
 """The most repairs of one input; each takes at least one decode."""
@@ -89,7 +89,7 @@ def _reach(made: Parsed) -> tuple[bool, int]:
     return made.rejected is None, len(made.spans)
 
 
-def _suspects(made: Parsed, rejected: Rejected) -> list[Span]:
+def _suspects(made: Parsed, rejected: Rejected) -> list[FieldSpan]:
     """Return the integers that may have caused the refusal, by its position and path, and the last ones."""
     scope, _, name = rejected.path.rpartition(".")
     named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
@@ -100,11 +100,11 @@ def _suspects(made: Parsed, rejected: Rejected) -> list[Span]:
     return [*named[-1:], *about[-1:], *made.integers[-1:], *counting[-2:]]
 
 
-def _speaks_of_many(span: Span) -> bool:
+def _speaks_of_many(span: FieldSpan) -> bool:
     return span.path.lower().endswith("count")
 
 
-def _fitting(made: Parsed, span: Span) -> tuple[int, ...]:
+def _fitting(made: Parsed, span: FieldSpan) -> tuple[int, ...]:
     """Return candidates for the original number: the remaining size, off by one, a count, 0, -1."""
     left = len(made.spaces[span.space]) - span.end
     now = int(span.value)

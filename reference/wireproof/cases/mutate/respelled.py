@@ -10,10 +10,10 @@ from typing import Final
 from wireproof.cases.mutate.draft import Splice
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.parsed import Spelled
-from wireproof.wire.protobuf import FIXED64, LENGTH, VARINT, packed_varints
+from wireproof.wire.protobuf import FIXED64, LENGTH_DELIMITED, VARINT, read_packed_varints
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.writer import uvarint_bytes
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.writer import encode_uvarint
 
 MOST: Final = 16
 """The most numbers of a packed array that are re-encoded."""
@@ -31,17 +31,17 @@ def respelled(field: Spelled, rng: Random) -> Splice:
 
 
 def _key(field: Spelled, wire: int) -> bytes:
-    return uvarint_bytes(field.number << 3 | wire)
+    return encode_uvarint(field.number << 3 | wire)
 
 
 def _length_delimited(field: Spelled, payload: bytes) -> bytes:
-    return _key(field, LENGTH) + uvarint_bytes(len(payload)) + payload
+    return _key(field, LENGTH_DELIMITED) + encode_uvarint(len(payload)) + payload
 
 
 def _numbers(payload: bytes) -> list[int]:
     """Return the varints of a packed array; none if the payload is not one or has too many."""
     try:
-        numbers = list(packed_varints(Reader(payload), ""))
+        numbers = list(read_packed_varints(Reader(payload), ""))
     except Rejected:
         return []
     return numbers if len(numbers) <= MOST else []
@@ -51,15 +51,15 @@ def wider(value: int, rng: Random) -> bytes:
     """Return another varint: truncated to 32 bits, sign-extended, with high bits set, shifted or overlong."""
     match below(rng, 6):
         case 0:
-            return uvarint_bytes(value & MASK32)
+            return encode_uvarint(value & MASK32)
         case 1:
-            return uvarint_bytes((value & MASK32 ^ 1 << 31) - (1 << 31) & MASK64)
+            return encode_uvarint((value & MASK32 ^ 1 << 31) - (1 << 31) & MASK64)
         case 2:
-            return uvarint_bytes(value + (1 << pick(rng, (8, 16, 32, 63))) & MASK64)
+            return encode_uvarint(value + (1 << pick(rng, (8, 16, 32, 63))) & MASK64)
         case 3:
-            return uvarint_bytes(value << pick(rng, (7, 8, 31, 32)) & MASK64)
+            return encode_uvarint(value << pick(rng, (7, 8, 31, 32)) & MASK64)
         case _:
-            shortest = uvarint_bytes(value & MASK64)
+            shortest = encode_uvarint(value & MASK64)
             return (
                 shortest[:-1]
                 + bytes([shortest[-1] | 0x80])
@@ -74,13 +74,13 @@ def _wider_number(field: Spelled, rng: Random) -> bytes:
 
 def _negative(field: Spelled, rng: Random) -> bytes:
     """Replace the number by -1 in five or ten bytes (M14, M15), or by 2^31."""
-    return _key(field, VARINT) + uvarint_bytes(pick(rng, (MASK32, MASK64, 1 << 31)))
+    return _key(field, VARINT) + encode_uvarint(pick(rng, (MASK32, MASK64, 1 << 31)))
 
 
 def _renumbered(field: Spelled, rng: Random) -> bytes:
     """Change the field number; most other fields are not allowed there."""
-    length = uvarint_bytes(len(field.payload)) if field.wire == LENGTH else b""
-    return uvarint_bytes(1 + below(rng, 15) << 3 | field.wire) + length + field.payload
+    length = encode_uvarint(len(field.payload)) if field.wire == LENGTH_DELIMITED else b""
+    return encode_uvarint(1 + below(rng, 15) << 3 | field.wire) + length + field.payload
 
 
 def _removed(_field: Spelled, _: Random) -> bytes:
@@ -106,7 +106,7 @@ def _unpacked(field: Spelled, rng: Random) -> bytes:
     numbers = _numbers(field.payload)
     if len(field.payload) % 8 or (numbers and below(rng, 2)):
         shortest = below(rng, 2)
-        varints = (uvarint_bytes(number) if shortest else wider(number, rng) for number in numbers)
+        varints = (encode_uvarint(number) if shortest else wider(number, rng) for number in numbers)
         return b"".join(_key(field, VARINT) + number for number in varints)
     doubles = (field.payload[at : at + 8] for at in range(0, len(field.payload), 8))
     return b"".join(_key(field, FIXED64) + double for double in doubles)
@@ -118,7 +118,7 @@ def _split(field: Spelled, rng: Random) -> bytes:
     if numbers:
         at = below(rng, len(numbers) + 1)
         parts = (numbers[:at], numbers[at:])
-        return b"".join(_length_delimited(field, b"".join(map(uvarint_bytes, part))) for part in parts)
+        return b"".join(_length_delimited(field, b"".join(map(encode_uvarint, part))) for part in parts)
     at = below(rng, len(field.payload) + 1) & ~7
     return _length_delimited(field, field.payload[:at]) + _length_delimited(field, field.payload[at:])
 
@@ -153,6 +153,6 @@ SPELLINGS: Final[dict[int, tuple[Callable[[Spelled, Random], bytes], ...]]] = {
         _removed,
     ),
     FIXED64: (_packed, _packed_and_unpacked, _nan),
-    LENGTH: (_unpacked, _unpacked, _split, _wider_numbers, _one_more, _nans, _renumbered, _removed),
+    LENGTH_DELIMITED: (_unpacked, _unpacked, _split, _wider_numbers, _one_more, _nans, _renumbered, _removed),
 }
 """Wire type to functions that encode a field."""

@@ -20,9 +20,9 @@ from wireproof.cases.mutate.signing import Keys, nearly_signed, signed_again, si
 from wireproof.formats import Format
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
 from wireproof.wire import snappy
-from wireproof.wire.trace import Span
+from wireproof.wire.trace import FieldSpan
 
-WHOLE: Final = {"heka.message": snappy.pack_block}
+WHOLE: Final = {"heka.message": snappy.compress_block}
 """Formats that a configuration, not the bytes, declares as compressed: heka.md, section 5."""
 
 HOLLOW: Final = {
@@ -261,7 +261,7 @@ def _stream_edit(trace: Parsed, rng: Random) -> list[Splice]:
     return [raw.edit(rng, trace.spaces[region.space], region.space, region.start, region.end)]
 
 
-def _compressed_otherwise(trace: Parsed, region: Span, rng: Random) -> bytes | None:
+def _compressed_otherwise(trace: Parsed, region: FieldSpan, rng: Random) -> bytes | None:
     """Compress the content of a region in another kind of frame.
 
     Return None if the region was not decompressed or cannot be compressed.

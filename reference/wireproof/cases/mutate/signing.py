@@ -11,12 +11,12 @@ from wireproof.cases.mutate.draft import Splice, drafted
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.least import least, written
 from wireproof.cases.mutate.parsed import Parsed
-from wireproof.heka.auth import digest, key_name
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import FUNCTIONS, Header
-from wireproof.heka.stream import Stream
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.trace import Span
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
+from wireproof.heka.hmac_signature import hmac_digest, key_name
+from wireproof.heka.stream import FrameStream
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import FieldSpan
 
 Keys = Mapping[str, bytes]
 """HMAC keys by `<signer>_<version>`, as in `Options.keys`."""
@@ -26,7 +26,7 @@ _FRAME: Final = re.compile(r"frames\[(\d+)\]\.header\.hmac")
 
 def signed_again(trace: Parsed, keys: Keys) -> bytes:
     """Return the bytes with a valid HMAC in each signed frame whose signer has a key."""
-    if not isinstance(trace.value, Stream):
+    if not isinstance(trace.value, FrameStream):
         return trace.data
     splices = list(_splices(trace, trace.value, keys))
     return drafted(trace, splices, sums=True) if splices else trace.data
@@ -34,20 +34,20 @@ def signed_again(trace: Parsed, keys: Keys) -> bytes:
 
 def signer_named(trace: Parsed, keys: Keys, rng: Random) -> bytes:
     """Return the bytes with a signer that has a key in the header of one frame. Its HMAC is not computed."""
-    if not isinstance(trace.value, Stream):
+    if not isinstance(trace.value, FrameStream):
         return trace.data
-    frames = trace.value.frames or (least(Frame),)
+    frames = trace.value.frames or (least(HekaFrame),)
     at = below(rng, len(frames))
     signer, _, version = pick(rng, sorted(keys)).rpartition("_")
-    function = pick(rng, (None, *FUNCTIONS))
-    header = Header(
+    function = pick(rng, (None, *HASH_FUNCTIONS))
+    header = HekaHeader(
         hmac_hash_function=function,
         hmac_signer=signer.encode(errors="surrogateescape"),
         hmac_key_version=int(version) or pick(rng, (None, 0)),
         hmac=bytes(20 if function == "SHA1" else 16),
     )
     try:
-        stream = Stream((*frames[:at], evolve(frames[at], header=header), *frames[at + 1 :]))
+        stream = FrameStream((*frames[:at], evolve(frames[at], header=header), *frames[at + 1 :]))
         return written(trace.row, stream)
     except Rejected:
         return trace.data
@@ -65,7 +65,7 @@ def nearly_signed(trace: Parsed, rng: Random) -> bytes:
     return drafted(trace, [Splice("", signature.start, signature.end, new)])
 
 
-def _splices(trace: Parsed, stream: Stream, keys: Keys) -> Iterator[Splice]:
+def _splices(trace: Parsed, stream: FrameStream, keys: Keys) -> Iterator[Splice]:
     for span, index in _signatures(trace.spans):
         if span.cover is None or index >= len(stream.frames):
             continue
@@ -73,10 +73,10 @@ def _splices(trace: Parsed, stream: Stream, keys: Keys) -> Iterator[Splice]:
         key = keys.get(key_name(header))
         if key is not None:
             message = trace.data[span.cover.start : span.cover.end]
-            yield Splice("", span.start, span.end, digest(header, key, message))
+            yield Splice("", span.start, span.end, hmac_digest(header, key, message))
 
 
-def _signatures(spans: tuple[Span, ...]) -> Iterator[tuple[Span, int]]:
+def _signatures(spans: tuple[FieldSpan, ...]) -> Iterator[tuple[FieldSpan, int]]:
     """Yield the HMACs of a trace, each with the index of its frame."""
     for span in spans:
         if span.cover is not None and span.cover.kind == "hmac" and (match := _FRAME.fullmatch(span.path)):

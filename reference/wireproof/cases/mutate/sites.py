@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, TypeAlias, Union, cast, get_args, get_or
 
 from attrs import fields, frozen
 
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import Header
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HekaHeader
 from wireproof.iggy.batch import Batch, Framed, Head
 from wireproof.iggy.frame import Request
 from wireproof.iggy.message import Polled40, Polled70, Polled90, Stored30
@@ -98,8 +98,8 @@ def parts_of(cls: Hashable) -> tuple[tuple[str, Kind], ...]:
 
 COMPUTED: Final[dict[type, tuple[str, ...]]] = {
     Record: ("offset", "timestamp", "control"),
-    Header: ("message_length",),
-    Frame: ("signer",),
+    HekaHeader: ("message_length",),
+    HekaFrame: ("signer",),
     Polled40: ("checksum",),
     Polled70: ("checksum",),
     Polled90: ("checksum",),

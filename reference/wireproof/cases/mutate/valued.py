@@ -22,14 +22,13 @@ from wireproof.cases.mutate.parsed import Parsed
 from wireproof.cases.mutate.sites import Kind, Site, Step, kind_of, put, sites
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import Format
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import Header
-from wireproof.heka.message import ARRAYS, TYPES, Field
-from wireproof.heka.message import Message as HekaMessage
-from wireproof.heka.stream import Stream
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
+from wireproof.heka.stream import FrameStream
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL
 from wireproof.kafka.values import Log, Message, Record, RecordBatch
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 TRIES: Final = 4
 """The most attempts to find edits whose result can be encoded."""
@@ -311,38 +310,38 @@ def _with_long_string(message: HekaMessage, rng: Random) -> HekaMessage:
 
 def _with_field(message: HekaMessage, rng: Random) -> HekaMessage:
     """Add a Field of any type with up to three values: heka.md, section 4; several values are packed."""
-    at = below(rng, len(TYPES))
-    kind = kind_of(get_type_hints(Field)[ARRAYS[at]])
-    values = tuple(fresh(kind_of(kind.of[0]), rng, ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3))))
-    empty = least(Field)
-    field = evolve(empty, name=octets(rng, b"f"), value_type=TYPES[at], **{ARRAYS[at]: values})
+    at = below(rng, len(VALUE_TYPES))
+    kind = kind_of(get_type_hints(DynamicField)[VALUE_ARRAYS[at]])
+    values = tuple(fresh(kind_of(kind.of[0]), rng, VALUE_ARRAYS[at]) for _ in range(pick(rng, (0, 1, 2, 3))))
+    empty = least(DynamicField)
+    field = evolve(empty, name=octets(rng, b"f"), value_type=VALUE_TYPES[at], **{VALUE_ARRAYS[at]: values})
     return evolve(message, fields=(*message.fields[: MOST // 4], field))
 
 
-def _in_frame(stream: Stream, rng: Random) -> Stream:
+def _in_frame(stream: FrameStream, rng: Random) -> FrameStream:
     """Apply an edit of `EXTRA` to the message of a frame."""
     if not stream.frames:
-        return Stream((least(Frame),))
+        return FrameStream((least(HekaFrame),))
     at = below(rng, len(stream.frames))
     _, change = pick(rng, EXTRA[HekaMessage])
     frame = stream.frames[at]
     changed = evolve(frame, message=change(frame.message, rng))
-    return Stream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
+    return FrameStream((*stream.frames[:at], changed, *stream.frames[at + 1 :]))
 
 
-def _with_signer(stream: Stream, rng: Random) -> Stream:
+def _with_signer(stream: FrameStream, rng: Random) -> FrameStream:
     """Give a frame a header with a signer, a hash function and an HMAC: heka.md, section 1."""
     if not stream.frames:
-        return Stream((least(Frame),))
+        return FrameStream((least(HekaFrame),))
     at = below(rng, len(stream.frames))
-    header = Header(
+    header = HekaHeader(
         hmac_hash_function=pick(rng, ("MD5", "SHA1")),
         hmac_signer=octets(rng, b"s")[:64],
         hmac_key_version=pick(rng, (None, 0, 1)),
         hmac=octets(rng, b"h")[:64],
     )
     frame = evolve(stream.frames[at], header=header)
-    return Stream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
+    return FrameStream((*stream.frames[:at], frame, *stream.frames[at + 1 :]))
 
 
 def _transaction(log: Log, rng: Random) -> Log:
@@ -387,7 +386,7 @@ EXTRA: Final[dict[type, tuple[tuple[str, Callable[[Any, Random], Any]], ...]]] =
         ("added field", _with_field),
         ("long string", _with_long_string),
     ),
-    Stream: (("signed header", _with_signer), ("message", _in_frame)),
+    FrameStream: (("signed header", _with_signer), ("message", _in_frame)),
 }
 """Class to the names and functions of its edits."""
 

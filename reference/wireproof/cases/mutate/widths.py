@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.heka.header import Header
-from wireproof.heka.message import Field
-from wireproof.heka.message import Message as HekaMessage
+from wireproof.heka.header import HekaHeader
+from wireproof.heka.message import DynamicField, HekaMessage
 from wireproof.iggy.batch import Batch, Framed, Head
 from wireproof.iggy.frame import Eviction, Frame30, Reply, Request
 from wireproof.iggy.jsonpoll import (
@@ -62,7 +61,7 @@ SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     Record: {"attributes": 8, "timestamp_delta": 64, "offset_delta": 32},
     Message: {"offset": 64, "attributes": 8, "timestamp": 64},
     HekaMessage: {"timestamp": 64, "severity": 32, "pid": 32},
-    Field: {"value_integer": 64},
+    DynamicField: {"value_integer": 64},
 }
 """Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
 
@@ -90,7 +89,7 @@ UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
     },
     Reply30: {"status": 32},
     Confirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
-    Header: {"hmac_key_version": 32},
+    HekaHeader: {"hmac_key_version": 32},
 }
 """Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""
 

@@ -26,7 +26,7 @@ from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.numbers import HEADERS
 from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
 from wireproof.formats import Format
-from wireproof.wire.trace import Span
+from wireproof.wire.trace import FieldSpan
 
 __all__ = ["damaged_of", "written"]
 
@@ -64,18 +64,18 @@ T = TypeVar("T")
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
-def _is_measure(span: Span) -> bool:
+def _is_measure(span: FieldSpan) -> bool:
     """Return whether the field is a length or a count, by its cover or by its name."""
     covers = span.cover is not None and span.cover.kind in COUNTED
     return span.type in INTEGERS and (covers or span.path.lower().endswith(("length", "count", "_len")))
 
 
-def _is_protobuf_key(span: Span) -> bool:
+def _is_protobuf_key(span: FieldSpan) -> bool:
     """Return whether the field is the key of a protobuf field."""
     return span.type == "uvarint" and span.path.endswith(".key")
 
 
-_FIELD_KINDS: Final[Mapping[str, Callable[[Span], bool]]] = {
+_FIELD_KINDS: Final[Mapping[str, Callable[[FieldSpan], bool]]] = {
     "measure": _is_measure,
     "code": lambda span: _is_protobuf_key(span) or span.type == "uint8" or span.path.endswith("attributes"),
 }
@@ -125,22 +125,22 @@ def _edit(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
 # --- fields ---
 
 
-def _span(draw: DrawFn, spans: Sequence[Span]) -> Span:
+def _span(draw: DrawFn, spans: Sequence[FieldSpan]) -> FieldSpan:
     """Draw the name of a field and then a field of that name, so that fields of records do not dominate."""
-    by_name: dict[str, list[Span]] = {}
+    by_name: dict[str, list[FieldSpan]] = {}
     for span in spans:
         by_name.setdefault(_INDEX.sub("", span.path), []).append(span)
     return _pick(draw, _pick(draw, list(by_name.values())))
 
 
-def _field(draw: DrawFn, encoded_value: Parsed, span: Span) -> list[Splice]:
+def _field(draw: DrawFn, encoded_value: Parsed, span: FieldSpan) -> list[Splice]:
     """Replace the bytes of a field. Its own value may be excluded from the repairs."""
     data = encoded_value.spaces[span.space]
     new = _other_bytes(draw, span, data[span.start : span.end], len(data) - span.end)
     return [Splice(span.space, span.start, span.end, new, _pick(draw, (span.path, span.path, "")))]
 
 
-def _other_bytes(draw: DrawFn, span: Span, old: bytes, remaining: int) -> bytes:
+def _other_bytes(draw: DrawFn, span: FieldSpan, old: bytes, remaining: int) -> bytes:
     """Draw other bytes for a field: an integer if it has an integer type, else any bytes."""
     if span.type in INTEGERS:
         for _ in range(TRIES):
@@ -153,7 +153,7 @@ def _other_bytes(draw: DrawFn, span: Span, old: bytes, remaining: int) -> bytes:
     )
 
 
-def _number(draw: DrawFn, span: Span, remaining: int) -> int:
+def _number(draw: DrawFn, span: FieldSpan, remaining: int) -> int:
     """Draw a number that is a likely error for this kind of field, or any boundary value."""
     old = int(span.value)
     if _below(draw, 4):
@@ -205,7 +205,7 @@ def _element(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
 # --- compressed streams ---
 
 
-def _stream(draw: DrawFn, encoded_value: Parsed, region: Span) -> list[Splice]:
+def _stream(draw: DrawFn, encoded_value: Parsed, region: FieldSpan) -> list[Splice]:
     """Flip a bit of a compressed stream or truncate it, or give LZ4 the other kind of header checksum."""
     old = encoded_value.spaces[region.space][region.start : region.end]
     other = repacked(encoded_value, region)

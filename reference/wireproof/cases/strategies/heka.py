@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.heka import message as codec
-from wireproof.heka.frame import Frame
-from wireproof.heka.header import FUNCTIONS, Header
-from wireproof.heka.message import ARRAYS, TYPES, Field, Message
-from wireproof.heka.stream import Stream
-from wireproof.wire.options import DEFAULT
+from wireproof.heka.frame import HekaFrame
+from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
+from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
+from wireproof.heka.stream import FrameStream
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.writer import Writer
 
 NOW: Final = 1_700_000_000_000_000_000
@@ -74,21 +74,21 @@ _ELEMENTS: Final[dict[str, SearchStrategy[bytes] | SearchStrategy[int] | SearchS
 
 @cache
 @st.composite
-def fields(draw: DrawFn) -> Field:
+def fields(draw: DrawFn) -> DynamicField:
     """Draw a Field whose values all have its own type: M59 to M61."""
-    kind = draw(st.one_of(st.none(), st.sampled_from(TYPES)))
-    array = ARRAYS[TYPES.index(kind or "STRING")]
-    empty = Field(draw(octets()), kind, draw(optional()), (), (), (), (), ())
+    kind = draw(st.one_of(st.none(), st.sampled_from(VALUE_TYPES)))
+    array = VALUE_ARRAYS[VALUE_TYPES.index(kind or "STRING")]
+    empty = DynamicField(draw(octets()), kind, draw(optional()), (), (), (), (), ())
     values = tuple(draw(st.lists(_ELEMENTS[array], max_size=3)))
     return evolve(empty, **{array: values})  # type: ignore[arg-type] # the array is named by the kind drawn
 
 
 @cache
 @st.composite
-def messages(draw: DrawFn) -> Message:
+def messages(draw: DrawFn) -> HekaMessage:
     """Draw a message; each optional field is present in half of the messages."""
-    return Message(
-        uuid=draw(st.binary(min_size=codec.UUID, max_size=codec.UUID)),
+    return HekaMessage(
+        uuid=draw(st.binary(min_size=codec.UUID_SIZE, max_size=codec.UUID_SIZE)),
         timestamp=draw(st.one_of(st.just(NOW), integers(64))),
         type=draw(optional()),
         logger=draw(optional()),
@@ -103,32 +103,32 @@ def messages(draw: DrawFn) -> Message:
 
 @cache
 @st.composite
-def frames(draw: DrawFn) -> Frame:
+def frames(draw: DrawFn) -> HekaFrame:
     """Draw a frame whose header may name a signer and has at most 255 bytes. Its HMAC is not valid."""
     message = draw(messages())
-    header = Header(
+    header = HekaHeader(
         message_length=_length(message),
-        hmac_hash_function=draw(st.one_of(st.none(), st.sampled_from(FUNCTIONS))),
+        hmac_hash_function=draw(st.one_of(st.none(), st.sampled_from(HASH_FUNCTIONS))),
         hmac_signer=draw(st.one_of(st.none(), st.sampled_from([b"", b"test", b"\x1e\x1f", b"s" * 128]))),
         hmac_key_version=draw(st.one_of(st.none(), st.sampled_from([0, 1, 127, 128, (1 << 32) - 1]))),
         hmac=draw(st.one_of(st.none(), st.binary(max_size=20))),
     )
-    return Frame(header, message)
+    return HekaFrame(header, message)
 
 
-def _length(content: Message) -> int:
+def _length(content: HekaMessage) -> int:
     writer = Writer()
-    codec.encode(writer, content, DEFAULT)
+    codec.encode(writer, content, DEFAULT_OPTIONS)
     return len(writer.data)
 
 
 @cache
-def streams() -> SearchStrategy[Stream]:
+def streams() -> SearchStrategy[FrameStream]:
     """Return a strategy for streams of up to three frames."""
-    return st.lists(frames(), max_size=3).map(lambda frame_list: Stream(tuple(frame_list)))
+    return st.lists(frames(), max_size=3).map(lambda frame_list: FrameStream(tuple(frame_list)))
 
 
-VALUES: Final[dict[str, Callable[[], SearchStrategy[Message] | SearchStrategy[Stream]]]] = {
+VALUES: Final[dict[str, Callable[[], SearchStrategy[HekaMessage] | SearchStrategy[FrameStream]]]] = {
     "heka.message/0.10": messages,
     "heka.stream/0.10": streams,
 }

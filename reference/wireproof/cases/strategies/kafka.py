@@ -13,8 +13,8 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.kafka.arithmetic import APPEND_TIME, CODEC, CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.values import Control, Entry, Header, Log, Message, Record, RecordBatch
+from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
+from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 
 NOW: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
@@ -51,7 +51,7 @@ def nullable() -> SearchStrategy[bytes | None]:
 
 
 @cache
-def headers() -> SearchStrategy[tuple[Header, ...]]:
+def headers() -> SearchStrategy[tuple[RecordHeader, ...]]:
     """Return a strategy for ordered headers with repeated, empty or non-UTF-8 keys (§1.3, fields 7 to 9)."""
     key = st.one_of(st.sampled_from([b"", b"h", b"h", "ß".encode(), b"\xff"]), st.binary(max_size=8))
     value = st.one_of(st.none(), st.binary(max_size=12))
@@ -73,7 +73,7 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
     """Draw a record batch. One in five is a producer's; one in eight of the others is a control batch."""
     if draw(st.integers(0, 4)) == 0:
         return draw(produced(codecs))
-    flags = draw(st.sampled_from([0, 0, 0, APPEND_TIME, TRANSACTIONAL, 0x40, 0x48, 0x80]))
+    flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, TRANSACTIONAL, 0x40, 0x48, 0x80]))
     header = RecordBatch(
         base_offset=draw(integers(64)),
         partition_leader_epoch=draw(integers(32)),
@@ -112,7 +112,7 @@ def produced(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordB
 
 def computed(header: RecordBatch, record: Record, control: Control | None = None) -> Record:
     """Return the record with the offset and timestamp that follow from `header`: §1.8, §1.10."""
-    append = header.attributes & APPEND_TIME
+    append = header.attributes & LOG_APPEND_TIME
     timestamp = header.max_timestamp if append else wrap64(header.base_timestamp + record.timestamp_delta)
     offset = wrap64(header.base_offset + record.offset_delta)
     return evolve(record, offset=offset, timestamp=timestamp, control=control)
@@ -148,14 +148,14 @@ def messages(draw: DrawFn, magic: int, codecs: tuple[int, ...] = (0, 1, 2, 3)) -
     if not codec:
         return message
     inner = tuple(draw(st.lists(_plain(magic), min_size=1, max_size=4)))
-    outer = evolve(message, attributes=message.attributes & ~CODEC | codec, value=None, messages=inner)
+    outer = evolve(message, attributes=message.attributes & ~CODEC_MASK | codec, value=None, messages=inner)
     return _v1_wrapper(outer, inner, zero=draw(st.booleans())) if magic else outer
 
 
 @cache
 @st.composite
 def _plain(draw: DrawFn, magic: int) -> Message:
-    flags = draw(st.sampled_from([0, 0, 0, APPEND_TIME, 0x10, -128]))
+    flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, 0x10, -128]))
     timestamp = draw(timestamps()) if magic else -1
     return Message(draw(integers(64)), magic, flags, timestamp, draw(nullable()), draw(nullable()), None)
 
@@ -166,7 +166,7 @@ def _v1_wrapper(outer: Message, inner: tuple[Message, ...], *, zero: bool) -> Me
     Either the wrapper has the offset of its last message, and the offsets of its messages count up from a
     non-negative number, or (`zero`) it has offset 0 and the messages keep their offsets (W34).
     """
-    append = outer.attributes & APPEND_TIME
+    append = outer.attributes & LOG_APPEND_TIME
     first = inner[0].offset & 0xFFFF_FFFF
     offsets = [message.offset if zero else first + index for index, message in enumerate(inner)]
     messages = tuple(
@@ -180,7 +180,7 @@ def _v1_wrapper(outer: Message, inner: tuple[Message, ...], *, zero: bool) -> Me
 
 
 @cache
-def entries() -> SearchStrategy[Entry]:
+def entries() -> SearchStrategy[LogEntry]:
     """Return a strategy for entries of any magic."""
     return st.one_of(batches(), messages(0), messages(1))
 
@@ -191,7 +191,7 @@ def logs() -> SearchStrategy[Log]:
     return st.lists(entries(), max_size=3).map(lambda entry_list: Log(tuple(entry_list)))
 
 
-VALUES: Final[dict[str, Callable[[], SearchStrategy[Entry] | SearchStrategy[Log]]]] = {
+VALUES: Final[dict[str, Callable[[], SearchStrategy[LogEntry] | SearchStrategy[Log]]]] = {
     "kafka.batch/v0": lambda: messages(0),
     "kafka.batch/v1": lambda: messages(1),
     "kafka.batch/v2": batches,

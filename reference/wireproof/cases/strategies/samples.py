@@ -19,10 +19,10 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from wireproof.cases.strategies import values
 from wireproof.cases.strategies.damaged import damaged_of, written
 from wireproof.formats import Format
-from wireproof.heka.stream import Stream
+from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
 T = TypeVar("T")
@@ -74,11 +74,11 @@ def samples(draw: DrawFn, fmt: Format) -> Sample:
 
 
 def _default_options(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
-    return st.just(DEFAULT)
+    return st.just(DEFAULT_OPTIONS)
 
 
 def _produce_options(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - as above
-    return st.sampled_from([*[DEFAULT] * 5, Options(profile="produce")])
+    return st.sampled_from([*[DEFAULT_OPTIONS] * 5, Options(profile="produce")])
 
 
 def _fetch_options(value: Log) -> SearchStrategy[Options]:
@@ -88,10 +88,10 @@ def _fetch_options(value: Log) -> SearchStrategy[Options]:
     fetched = [Options(fetch_offset=max(offset + 1, 0)) for offset in offsets[:1]]
     aborted = tuple(zip(producers, offsets, strict=False))
     committed = [Options(isolation="read_committed", aborted=aborted)]
-    return st.sampled_from([*[DEFAULT] * 8, *fetched, *committed])
+    return st.sampled_from([*[DEFAULT_OPTIONS] * 8, *fetched, *committed])
 
 
-def _stream_options(value: Stream) -> SearchStrategy[Options]:
+def _stream_options(value: FrameStream) -> SearchStrategy[Options]:
     """Return a strategy for options: keys or none, any resync, maybe a tight limit for the message size."""
     keys = st.sampled_from([None, KEYS])
     resync: SearchStrategy[Any] = st.sampled_from(["strict", "go", "c"])
@@ -106,7 +106,9 @@ OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
     "kafka.batch": _produce_options,
     "kafka.log": _fetch_options,
     "iggy.send": _produce_options,
-    "heka.message": lambda _: st.sampled_from([DEFAULT, DEFAULT, Options(compression="snappy")]),
+    "heka.message": lambda _: st.sampled_from(
+        [DEFAULT_OPTIONS, DEFAULT_OPTIONS, Options(compression="snappy")]
+    ),
     "heka.stream": _stream_options,
 }
 """Name of a format to the strategy for the options of a value; other formats use the default options."""

@@ -8,7 +8,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.sending import NO_PRODUCER, Plain, Sending
 from wireproof.cases.strategies.kafka import NOW
-from wireproof.kafka.values import Header
+from wireproof.kafka.values import RecordHeader
 
 CODECS: Final = (0, 0, 1, 2, 3, 4)
 
@@ -26,7 +26,7 @@ def _octets() -> SearchStrategy[bytes | None]:
 
 
 @cache
-def _headers() -> SearchStrategy[tuple[Header, ...]]:
+def _headers() -> SearchStrategy[tuple[RecordHeader, ...]]:
     """Return a strategy for ordered headers with repeated, empty or non-ASCII keys; values may be null."""
     key = st.one_of(st.sampled_from(["", "h", "h", "ß", "漢"]), st.text("abc", max_size=8)).map(str.encode)
     return st.lists(st.tuples(key, st.one_of(st.none(), st.binary(max_size=12))), max_size=3).map(tuple)

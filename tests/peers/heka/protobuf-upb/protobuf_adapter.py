@@ -21,7 +21,7 @@ from google.protobuf.message import DecodeError, EncodeError
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.exception_map import Refusals
 
 PROTO: Final = descriptor_pb2.FieldDescriptorProto

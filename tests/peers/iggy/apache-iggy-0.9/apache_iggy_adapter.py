@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from wireproof.adapters.contract import Claim
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.iggy_sdk import ASKED, ASKED_OVER_HTTP, SdkClient
 from wireproof_peers.iggy_vsr import VsrClient
 

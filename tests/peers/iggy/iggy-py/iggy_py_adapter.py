@@ -6,7 +6,7 @@ from typing import Any, Final
 import iggy_py
 
 from wireproof.adapters.contract import Claim
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.iggy_sdk import SdkClient
 
 STATES: Final = (

@@ -13,7 +13,7 @@ from kio.static.primitive import TZAwareMicros, i8, i16, i32, i64
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.record_fields import to_bytes, to_hex
 

@@ -14,9 +14,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.options import DEFAULT, Options
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+from wireproof.wire.reject_classes import RejectClass
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.fake_kafka_broker import PARTITIONS, TOPIC, FakeBroker, Partition, RecordSet
 from wireproof_peers.librdkafka_producer import CLAIMS, Producers
@@ -80,7 +80,7 @@ class Librdkafka:
         self._consumers: dict[str, Any] = {}
         self._asked = 0
         self._producers = Producers()
-        self._consumed(DEFAULT, b"", CONNECT_SECONDS)
+        self._consumed(DEFAULT_OPTIONS, b"", CONNECT_SECONDS)
 
     def encode(self, request: Request) -> Outcome:
         """Produce the records of `request.value`, and take the record set from the request."""
@@ -165,7 +165,7 @@ def _outcome(request: Request, seen: Partition, events: _Events) -> Outcome:
         return Stalled(
             f"{len(events.records)} records and no error; it asks for offset {seen.fetched[-1]} again"
         )
-    whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT.isolation)
+    whole = (request.options.fetch_offset, request.options.isolation) == (None, DEFAULT_OPTIONS.isolation)
     return Accepted(value=_value(log, events, whole=whole))
 
 

@@ -12,7 +12,7 @@ from wireproof.cases.strategies.iggy.scalars import octets, unsigned
 from wireproof.iggy.batch import STORED, Batch, Framed, Head
 from wireproof.iggy.message import write_message
 from wireproof.iggy.poll import Poll110
-from wireproof.wire.checksums import iggy_batch
+from wireproof.wire.checksums import iggy_batch_checksum
 from wireproof.wire.writer import Writer
 
 
@@ -57,7 +57,7 @@ def _with_computed_fields(batch: Batch) -> Batch:
         )
         for drawn, checksum in zip(batch.messages, checksums, strict=True)
     )
-    return evolve(batch, batch_checksum=iggy_batch(data + bytes(writer.data)), messages=messages)
+    return evolve(batch, batch_checksum=iggy_batch_checksum(data + bytes(writer.data)), messages=messages)
 
 
 def _header_of(batch: Batch) -> Head:

@@ -7,8 +7,8 @@ memory is no answer of a codec: the error is raised again, and the worker report
 from attrs import frozen
 
 from wireproof.cases.outcome import Refused
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
+from wireproof.wire.reject_classes import RejectClass
 
 LONGEST = 300
 """Characters of an exception's text that are kept."""

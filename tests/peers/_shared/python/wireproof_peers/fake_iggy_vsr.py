@@ -10,9 +10,9 @@ from typing import Final
 
 from wireproof.iggy import frame
 from wireproof.iggy.frame import Frame110, Reply, Request
-from wireproof.wire.options import DEFAULT
+from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 from wireproof_peers.fake_iggy_tcp import FakeIggyTcp, Sent
 from wireproof_peers.loopback_server import LoopbackServer
@@ -68,7 +68,7 @@ def _text(text: bytes) -> bytes:
 def _request(data: bytes) -> tuple[Request, bytes]:
     """Return header and body; raises `ConnectionError`, which ends the connection, if this is no request."""
     try:
-        asked = frame.decode(_EDITION, Reader(data), DEFAULT)
+        asked = frame.decode(_EDITION, Reader(data), DEFAULT_OPTIONS)
     except Rejected as rejected:
         raise ConnectionAbortedError(rejected.text) from rejected
     if not isinstance(asked.header, Request):
@@ -89,5 +89,5 @@ def _reply(asked: Request, body: bytes) -> bytes:
         status=0,
     )
     writer = Writer()
-    frame.encode(_EDITION, writer, Frame110(header=header, body=body), DEFAULT)
+    frame.encode(_EDITION, writer, Frame110(header=header, body=body), DEFAULT_OPTIONS)
     return bytes(writer.data)

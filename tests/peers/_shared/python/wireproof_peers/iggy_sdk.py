@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused, Stalled
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.fake_iggy_http import FakeIggyHttp
 from wireproof_peers.fake_iggy_tcp import FakeIggyTcp

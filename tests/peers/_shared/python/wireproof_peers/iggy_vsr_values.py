@@ -4,7 +4,7 @@ import struct
 from typing import Any, Final
 
 from wireproof.iggy.kinds import BY_NAME
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 CAMEL: Final = {name: name.capitalize().replace("Uint", "UnsignedInt") for name in BY_NAME}
 _NAMES: Final = {camel: name for name, camel in CAMEL.items()}

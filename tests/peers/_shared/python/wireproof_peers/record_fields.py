@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
 FIELDS: Final = ("offset", "timestamp", "key", "value")
 """The fields of a record and of a message that every library returns."""

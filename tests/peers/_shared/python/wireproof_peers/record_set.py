@@ -13,7 +13,7 @@ from attrs import Factory, define, frozen
 
 from wireproof.adapters.contract import Claim, Request
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.build_entries import CODEC_BITS, build_batch, build_message
 from wireproof_peers.exception_map import Refusals
 from wireproof_peers.record_fields import FIELDS, observed_fields, record_json, to_hex

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 from wireproof_peers.record_fields import record_json, to_hex
 
 _HEAD: Final = Struct(">qi")

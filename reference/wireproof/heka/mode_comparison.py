@@ -11,22 +11,22 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from wireproof.heka.scan import Scanner
-from wireproof.wire.items import Item
-from wireproof.wire.options import DEFAULT, Options, Resync
+from wireproof.wire.options import DEFAULT_OPTIONS, Options, ResyncMode
+from wireproof.wire.scan_items import Item
 
-SHOWN: Final = 4
+MAX_ITEMS_SHOWN: Final = 4
 """Number of items that a difference stores for each side; further ones are only counted."""
 
-Row = tuple[str, str | None]
+KindAndClass = tuple[str, str | None]
 """Kind and reject class of items."""
 
 
 @define
-class Account:
+class ModeCounts:
     """The numbers of items and of bytes that one mode found, by kind and reject class."""
 
-    items: Counter[Row] = field(factory=Counter)
-    bytes: Counter[Row] = field(factory=Counter)
+    items: Counter[KindAndClass] = field(factory=Counter)
+    bytes: Counter[KindAndClass] = field(factory=Counter)
 
     def add(self, item: Item) -> None:
         """Add an item to the counts."""
@@ -40,12 +40,12 @@ class Account:
 
 
 @define
-class Side:
+class DifferenceSide:
     """The items of one mode within a difference.
 
     Attributes:
         end: position after the last item.
-        first: the first items, at most `SHOWN`.
+        first: the first items, at most `MAX_ITEMS_SHOWN`.
         more: the number of further items.
     """
 
@@ -56,7 +56,7 @@ class Side:
     def take(self, item: Item) -> None:
         """Add the next item."""
         self.end = item.at + item.length
-        if len(self.first) < SHOWN:
+        if len(self.first) < MAX_ITEMS_SHOWN:
             self.first.append(item)
         else:
             self.more += 1
@@ -68,31 +68,31 @@ class Side:
 
 
 @frozen
-class Difference:
+class ModeDifference:
     """The bytes from `at` to `end`, which two modes divide or classify differently."""
 
     at: int
     end: int
-    left: Side
-    right: Side
+    left: DifferenceSide
+    right: DifferenceSide
 
 
-class Comparison:
+class ItemComparison:
     """Finds the differences between two sequences of items that cover the same bytes."""
 
     def __init__(self) -> None:
         """Start at byte 0."""
         self._queues: tuple[deque[Item], deque[Item]] = (deque(), deque())
-        self._sides: tuple[Side, Side] | None = None
+        self._sides: tuple[DifferenceSide, DifferenceSide] | None = None
         self._at = 0
 
-    def feed(self, left: Iterable[Item], right: Iterable[Item]) -> Iterator[Difference]:
+    def feed(self, left: Iterable[Item], right: Iterable[Item]) -> Iterator[ModeDifference]:
         """Take the next items of both sequences, and yield the differences that end with them."""
         for queue, items in zip(self._queues, (left, right), strict=True):
             queue.extend(evolve(item, value=None, remarks=()) for item in items)
         while self._step():
             if self._sides is not None and self._sides[0].end == self._sides[1].end:
-                yield Difference(self._at, self._sides[0].end, *self._sides)
+                yield ModeDifference(self._at, self._sides[0].end, *self._sides)
                 self._sides = None
 
     def _step(self) -> bool:
@@ -108,7 +108,7 @@ class Comparison:
             right.popleft()
             return True
         self._at = left[0].at
-        self._sides = (Side(self._at), Side(self._at))
+        self._sides = (DifferenceSide(self._at), DifferenceSide(self._at))
         return self._take(0) and self._take(1)
 
     def _take(self, which: int) -> bool:
@@ -119,9 +119,12 @@ class Comparison:
         return True
 
 
-def account(
-    chunks: Iterable[bytes], modes: Sequence[Resync], accounts: Sequence[Account], options: Options = DEFAULT
-) -> Iterator[Difference]:
+def compare_modes(
+    chunks: Iterable[bytes],
+    modes: Sequence[ResyncMode],
+    accounts: Sequence[ModeCounts],
+    options: Options = DEFAULT_OPTIONS,
+) -> Iterator[ModeDifference]:
     """Scan a stream in each mode, and yield the differences between the last two modes.
 
     Args:
@@ -131,7 +134,7 @@ def account(
         options: `keys`, `max_message` and `compression`, as for a scan.
     """
     scanners = [Scanner(evolve(options, resync=mode)) for mode in modes]
-    comparison = Comparison()
+    comparison = ItemComparison()
     feeds: Iterator[list[list[Item]]] = (
         [list(scanner.feed(chunk)) for scanner in scanners] for chunk in chunks
     )
@@ -141,8 +144,8 @@ def account(
 
 
 def _count(
-    items: Sequence[list[Item]], accounts: Sequence[Account], comparison: Comparison
-) -> Iterator[Difference]:
+    items: Sequence[list[Item]], accounts: Sequence[ModeCounts], comparison: ItemComparison
+) -> Iterator[ModeDifference]:
     for items_of_mode, counts in zip(items, accounts, strict=True):
         for item in items_of_mode:
             counts.add(item)

@@ -1,4 +1,4 @@
-"""`wireproof exchange`: every encoder's bytes to every decoder."""
+"""`wireproof interop`: every adapter decodes what every other adapter encoded."""
 
 import time
 from functools import partial
@@ -15,9 +15,11 @@ from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
 from wireproof.cases.token import TokenError, keep, parse
+from wireproof.cli.building import announce_builds
 from wireproof.cli.errors import exit_of
+from wireproof.cli.progress import stepping
 from wireproof.files import replace_text
-from wireproof.formats import matching
+from wireproof.formats import matching_ids
 from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
 from wireproof.trial.conclusion import exit_code
@@ -35,20 +37,21 @@ COUNT = 100
 """Values of each format; over all peers of the table this stays far below ten minutes on two cores."""
 
 
-@click.command("exchange")
+@click.command("interop")
 @click.argument("adapters", nargs=-1, metavar="[ADAPTER]…")
 @click.option("--count", default=COUNT, show_default=True, type=click.IntRange(min=1),
-              help="values of each format")  # fmt: skip
-@click.option("--seed", default=0, help="of the values, and of the order in which they are asked")
-@click.option("--format", "patterns", multiple=True, help="as kafka.batch, iggy.*/0.0.60; else all there are")
-@click.option("--timeout-scale", "scale", default=1.0, help="multiplies every time limit")
-@click.option("--tokens", default=Path("wireproof-exchange"), show_default=True, metavar="DIR",
+              help="generated messages of each format")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="random seed of the messages and their order")
+@click.option("--format", "patterns", multiple=True, metavar="PATTERN",
+              help="formats such as kafka.batch or iggy.*/0.0.60  [default: all]")  # fmt: skip
+@click.option("--timeout-scale", "scale", default=1.0, show_default=True, help="multiplies every time limit")
+@click.option("--tokens", default=Path("wireproof-interop"), show_default=True, metavar="DIR",
               type=click.Path(file_okay=False, path_type=Path),
-              help="where the tokens of long inputs are kept, if there are any")  # fmt: skip
+              help="the folder for the tokens of long inputs")  # fmt: skip
 @click.option("--html", "file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="the matrix as one HTML file")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="the streams of events, one an adapter, as JSON lines")  # fmt: skip
+              help="store the events of all adapters as JSON lines")  # fmt: skip
 def command(
     adapters: tuple[str, ...],
     patterns: tuple[str, ...],
@@ -57,12 +60,13 @@ def command(
     out: Path | None,
     **more: Any,  # noqa: ANN401 - `count`, `seed` and `scale`
 ) -> int:
-    """Give what each ADAPTER writes to each that reads: who understands it alike, and who stands apart.
+    """Let each ADAPTER encode generated messages and decode those of the others; print the disagreements.
 
-    Without ADAPTER, all that are ready here take part, and the reference; it is the partner of one alone.
-    Exit code: 0 all agree, 1 somebody writes or reads wrong, 2 usage, 4 an adapter does not start or answer.
+    With no ADAPTER, test every installed adapter and the reference; a single ADAPTER is tested against the
+    reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, 2 usage, 4 an adapter does not
+    start or answer.
     """
-    ask = Ask(more["count"], more["seed"], frozenset(matching(patterns)) if patterns else None)
+    ask = Ask(more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None)
     began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():
@@ -75,7 +79,7 @@ def command(
     if out:
         _write(shown, out)
     if file:
-        replace_text(file, page(shown, Page("wireproof: exchange", _case)))
+        replace_text(file, page(shown, Page("wireproof: interop", _case)))
     codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
     return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
@@ -98,10 +102,9 @@ def _peers() -> list[Entry]:
 
 
 def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
-    """With a line of what is being done on a terminal."""
-    console = Console(stderr=True)
-    with console.status("exchange") as status:
-        tell = status.update if console.is_terminal else (lambda _: None)
+    """Run it, with a bar on a terminal."""
+    announce_builds(specs)
+    with stepping(Console(stderr=True), "starting") as tell:
         return exchange(specs, ask, timeout_scale=scale, tell=tell)
 
 

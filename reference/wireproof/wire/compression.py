@@ -11,33 +11,37 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.wire import gzip, lz4, snappy, zstd
+from wireproof.wire.output_buffer import DECOMPRESS_FAILED, OutputBuffer
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
-from wireproof.wire.unpacking import FAILED, Unpacking
+from wireproof.wire.rejection import Rejected
 
 
 @frozen
-class Codec:
+class CompressionCodec:
     """A codec: its name in traces and capabilities, a function that decompresses and one that compresses."""
 
     name: str
-    unpack: Callable[[Reader, Unpacking], None]
+    unpack: Callable[[Reader, OutputBuffer], None]
     pack: Callable[[bytes], bytes]
 
 
-CODECS: Final[dict[int, Codec]] = {
-    1: Codec("gzip", gzip.unpack, gzip.pack),
-    2: Codec("snappy", snappy.unpack, snappy.pack),
-    3: Codec("lz4", lz4.unpack, lz4.pack),
-    4: Codec("zstd", zstd.unpack, zstd.pack),
+COMPRESSION_CODECS: Final[dict[int, CompressionCodec]] = {
+    1: CompressionCodec("gzip", gzip.decompress, gzip.compress),
+    2: CompressionCodec("snappy", snappy.decompress, snappy.compress),
+    3: CompressionCodec("lz4", lz4.decompress, lz4.compress),
+    4: CompressionCodec("zstd", zstd.decompress, zstd.compress),
 }
 """Codecs by number (kafka.md, section 1.2, attribute bits 0 to 2). 0 means no compression and is absent."""
 
-KIP57: Final = Codec("lz4", partial(lz4.unpack, kip57=True), partial(lz4.pack, kip57=True))
+LZ4_KIP57: Final = CompressionCodec(
+    "lz4", partial(lz4.decompress, kip57=True), partial(lz4.compress, kip57=True)
+)
 """LZ4 in a v0 message, with the header checksum of KIP-57: kafka.md, section 2.3."""
 
-RAW_SNAPPY: Final = Codec(
-    "snappy", lambda reader, out: snappy.unpack_block(reader, out, "snappy", reader.left), snappy.pack_block
+RAW_SNAPPY: Final = CompressionCodec(
+    "snappy",
+    lambda reader, out: snappy.decompress_block(reader, out, "snappy", reader.left),
+    snappy.compress_block,
 )
 """Snappy as Heka uses it, one raw block without framing: heka.md, section 5."""
 
@@ -76,11 +80,11 @@ def decompress_block(reader: Reader, name: str) -> Reader:
     return inner
 
 
-def _decompress(reader: Reader, name: str, codec: Codec) -> tuple[Reader, Rejected | None]:
+def _decompress(reader: Reader, name: str, codec: CompressionCodec) -> tuple[Reader, Rejected | None]:
     start = reader.pos
     region = reader.window(name, reader.left, "decompress-failed")
     region.enter(name)
-    out = Unpacking(region)
+    out = OutputBuffer(region)
     defect: Rejected | None = None
     try:
         codec.unpack(region, out)
@@ -90,17 +94,19 @@ def _decompress(reader: Reader, name: str, codec: Codec) -> tuple[Reader, Reject
     return reader.inner_reader(out.data(), start), defect
 
 
-def _codec_of(reader: Reader, name: str, codec: int, *, kip57: bool) -> Codec:
-    if codec not in CODECS:  # C11, C12
+def _codec_of(reader: Reader, name: str, codec: int, *, kip57: bool) -> CompressionCodec:
+    if codec not in COMPRESSION_CODECS:  # C11, C12
         raise reader.reject("unknown-codec", name, f"codec {codec}", detail="UNKNOWN_CODEC")
-    return KIP57 if kip57 and CODECS[codec].name == KIP57.name else CODECS[codec]
+    return (
+        LZ4_KIP57 if kip57 and COMPRESSION_CODECS[codec].name == LZ4_KIP57.name else COMPRESSION_CODECS[codec]
+    )
 
 
 def _with_detail(rejected: Rejected) -> Rejected:
     """Return the rejection with the detail DECOMPRESS_FAILED if it has none: a primitive ran out of bytes."""
     if rejected.detail:
         return rejected
-    return Rejected(rejected.cls, rejected.at, rejected.path, rejected.text, detail=FAILED)
+    return Rejected(rejected.cls, rejected.at, rejected.path, rejected.text, detail=DECOMPRESS_FAILED)
 
 
 def compress(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
@@ -109,7 +115,9 @@ def compress(codec: int, data: bytes, *, kip57: bool = False) -> bytes:
     Raises:
         Rejected: `invalid-value` for a codec number other than 1 to 4.
     """
-    if codec not in CODECS:
+    if codec not in COMPRESSION_CODECS:
         raise Rejected("invalid-value", -1, "attributes", f"codec {codec}", detail="UNKNOWN_CODEC")
-    writer = KIP57 if kip57 and CODECS[codec].name == KIP57.name else CODECS[codec]
+    writer = (
+        LZ4_KIP57 if kip57 and COMPRESSION_CODECS[codec].name == LZ4_KIP57.name else COMPRESSION_CODECS[codec]
+    )
     return writer.pack(data)

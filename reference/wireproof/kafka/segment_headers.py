@@ -11,16 +11,16 @@ from typing import Final
 from attrs import field, frozen
 
 from wireproof.kafka import batch
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.control import ABORT, COMMIT
-from wireproof.kafka.frame import announced, measure
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.control_record import ABORT, COMMIT
+from wireproof.kafka.size_and_magic import peek_size_and_magic, peek_whole_entry
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
-MODERN: Final = struct.Struct(">qiibIhiqqqhi")
+BATCH_STRUCT: Final = struct.Struct(">qiibIhiqqqhi")
 """The header of a batch up to baseSequence: §1.1."""
 
-LEGACY: Final = struct.Struct(">qiIbbq")
+MESSAGE_STRUCT: Final = struct.Struct(">qiIbbq")
 """The fields of a v1 message up to its timestamp, which v0 does not have: §2.1."""
 
 NO_TIMESTAMP: Final = -1
@@ -28,7 +28,7 @@ NO_TIMESTAMP: Final = -1
 
 
 @frozen
-class Head:
+class EntryHeader:
     """The header of one entry of a segment.
 
     Attributes:
@@ -55,7 +55,7 @@ class Head:
 
 
 @frozen
-class Segment:
+class SegmentHeaders:
     """The headers of a segment.
 
     Attributes:
@@ -65,54 +65,56 @@ class Segment:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: tuple[Head, ...]
+    heads: tuple[EntryHeader, ...]
     size: int
     end: int = field(default=0)
     why: str = ""
 
 
-def read(data: bytes) -> Segment:
+def read(data: bytes) -> SegmentHeaders:
     """Return the headers of a segment up to the first invalid entry; raise nothing."""
     reader = Reader(data)
-    heads: list[Head] = []
+    heads: list[EntryHeader] = []
     try:
         for head in _heads(reader):
             heads.append(head)  # noqa: PERF402 - the headers before a rejection are kept
     except Rejected as rejected:
-        return Segment(tuple(heads), len(data), reader.pos, f"{rejected.cls} at {rejected.at}")
+        return SegmentHeaders(tuple(heads), len(data), reader.pos, f"{rejected.cls} at {rejected.at}")
     cut = "" if reader.pos == len(data) else f"{len(data) - reader.pos} bytes of an entry that is cut"
-    return Segment(tuple(heads), len(data), reader.pos, cut)
+    return SegmentHeaders(tuple(heads), len(data), reader.pos, cut)
 
 
-def _heads(reader: Reader) -> Iterator[Head]:
-    while (frame := measure(reader)) is not None:
-        head = (_batch_head if frame.magic > 1 else _message_head)(reader, frame.total)
-        reader.pos += frame.total
+def _heads(reader: Reader) -> Iterator[EntryHeader]:
+    while (prefix := peek_whole_entry(reader)) is not None:
+        head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix.total)
+        reader.pos += prefix.total
         yield head
 
 
-def _batch_head(reader: Reader, size: int) -> Head:
+def _batch_head(reader: Reader, size: int) -> EntryHeader:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
     at = reader.pos
-    base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = MODERN.unpack_from(reader.data, at)
+    base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = BATCH_STRUCT.unpack_from(
+        reader.data, at
+    )
     marker = _marker(reader, size) if flags & CONTROL else None
     transactional = bool(flags & TRANSACTIONAL)
-    return Head(at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker)
+    return EntryHeader(at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker)
 
 
 def _marker(reader: Reader, size: int) -> int | None:
     """Return the type of a control batch's first record: §1.9; None if it does not end a transaction."""
     data = reader.data[reader.pos : reader.pos + size]
     inner = Reader(bytes(data))
-    frame = announced(inner)
-    assert frame is not None
-    records = batch.read(inner, frame).records
+    prefix = peek_size_and_magic(inner)
+    assert prefix is not None
+    records = batch.read(inner, prefix).records
     control = records[0].control if records else None
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _message_head(reader: Reader, size: int) -> Head:
+def _message_head(reader: Reader, size: int) -> EntryHeader:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
     at = reader.pos
-    offset, _, _, magic, _, timestamp = LEGACY.unpack_from(reader.data, at)
-    return Head(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)
+    offset, _, _, magic, _, timestamp = MESSAGE_STRUCT.unpack_from(reader.data, at)
+    return EntryHeader(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)

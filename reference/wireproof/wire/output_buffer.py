@@ -5,12 +5,12 @@ RESOURCE_LIMIT.
 """
 
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
-FAILED = "DECOMPRESS_FAILED"
+DECOMPRESS_FAILED = "DECOMPRESS_FAILED"
 
 
-class Unpacking:
+class OutputBuffer:
     """The decompressed bytes of all frames of one compressed region.
 
     It is one buffer and not a list of pieces, because a hostile region may contain millions of tiny frames.
@@ -33,7 +33,7 @@ class Unpacking:
         """The number of bytes that the budget still allows."""
         return self._reader.budget.left
 
-    def announce(self, name: str, size: int, at: int) -> None:
+    def check_budget(self, name: str, size: int, at: int) -> None:
         """Reject the field `name` at `at` if it declares a `size` above the budget.
 
         Raises:
@@ -49,7 +49,7 @@ class Unpacking:
         Raises:
             Rejected: `limit-exceeded`.
         """
-        self.announce(name, len(piece), at)
+        self.check_budget(name, len(piece), at)
         self._reader.budget.left -= len(piece)
         self._data += piece
 
@@ -58,6 +58,6 @@ class Unpacking:
         return bytes(self._data)
 
 
-def failed(reader: Reader, name: str, text: str, at: int | None = None) -> Rejected:
+def decompress_failed(reader: Reader, name: str, text: str, at: int | None = None) -> Rejected:
     """Return a rejection for a region that cannot be decompressed: kafka.md, section 5, DECOMPRESS_FAILED."""
-    return reader.reject("decompress-failed", name, text, at=at, detail=FAILED)
+    return reader.reject("decompress-failed", name, text, at=at, detail=DECOMPRESS_FAILED)

@@ -39,5 +39,5 @@ RejectClass = Literal[
     "other",
 ]
 
-CLASSES: Final[tuple[RejectClass, ...]] = get_args(RejectClass)
+REJECT_CLASSES: Final[tuple[RejectClass, ...]] = get_args(RejectClass)
 """Every reject class, in the order above."""

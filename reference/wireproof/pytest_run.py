@@ -30,12 +30,19 @@ from wireproof.trial.verdicts import ROWS, gates
 if TYPE_CHECKING:
     import pytest
 
-USAGE: Final = (AdapterError, FixtureError, PatternError, baseline.BaselineError, PropertyError, OSError)
+USAGE_ERRORS: Final = (
+    AdapterError,
+    FixtureError,
+    PatternError,
+    baseline.BaselineError,
+    PropertyError,
+    OSError,
+)
 """Errors that a user can cause before the first case runs; each message is one line."""
 
 
 @define(slots=False)
-class CodecRun:
+class PytestRun:
     """The run of one adapter over the selected cases.
 
     Attributes:
@@ -54,22 +61,22 @@ class CodecRun:
     selected: tuple[Case, ...]
     families: bool
     level: Level
-    debts: tuple[baseline.Debt, ...]
+    known_failures: tuple[baseline.KnownFailure, ...]
     examples: int = 0
     seed: int = 0
 
     @classmethod
-    def of(cls, spec: str, config: "pytest.Config") -> "CodecRun":
+    def of(cls, spec: str, config: "pytest.Config") -> "PytestRun":
         """Return the run that the options of pytest describe."""
         suite = load()
         patterns: list[str] = config.getoption("--codec-run")
         file: str | None = config.getoption("--codec-baseline")
-        debts = baseline.read(Path(file)) if file else ()
+        known_failures = baseline.read(Path(file)) if file else ()
         selected = select(suite, patterns) if patterns else suite.cases
         families: Any = config.getoption("--codec-families")
         examples, seed = config.getoption("codec_property"), config.getoption("codec_seed")
         level: Level = config.getoption("--codec-level")
-        return cls(spec, suite, selected, families, level, debts, examples, seed)
+        return cls(spec, suite, selected, families, level, known_failures, examples, seed)
 
     @cached_property
     def plan(self) -> Plan:
@@ -119,10 +126,10 @@ class CodecRun:
     @cached_property
     def known(self) -> frozenset[Signature]:
         """The signatures of the known failures, from the cases of this run; examples avoid them."""
-        if not self.debts:
+        if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
-        return property_run.known_of(self.hello, self.stream, self.debts, today)
+        return property_run.known_of(self.hello, self.stream, self.known_failures, today)
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
@@ -147,7 +154,9 @@ class CodecRun:
     def failing(self, name: str) -> list[CaseEvent]:
         """Return the events that fail an item: failures at or above the level that are not known failures."""
         today = datetime.now(tz=UTC).date()
-        known = baseline.apply(self.stream, self.debts, today).overlays if self.debts else {}
+        known = (
+            baseline.apply(self.stream, self.known_failures, today).overlays if self.known_failures else {}
+        )
         return [
             event
             for event in self.events(name)

@@ -5,20 +5,20 @@ import tomllib
 from collections.abc import Callable
 from typing import Any, Final
 
-MOST_VALUES: Final = 250_000
+MAX_JSON_VALUES: Final = 250_000
 """Limit for the values of a JSON text: a value of three characters takes two hundred bytes of memory."""
 
-MOST_TOML: Final = 4 * 1024 * 1024
+MAX_TOML_SIZE: Final = 4 * 1024 * 1024
 """Limit for the characters of a TOML text."""
 
-LONGEST_LINE: Final = 4096
+MAX_TOML_LINE: Final = 4096
 """Limit for the characters of a TOML line: `tomllib` reads a key of many parts in quadratic time."""
 
-Pairs = Callable[[list[tuple[str, Any]]], Any]
+ObjectHook = Callable[[list[tuple[str, Any]]], Any]
 """A function that makes a JSON object from its keys and values."""
 
 
-def json_of(text: str | bytes, *, most: int = MOST_VALUES, pairs: Pairs | None = None) -> Any:  # noqa: ANN401 - JSON
+def parse_json(text: str | bytes, *, most: int = MAX_JSON_VALUES, pairs: ObjectHook | None = None) -> Any:  # noqa: ANN401 - JSON
     """Parse a JSON text; `pairs` makes the objects from their keys and values.
 
     Raises:
@@ -33,17 +33,17 @@ def json_of(text: str | bytes, *, most: int = MOST_VALUES, pairs: Pairs | None =
         raise ValueError("it is nested too deeply") from None
 
 
-def toml_of(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """Parse a TOML text.
 
     Raises:
         ValueError: the text is not TOML, nested too deeply, too large, or has a line that is too long.
     """
-    if len(text) > MOST_TOML:
-        raise ValueError(f"it is larger than {MOST_TOML:,} characters")
+    if len(text) > MAX_TOML_SIZE:
+        raise ValueError(f"it is larger than {MAX_TOML_SIZE:,} characters")
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > LONGEST_LINE:
-            raise ValueError(f"line {number} is longer than {LONGEST_LINE:,} characters")
+        if len(line) > MAX_TOML_LINE:
+            raise ValueError(f"line {number} is longer than {MAX_TOML_LINE:,} characters")
     try:
         return tomllib.loads(text)
     except RecursionError:

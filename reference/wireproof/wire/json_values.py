@@ -19,22 +19,22 @@ from attrs import NOTHING, Attribute, fields, has
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 Json: TypeAlias = "str | bool | int | list[Json] | dict[str, Json] | None"
 """A value in JSON form. Only `at`, `consumed` and `length` are JSON integers; no field of a format is one."""
 
 T = TypeVar("T")
 
-DECIMAL: Final = r"-?(0|[1-9][0-9]*)"
-HEX: Final = r"([0-9a-f]{2})*"
-DIGEST: Final = 16
+DECIMAL_PATTERN: Final = r"-?(0|[1-9][0-9]*)"
+HEX_PATTERN: Final = r"([0-9a-f]{2})*"
+DIGEST_SIZE: Final = 16
 """Size of a digest in bytes."""
-MOST_DIGITS: Final = 64
+MAX_DIGITS: Final = 64
 """Limit for the digits of an integer: 128 bits need 39, and very long integers take quadratic time."""
 
 
-def camel(cls: type[T]) -> type[T]:
+def camel_case(cls: type[T]) -> type[T]:
     """Mark a value class whose JSON names are in camelCase."""
     cls.__wire_camel__ = True  # type: ignore[attr-defined] # `json_name` reads it
     return cls
@@ -49,13 +49,13 @@ def json_name(cls: type, name: str) -> str:
 
 
 def _integer(text: object, _: type) -> int:
-    if not isinstance(text, str) or len(text) > MOST_DIGITS or not re.fullmatch(DECIMAL, text):
+    if not isinstance(text, str) or len(text) > MAX_DIGITS or not re.fullmatch(DECIMAL_PATTERN, text):
         raise ValueError("expected an integer as a decimal string")
     return int(text)
 
 
 def _octets(text: object, _: type) -> bytes:
-    if not isinstance(text, str) or not re.fullmatch(HEX, text):
+    if not isinstance(text, str) or not re.fullmatch(HEX_PATTERN, text):
         raise ValueError("expected bytes as lower-case hex")
     return bytes.fromhex(text)
 
@@ -161,27 +161,27 @@ def from_json(cls: type[T], tree: Json) -> T:
         raise Rejected("invalid-value", -1, path.lstrip("."), text or first) from None
 
 
-def canonical(tree: Json) -> bytes:
+def canonical_json(tree: Json) -> bytes:
     """Return the canonical bytes of a JSON value: sorted keys, no spaces."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()
 
 
-def digest(tree: Json) -> str:
+def json_digest(tree: Json) -> str:
     """Return the canonical digest of a JSON value in hex: blake2b, 16 bytes. Bulk runs compare digests."""
-    return blake2b(canonical(tree), digest_size=DIGEST).hexdigest()
+    return blake2b(canonical_json(tree), digest_size=DIGEST_SIZE).hexdigest()
 
 
 # --- JSON Schema ---
 
 _SCALARS: Final[dict[object, dict[str, Any]]] = {
-    int: {"type": "string", "pattern": f"^{DECIMAL}$", "maxLength": MOST_DIGITS},
-    bytes: {"type": "string", "pattern": f"^{HEX}$"},
+    int: {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$", "maxLength": MAX_DIGITS},
+    bytes: {"type": "string", "pattern": f"^{HEX_PATTERN}$"},
     bool: {"type": "boolean"},
     NoneType: {"type": "null"},
 }
 
 
-def schema(cls: type, title: str) -> dict[str, Any]:
+def json_schema(cls: type, title: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the values of `cls`."""
     definitions: dict[str, Any] = {}
     root = _schema_of(cls, definitions)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from wireproof.kafka.values import Control, Endpoint, Voter
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 ABORT: Final = 0
 COMMIT: Final = 1
@@ -155,10 +155,10 @@ def _kraft_voters(reader: Reader, version: int) -> Control:
 def _voter(reader: Reader) -> Voter:
     number, directory = reader.int32("id"), reader.take("directoryId", 16)
     endpoints = _array(reader, "endpoints", lambda: _endpoint(reader))
-    least, most = reader.int16("minVersion"), reader.int16("maxVersion")
+    min_version, max_version = reader.int16("minVersion"), reader.int16("maxVersion")
     _tags(reader)
     _tags(reader)
-    return Voter(number, directory, endpoints, least, most)
+    return Voter(number, directory, endpoints, min_version, max_version)
 
 
 def _endpoint(reader: Reader) -> Endpoint:

@@ -10,35 +10,35 @@ from typing import Final
 from attrs import frozen
 
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
-OVERHEAD: Final = 12
+LOG_OVERHEAD: Final = 12
 """Bytes of the fields offset and size, which the size does not include."""
 
-THROUGH_MAGIC: Final = 17
+HEADER_SIZE_UP_TO_MAGIC: Final = 17
 """Bytes from the start of an entry to its magic, inclusive."""
 
-SMALLEST: Final = 14
+MIN_SIZE: Final = 14
 """The smallest size of any entry: §1.4 step 2."""
 
-MOST: Final = (1 << 31) - 1
+MAX_SIZE: Final = (1 << 31) - 1
 """The largest int32, the default limit of a size."""
 
-OVERFLOWING: Final = 2147483636
+OVERFLOWING_SIZE: Final = 2147483636
 """The smallest size for which size + 12 overflows an int32: §1.4 step 7."""
 
-LEAST: Final = (14, 22, 49)
+MIN_SIZE_BY_MAGIC: Final = (14, 22, 49)
 """The smallest size by magic: §2.1 for 0 and 1, §1.1 for 2."""
 
-TOO_SMALL: Final = ("LEGACY_TOO_SMALL", "LEGACY_TOO_SMALL", "BATCH_TOO_SMALL")
+TOO_SMALL_DETAIL: Final = ("LEGACY_TOO_SMALL", "LEGACY_TOO_SMALL", "BATCH_TOO_SMALL")
 """The detail of a rejection by magic."""
 
-SIZE_NAME: Final = ("size", "size", "batchLength")
+SIZE_FIELD: Final = ("size", "size", "batchLength")
 """The name of the size field by magic."""
 
 
 @frozen
-class Frame:
+class SizeAndMagic:
     """Size and magic of an entry.
 
     Attributes:
@@ -50,65 +50,65 @@ class Frame:
     total: int
 
 
-def measure(reader: Reader, most: int = MOST) -> Frame | None:
+def peek_whole_entry(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
     """Return size and magic of the entry at the current position, or None if the entry is cut: §1.4.
 
     The reader does not move.
 
     Args:
         reader: at the first byte of an entry.
-        most: the configured maximum of a size (step 3).
+        max_size: the configured maximum of a size (step 3).
 
     Raises:
         Rejected: `bad-length`, `limit-exceeded`, `bad-magic`, in the order of the steps.
     """
-    frame = announced(reader, most)
-    if frame is None:
+    prefix = peek_size_and_magic(reader, max_size)
+    if prefix is None:
         return None
-    size, magic = frame.total - OVERHEAD, frame.magic
-    if reader.left < frame.total:  # step 6
-        if size >= OVERFLOWING:  # step 7. No log contains such an entry, so it can only be cut: I14, I25
-            reader.remark("size-overflow", SIZE_NAME[magic], at=reader.pos + 8)
+    size, magic = prefix.total - LOG_OVERHEAD, prefix.magic
+    if reader.left < prefix.total:  # step 6
+        if size >= OVERFLOWING_SIZE:  # step 7. No log contains such an entry, so it can only be cut: I14, I25
+            reader.remark("size-overflow", SIZE_FIELD[magic], at=reader.pos + 8)
         return None
-    if size < LEAST[magic]:  # §1.5, first row; I10, I11, I23
-        raise _bad_size(reader, SIZE_NAME[magic], size, TOO_SMALL[magic])
-    return frame
+    if size < MIN_SIZE_BY_MAGIC[magic]:  # §1.5, first row; I10, I11, I23
+        raise _bad_size(reader, SIZE_FIELD[magic], size, TOO_SMALL_DETAIL[magic])
+    return prefix
 
 
-def announced(reader: Reader, most: int = MOST) -> Frame | None:
+def peek_size_and_magic(reader: Reader, max_size: int = MAX_SIZE) -> SizeAndMagic | None:
     """Return size and magic of an entry that may be cut, or None if its first 17 bytes are cut: §1.4.
 
     Raises:
-        Rejected: as `measure`, steps 1 to 5.
+        Rejected: as `peek_whole_entry`, steps 1 to 5.
     """
     data, start, left = reader.data, reader.pos, reader.end - reader.pos
-    if left < OVERHEAD:  # step 1
+    if left < LOG_OVERHEAD:  # step 1
         return None
-    size = int.from_bytes(data[start + 8 : start + OVERHEAD], "big", signed=True)
-    if size < SMALLEST:  # step 2, even if only 12 bytes are left: I07, I19
+    size = int.from_bytes(data[start + 8 : start + LOG_OVERHEAD], "big", signed=True)
+    if size < MIN_SIZE:  # step 2, even if only 12 bytes are left: I07, I19
         raise _bad_size(reader, "size", size, "SIZE_TOO_SMALL")
-    if size > most:  # step 3
-        text = f"size {size}, {most} allowed"
+    if size > max_size:  # step 3
+        text = f"size {size}, {max_size} allowed"
         raise reader.reject("limit-exceeded", "size", text, at=start + 8, detail="RESOURCE_LIMIT")
-    if left < THROUGH_MAGIC:  # step 4
+    if left < HEADER_SIZE_UP_TO_MAGIC:  # step 4
         return None
     magic = data[start + 16]
     if magic > 2:  # step 5, also for an entry that is cut: I18
         raise reader.reject("bad-magic", "magic", f"magic {magic}", at=start + 16, detail="BAD_MAGIC")
-    return Frame(magic, size + OVERHEAD)
+    return SizeAndMagic(magic, size + LOG_OVERHEAD)
 
 
-def is_cut(reader: Reader) -> bool:
+def is_inner_entry_cut(reader: Reader) -> bool:
     """Return True if the next entry of an inner set is cut: §2.2, row "inner set truncated".
 
     The magic does not matter: unlike the reader of a log, Kafka's reader of inner sets looks at it only when
     all bytes of the message are there. Measured with kafka-clients 4.4.0 on a cut message of magic 5.
     """
-    if reader.left < OVERHEAD:
+    if reader.left < LOG_OVERHEAD:
         return True
-    field = reader.data[reader.pos + 8 : reader.pos + OVERHEAD]
+    field = reader.data[reader.pos + 8 : reader.pos + LOG_OVERHEAD]
     size = int.from_bytes(field, "big", signed=True)
-    return size >= SMALLEST and reader.left < size + OVERHEAD
+    return size >= MIN_SIZE and reader.left < size + LOG_OVERHEAD
 
 
 def _bad_size(reader: Reader, name: str, size: int, detail: str) -> Rejected:

@@ -10,27 +10,27 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.heka.header import HashFunction, Header
+from wireproof.heka.header import HashFunction, HekaHeader
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-DIGESTS: Final[dict[HashFunction | None, str]] = {None: "md5", "MD5": "md5", "SHA1": "sha1"}
+HASH_NAMES: Final[dict[HashFunction | None, str]] = {None: "md5", "MD5": "md5", "SHA1": "sha1"}
 """The hash functions: section 3, row functions. MD5 if the field is absent."""
 
 
-def key_name(header: Header) -> str:
+def key_name(header: HekaHeader) -> str:
     """Return the name of the key: section 3, A08, A09. An absent signer is empty, an absent version is 0."""
     signer = (header.hmac_signer or b"").decode(errors="surrogateescape")
     return f"{signer}_{header.hmac_key_version or 0}"
 
 
-def digest(header: Header, key: bytes, message: bytes) -> bytes:
+def hmac_digest(header: HekaHeader, key: bytes, message: bytes) -> bytes:
     """Return the HMAC of the message bytes, without the header: section 3, row digest input."""
-    return hmac.digest(key, message, DIGESTS[header.hmac_hash_function])
+    return hmac.digest(key, message, HASH_NAMES[header.hmac_hash_function])
 
 
-def verify(reader: Reader, header: Header, message: bytes, options: Options) -> bytes | None:
+def verify(reader: Reader, header: HekaHeader, message: bytes, options: Options) -> bytes | None:
     """Verify the signature; return the signer, or None for a message without signature.
 
     Raises:
@@ -47,7 +47,7 @@ def verify(reader: Reader, header: Header, message: bytes, options: Options) -> 
     key = options.keys.get(key_name(header))
     if key is None:  # A05, A06, A07, A13
         raise _failed(reader, "hmac_signer", "auth_unknown_key")
-    if not hmac.compare_digest(digest(header, key, message), header.hmac):  # A04, A12, A15
+    if not hmac.compare_digest(hmac_digest(header, key, message), header.hmac):  # A04, A12, A15
         raise _failed(reader, "hmac", "auth_bad_digest")
     return header.hmac_signer
 
@@ -56,7 +56,7 @@ def _failed(reader: Reader, name: str, detail: str) -> Exception:
     return reader.reject("auth-failed", f"header.{name}", detail, detail=detail)
 
 
-def signed(writer: Writer, header: Header, message: bytes, options: Options) -> Header:
+def sign(writer: Writer, header: HekaHeader, message: bytes, options: Options) -> HekaHeader:
     """Return `header` with its HMAC if keys are given and it has a signer but no HMAC; else unchanged.
 
     Raises:
@@ -67,4 +67,4 @@ def signed(writer: Writer, header: Header, message: bytes, options: Options) -> 
     key = options.keys.get(key_name(header))
     if key is None:
         raise writer.invalid("header.hmac_signer", f"no key {key_name(header)!r}")
-    return evolve(header, hmac=digest(header, key, message))
+    return evolve(header, hmac=hmac_digest(header, key, message))

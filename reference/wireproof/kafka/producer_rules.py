@@ -8,16 +8,16 @@ encoder must not write them.
 
 from typing import Final
 
-from wireproof.kafka.arithmetic import APPEND_TIME, CONTROL, HORIZON
-from wireproof.kafka.values import Entry, Message, RecordBatch
+from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected
+from wireproof.wire.rejection import Rejected
 
 WRAPPER_CRC: Final = "wrapper-crc"
 """The remark that an ordinary reader adds if the CRC of a wrapper is wrong."""
 
 
-def check(reader: Reader, entry: Entry, start: int) -> None:
+def check_entry(reader: Reader, entry: LogEntry, start: int) -> None:
     """Check the entry that was read at position `start`: §1.7.
 
     Raises:
@@ -32,7 +32,7 @@ def check(reader: Reader, entry: Entry, start: int) -> None:
 
 def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
     count, last = len(batch.records), batch.last_offset_delta
-    append = batch.attributes & APPEND_TIME
+    append = batch.attributes & LOG_APPEND_TIME
     checks = (
         (batch.base_offset != 0, "baseOffset", 0, "it must be 0 in a batch of a producer"),
         (count == 0, "recordsCount", 57, "no records"),
@@ -46,7 +46,7 @@ def _check_batch(reader: Reader, batch: RecordBatch, start: int) -> None:
             raise _not_permitted(reader, name, start + offset, text)
     if append:
         reader.remark("produce-append-time", "attributes", at=start + 21)
-    if batch.attributes & HORIZON:
+    if batch.attributes & DELETE_HORIZON:
         reader.remark("produce-delete-horizon", "attributes", at=start + 21)
 
 
@@ -56,7 +56,7 @@ def _check_message(reader: Reader, message: Message, start: int) -> None:
         raise reader.reject("crc-mismatch", "crc", "of a wrapper", at=start + 12, detail="CRC_MISMATCH")
     if any(inner.magic != message.magic for inner in message.messages or ()):
         raise _not_permitted(reader, "messages", start, "inner magic differs from the wrapper's")
-    if message.magic and message.attributes & APPEND_TIME and message.timestamp == -1:
+    if message.magic and message.attributes & LOG_APPEND_TIME and message.timestamp == -1:
         raise _not_permitted(reader, "timestamp", start + 18, "LogAppendTime without a timestamp")
     _remark_message(reader, message, start)
 
@@ -66,7 +66,7 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
 
     Inner offsets are 0, 1, 2, … Under CreateTime the timestamp of a wrapper is the latest inner one.
     """
-    append = message.magic and message.attributes & APPEND_TIME
+    append = message.magic and message.attributes & LOG_APPEND_TIME
     if append:
         reader.remark("produce-append-time", "attributes", at=start + 17)
     if message.messages is None:
@@ -78,7 +78,7 @@ def _remark_message(reader: Reader, message: Message, start: int) -> None:
         reader.remark("max-timestamp", "timestamp", at=start + 18)
 
 
-def check_log(reader: Reader, entries: list[Entry]) -> None:
+def check_request(reader: Reader, entries: list[LogEntry]) -> None:
     """Check the entries of one request: §1.7, "Request level".
 
     All have the same magic, and a v2 batch or a wrapper is the only entry. The broker's LogValidator takes

@@ -10,60 +10,60 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from wireproof.wire.values import Json
+from wireproof.wire.json_values import Json
 
-Wanted: TypeAlias = "dict[str, Wanted]"
+FieldTree: TypeAlias = "dict[str, Wanted]"
 """A tree of patterns. Keys: field names, `[]`, `[name=value]`. Values: the trees below. `{}` selects all."""
 
-EVERY: Final = "[]"
+ANY_ELEMENT: Final = "[]"
 _PART: Final = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
 
 
-def parts_of(pattern: str) -> list[str]:
+def split_pattern(pattern: str) -> list[str]:
     """Split `batches[magic=2].offset` into `batches`, `[magic=2]` and `offset`."""
     return _PART.findall(pattern)
 
 
 @lru_cache(maxsize=256)
-def tree_of(patterns: tuple[str, ...]) -> Wanted:
+def field_tree(patterns: tuple[str, ...]) -> FieldTree:
     """Return the tree of `patterns`, which the caller must not change; no patterns select everything."""
-    root: Wanted = {}
+    root: FieldTree = {}
     for pattern in patterns:
         node = root
-        for part in parts_of(pattern):
+        for part in split_pattern(pattern):
             node = node.setdefault(part, {})
     return root
 
 
-NOTHING: Wanted = {"": {}}
+NO_FIELDS: FieldTree = {"": {}}
 """The tree that selects no field. It is not `{}`, which selects all: no format has a field named `""`."""
 
 
-def below(wanted: Wanted, entry: Json) -> Wanted:
-    """Return the tree that applies to `entry`, an element of a list; `NOTHING` if no pattern matches it."""
-    if len(wanted) == 1 and EVERY in wanted:  # nearly every tree
-        return wanted[EVERY]
+def element_tree(wanted: FieldTree, entry: Json) -> FieldTree:
+    """Return the tree that applies to `entry`, an element of a list; `NO_FIELDS` if no pattern matches it."""
+    if len(wanted) == 1 and ANY_ELEMENT in wanted:  # nearly every tree
+        return wanted[ANY_ELEMENT]
     matching = [tree for part, tree in wanted.items() if part[:1] == "[" and _matches(part, entry)]
-    return merged(matching)
+    return merge_trees(matching)
 
 
 def _matches(part: str, entry: Json) -> bool:
     name, _, value = part[1:-1].partition("=")
-    return part == EVERY or not isinstance(entry, dict) or entry.get(name, value) == value
+    return part == ANY_ELEMENT or not isinstance(entry, dict) or entry.get(name, value) == value
 
 
-def merged(trees: list[Wanted]) -> Wanted:
-    """Return a tree of the fields that at least one tree selects; `NOTHING` for an empty list."""
+def merge_trees(trees: list[FieldTree]) -> FieldTree:
+    """Return a tree of the fields that at least one tree selects; `NO_FIELDS` for an empty list."""
     if not all(trees):  # one of them selects everything
         return {}
     if len(trees) < 2:  # nearly always
-        return trees[0] if trees else NOTHING
+        return trees[0] if trees else NO_FIELDS
     names = dict.fromkeys(name for tree in trees for name in tree)
     parts = {name: [tree[name] for tree in trees if name in tree] for name in names}
-    return {name: merged(subtrees) for name, subtrees in parts.items()}
+    return {name: merge_trees(subtrees) for name, subtrees in parts.items()}
 
 
-def project(value: Json, wanted: Wanted) -> Json:
+def project(value: Json, wanted: FieldTree) -> Json:
     """Return a copy of `value` with only the fields that `wanted` selects."""
     if not wanted:
         return value
@@ -71,28 +71,28 @@ def project(value: Json, wanted: Wanted) -> Json:
         case dict():
             return {key: project(part, wanted[key]) for key, part in value.items() if key in wanted}
         case list() if any(part[:1] == "[" for part in wanted):
-            return [project(part, below(wanted, part)) for part in value]
+            return [project(part, element_tree(wanted, part)) for part in value]
         case _:
             return value
 
 
-def both(one: Wanted, other: Wanted) -> Wanted:
-    """Return a tree of the fields that both trees select; `NOTHING` if there are none."""
+def common_tree(one: FieldTree, other: FieldTree) -> FieldTree:
+    """Return a tree of the fields that both trees select; `NO_FIELDS` if there are none."""
     if not one or not other:
         return one or other
-    return dict(_shared(one, other)) or NOTHING
+    return dict(_shared(one, other)) or NO_FIELDS
 
 
-def _shared(one: Wanted, other: Wanted) -> Iterator[tuple[str, Wanted]]:
+def _shared(one: FieldTree, other: FieldTree) -> Iterator[tuple[str, FieldTree]]:
     for name, tree in one.items():
         for key, matched in other.items():
-            if name == key or (EVERY in (name, key) and name[:1] == key[:1] == "["):
-                shared = both(tree, matched)
-                if shared is not NOTHING:
-                    yield (key if name == EVERY else name), shared
+            if name == key or (ANY_ELEMENT in (name, key) and name[:1] == key[:1] == "["):
+                shared = common_tree(tree, matched)
+                if shared is not NO_FIELDS:
+                    yield (key if name == ANY_ELEMENT else name), shared
 
 
-def hidden(value: Json, wanted: Wanted, path: str = "") -> set[str]:
+def unobserved_fields(value: Json, wanted: FieldTree, path: str = "") -> set[str]:
     """Return the patterns of the fields of `value` that `wanted` does not select, for reports."""
     if not wanted:
         return set()
@@ -100,8 +100,8 @@ def hidden(value: Json, wanted: Wanted, path: str = "") -> set[str]:
     parts: Any = value.items() if isinstance(value, dict) else ()
     for key, part in parts:
         here = f"{path}.{key}" if path else key
-        found |= hidden(part, wanted[key], here) if key in wanted else {here}
+        found |= unobserved_fields(part, wanted[key], here) if key in wanted else {here}
     if isinstance(value, list):
         for part in value:
-            found |= hidden(part, below(wanted, part), f"{path}[]")
+            found |= unobserved_fields(part, element_tree(wanted, part), f"{path}[]")
     return found

@@ -11,24 +11,24 @@ from typing import Final, Literal
 from attrs import frozen
 
 from wireproof.heka import frame, header
-from wireproof.heka.header import Header
-from wireproof.wire.classes import RejectClass
+from wireproof.heka.header import HekaHeader
 from wireproof.wire.options import Options
-from wireproof.wire.protobuf import LENGTH, VARINT
+from wireproof.wire.protobuf import LENGTH_DELIMITED, VARINT
 from wireproof.wire.reader import Reader
-from wireproof.wire.rejected import Rejected, Remark
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Rejected, Remark
 
 
 @frozen
-class Head:
+class AcceptedHeader:
     """A header that a mode accepts: its value and its remarks."""
 
-    header: Header
+    header: HekaHeader
     remarks: tuple[Remark, ...] = ()
 
 
 @frozen
-class Framing:
+class ModeRules:
     """The rules of a mode.
 
     Attributes:
@@ -39,47 +39,51 @@ class Framing:
         rescans: True if a frame that the end of the stream cuts is searched for others: S15, S16, S33.
     """
 
-    head: Callable[[bytes, Options], Head | RejectClass]
+    head: Callable[[bytes, Options], AcceptedHeader | RejectClass]
     on_rejection: Literal["aligned", "deliver", "within"]
     rescans: bool = False
 
 
-def _strict(data: bytes, options: Options) -> Head | RejectClass:
+def _strict(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     reader = Reader(data)
     try:
         found = frame.read_header(reader, options)
     except Rejected as rejected:
         return rejected.cls
     assert found is not None, "the caller passes the whole header"
-    return Head(found, tuple(reader.remarks))
+    return AcceptedHeader(found, tuple(reader.remarks))
 
 
-def _length_only(length: int) -> Header:
-    return Header(
+def _length_only(length: int) -> HekaHeader:
+    return HekaHeader(
         message_length=length, hmac_hash_function=None, hmac_signer=None, hmac_key_version=None, hmac=None
     )
 
 
-def _c(data: bytes, options: Options) -> Head | RejectClass:
+def _c(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     """Read a header as C: `08`, a varint from 1 to the limit, any bytes: section 2.2, steps 4 and 5."""
     if data[-1] != frame.UNIT_SEPARATOR:
         return "bad-separator"
     reader = Reader(data, pos=2, end=len(data) - 1)
     try:
-        if reader.uint8("key") != header_key(1, VARINT):
+        if reader.uint8("key") != key_byte(1, VARINT):
             return "missing-field"
         length, _ = reader.base128("message_length", 10)
     except Rejected as rejected:
         return rejected.cls
-    return Head(_length_only(length)) if 1 <= length <= header.limit(options) else "limit-exceeded"
+    return (
+        AcceptedHeader(_length_only(length))
+        if 1 <= length <= header.max_message_size(options)
+        else "limit-exceeded"
+    )
 
 
-def header_key(number: int, wire: int) -> int:
+def key_byte(number: int, wire: int) -> int:
     """Return the key of a field as one byte."""
     return number << 3 | wire
 
 
-def _go(data: bytes, options: Options) -> Head | RejectClass:
+def _go(data: bytes, options: Options) -> AcceptedHeader | RejectClass:
     """Read a header as Go: section 2.1, steps 3 to 6.
 
     A header with an error after its length counts, and the last length wins. A length over the limit is
@@ -98,7 +102,11 @@ def _go(data: bytes, options: Options) -> Head | RejectClass:
     if failed is not None and LENGTH_FIELD not in got:
         return failed
     found = _signed(got)
-    return Head(found) if found.message_length <= header.limit(options) else "limit-exceeded"
+    return (
+        AcceptedHeader(found)
+        if found.message_length <= header.max_message_size(options)
+        else "limit-exceeded"
+    )
 
 
 def _any_varint(reader: Reader) -> int:
@@ -108,7 +116,7 @@ def _any_varint(reader: Reader) -> int:
 
 
 LENGTH_FIELD: Final = 1
-_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH, 5: VARINT, 6: LENGTH}
+_WIRES: Final = {LENGTH_FIELD: VARINT, 3: VARINT, 4: LENGTH_DELIMITED, 5: VARINT, 6: LENGTH_DELIMITED}
 """The fields of a header since 2013 and their wire types; message_encoding counts as unknown: S20."""
 
 
@@ -153,21 +161,21 @@ def _skip(reader: Reader) -> None:
             return
 
 
-def _signed(got: Mapping[int, bytes | int]) -> Header:
+def _signed(got: Mapping[int, bytes | int]) -> HekaHeader:
     length, function, signer, version, digest = (got.get(number) for number in _WIRES)
     named = function & 0xFFFF_FFFF if isinstance(function, int) else None
-    return Header(
+    return HekaHeader(
         message_length=length & 0xFFFF_FFFF if isinstance(length, int) else 0,
-        hmac_hash_function=header.FUNCTIONS[named] if named in (0, 1) else None,
+        hmac_hash_function=header.HASH_FUNCTIONS[named] if named in (0, 1) else None,
         hmac_signer=signer if isinstance(signer, bytes) else None,
         hmac_key_version=version & 0xFFFF_FFFF if isinstance(version, int) else None,
         hmac=digest if isinstance(digest, bytes) else None,
     )
 
 
-FRAMINGS: Final[dict[str, Framing]] = {
-    "strict": Framing(_strict, "aligned", rescans=True),
-    "go": Framing(_go, "deliver"),
-    "c": Framing(_c, "within"),
+RESYNC_MODES: Final[dict[str, ModeRules]] = {
+    "strict": ModeRules(_strict, "aligned", rescans=True),
+    "go": ModeRules(_go, "deliver"),
+    "c": ModeRules(_c, "within"),
 }
 """The modes by `Options.resync`."""

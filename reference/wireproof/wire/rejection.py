@@ -7,9 +7,9 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from wireproof.wire.classes import RejectClass
+from wireproof.wire.reject_classes import RejectClass
 
-At = int | str
+Position = int | str
 """A byte offset on the wire, or `61>12` for byte 12 of the data decompressed from wire offset 61."""
 
 
@@ -28,7 +28,7 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
     def __init__(
         self,
         cls: RejectClass,
-        at: At | None = None,
+        at: Position | None = None,
         path: str = "",
         text: str = "",
         *,
@@ -45,13 +45,13 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
         self.detail = detail
         self.before = before
 
-    def delivering(self, before: Any) -> "Rejected":  # noqa: ANN401 - as in __init__
+    def with_before(self, before: Any) -> "Rejected":  # noqa: ANN401 - as in __init__
         """Return the same rejection with the value that is delivered before it."""
         return Rejected(self.cls, self.at, self.path, self.text, detail=self.detail, before=before)
 
 
 @frozen
-class Other:
+class OtherAnswer:
     """Another answer that a remark allows: `value`, in JSON form, at `path`; `name` says which kind it is."""
 
     name: str
@@ -72,12 +72,12 @@ class Remark:
     """
 
     cls: str
-    at: At
+    at: Position
     path: str
-    refusable: bool = False
-    others: tuple[Other, ...] = field(default=())
+    rejectable: bool = False
+    others: tuple[OtherAnswer, ...] = field(default=())
 
-    def under(self, prefix: str) -> "Remark":
+    def with_prefix(self, prefix: str) -> "Remark":
         """Return the same remark with `prefix`, such as `batches[3].`, before its paths."""
         others = tuple(evolve(other, path=prefix + other.path) for other in self.others)
         return evolve(self, path=prefix + self.path, others=others)

@@ -1,7 +1,7 @@
 """Functions that make untrusted text safe to print in a terminal, a report or the log of a build service.
 
 Every name, text or path from an adapter passes through `one_line` where the adapter's answer is parsed,
-before any other code uses it. `visible` is for text of several lines that is printed later.
+before any other code uses it. `escape_unsafe` is for text of several lines that is printed later.
 """
 
 import re
@@ -19,7 +19,7 @@ _COMMAND: Final = re.compile(
 """The start of a command to a build service; wrapping may move any word to the start of a line."""
 
 
-def visible(text: str) -> str:
+def escape_unsafe(text: str) -> str:
     r"""Return `text` with unsafe characters, and the start of commands, escaped as `\x..`."""
     return _escape_commands(_UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}", text))
 
@@ -28,11 +28,11 @@ def _escape_commands(text: str) -> str:
     return _COMMAND.sub(lambda match: f"\\x{ord(match[0][0]):02x}{match[0][1]}", text)
 
 
-def one_line(text: str, most: int) -> str:
-    """Return `text` on one line of at most `most` printable characters; `…` marks a cut."""
-    line = " ".join(text[: 4 * most].split())
+def one_line(text: str, max_chars: int) -> str:
+    """Return `text` on one line of at most `max_chars` printable characters; `…` marks a cut."""
+    line = " ".join(text[: 4 * max_chars].split())
     if not line.isprintable():
         line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
     line = _escape_commands(line)
-    cut = len(line) > most or len(text) > 4 * most
-    return f"{line[: most - 1]}…" if cut else line
+    cut = len(line) > max_chars or len(text) > 4 * max_chars
+    return f"{line[: max_chars - 1]}…" if cut else line

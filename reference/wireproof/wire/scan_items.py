@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from wireproof.wire.classes import RejectClass
-from wireproof.wire.rejected import Remark
+from wireproof.wire.reject_classes import RejectClass
+from wireproof.wire.rejection import Remark
 
 
 @frozen

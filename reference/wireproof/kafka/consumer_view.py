@@ -10,23 +10,23 @@ from collections import deque
 
 from attrs import evolve
 
-from wireproof.kafka import control
-from wireproof.kafka.arithmetic import CONTROL, TRANSACTIONAL, wrap64
-from wireproof.kafka.values import Entry, Message, RecordBatch
+from wireproof.kafka import control_record
+from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
+from wireproof.kafka.values import LogEntry, Message, RecordBatch
 from wireproof.wire.options import Options
 
 
-def view(entries: list[Entry], options: Options) -> list[Entry]:
+def delivered_entries(entries: list[LogEntry], options: Options) -> list[LogEntry]:
     """Return the entries that a consumer with these options delivers."""
     if options.fetch_offset is None and options.isolation == "read_uncommitted":
         return entries
     committed = options.isolation == "read_committed"
-    aborted = Aborted(options.aborted if committed else ())
+    aborted = AbortedTransactions(options.aborted if committed else ())
     delivered = (_drop_earlier(entry, options.fetch_offset) for entry in entries if not aborted.hides(entry))
     return [entry for entry in delivered if entry is not None]
 
 
-class Aborted:
+class AbortedTransactions:
     """The producers whose transaction is aborted, at the consumer's current position in the log."""
 
     def __init__(self, transactions: tuple[tuple[int, int], ...]) -> None:
@@ -34,7 +34,7 @@ class Aborted:
         self._ahead = deque(sorted(transactions, key=lambda pair: pair[1]))
         self._open: set[int] = set()
 
-    def hides(self, entry: Entry) -> bool:
+    def hides(self, entry: LogEntry) -> bool:
         """Advance to the next entry; return True for a control batch or data of an aborted transaction."""
         if not isinstance(entry, RecordBatch):
             return False
@@ -49,11 +49,11 @@ class Aborted:
     def _close(self, marker: RecordBatch) -> None:
         """End the transaction of an ABORT marker; only the first record of a control batch counts."""
         typed = marker.records[0].control if marker.records else None
-        if typed is not None and typed.type == control.ABORT:
+        if typed is not None and typed.type == control_record.ABORT:
             self._open.discard(marker.producer_id)
 
 
-def _drop_earlier(entry: Entry, fetch: int | None) -> Entry | None:
+def _drop_earlier(entry: LogEntry, fetch: int | None) -> LogEntry | None:
     """Return the entry without records below the offset `fetch`; None if no record is left."""
     match entry:
         case RecordBatch():

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-INT63: Final = (1 << 63) - 1
+MAX_INT64: Final = (1 << 63) - 1
 """The largest int64."""
 
-CODEC: Final = 0x07
+CODEC_MASK: Final = 0x07
 """Attribute bits 0 to 2, the compression codec: §1.2, §2.1."""
 
-APPEND_TIME: Final = 0x08
+LOG_APPEND_TIME: Final = 0x08
 """Attribute bit 3, LogAppendTime: §1.2; §2.1 for v1."""
 
 TRANSACTIONAL: Final = 0x10
@@ -17,7 +17,7 @@ TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 """Attribute bit 5, a control batch: §1.2."""
 
-HORIZON: Final = 0x40
+DELETE_HORIZON: Final = 0x40
 """Attribute bit 6: the base timestamp is a delete horizon: §1.2."""
 
 

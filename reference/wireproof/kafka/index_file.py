@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.segment import Head, Segment
+from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
@@ -20,7 +20,7 @@ REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds a
 
 
 @frozen
-class Finding:
+class IndexFinding:
     """A problem of an index file.
 
     Attributes:
@@ -37,7 +37,7 @@ class Finding:
 
 
 @frozen
-class Rows:
+class RawEntries:
     """The raw entries of an index file.
 
     Attributes:
@@ -51,7 +51,7 @@ class Rows:
     odd: int
 
 
-def rows(data: bytes, size: int, *, allocated: bool = True) -> Rows:
+def split_entries(data: bytes, size: int, *, allocated: bool = True) -> RawEntries:
     """Divide an index file into entries of `size` bytes.
 
     With `allocated`, entries of zeros at the end count as not written.
@@ -59,17 +59,17 @@ def rows(data: bytes, size: int, *, allocated: bool = True) -> Rows:
     whole = len(data) // size
     written = -(-len(data[: whole * size].rstrip(b"\0")) // size) if allocated else whole
     parts = tuple(data[at * size : (at + 1) * size] for at in range(written))
-    return Rows(parts, whole - written, len(data) % size)
+    return RawEntries(parts, whole - written, len(data) % size)
 
 
-def odd(found: Rows, size: int) -> Iterator[Finding]:
+def check_extra_bytes(found: RawEntries, size: int) -> Iterator[IndexFinding]:
     """Report bytes after the last whole entry; `sanityCheck` of Kafka's index classes rejects such a file."""
     if found.odd:
         at = (len(found.rows) + found.tail) * size
-        yield Finding(at, f"{found.odd} bytes after the last whole entry; an entry has {size} bytes")
+        yield IndexFinding(at, f"{found.odd} bytes after the last whole entry; an entry has {size} bytes")
 
 
-def holding(segment: Segment, offset: int) -> Head | None:
+def entry_with_offset(segment: SegmentHeaders, offset: int) -> EntryHeader | None:
     """Return the header of the entry that contains `offset`; None if there is none, as after compaction.
 
     The first offset of a v0 or v1 wrapper is not known: all offsets after the entry before it count (§2.2).
@@ -83,6 +83,6 @@ def holding(segment: Segment, offset: int) -> Head | None:
     return head if first <= offset else None
 
 
-def out_of_sight(segment: Segment, offset: int) -> bool:
+def is_past_readable_end(segment: SegmentHeaders, offset: int) -> bool:
     """Return True if `offset` may be after the last entry of the log that could be read."""
     return bool(segment.why) and (not segment.heads or offset > segment.heads[-1].last)

@@ -1,0 +1,30 @@
+"""The end of a message about an unknown name: the known name that was probably meant, if one is close."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Final
+
+CUTOFF: Final = 0.75
+"""The least `difflib` ratio of two names of which one may be a misspelling of the other."""
+
+LONGEST: Final = 256
+"""Characters of an unknown name that are compared: difflib takes quadratic time."""
+
+FEW: Final = 10
+"""Up to so many known names are listed if none is close."""
+
+
+def closest(word: str, names: Iterable[str]) -> str:
+    """Return the known name that is close to `word`; empty if none is."""
+    return next(iter(difflib.get_close_matches(word[:LONGEST], list(names), n=1, cutoff=CUTOFF)), "")
+
+
+def suggestion(word: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Return `did you mean NAME?`; without a close name `otherwise`, or the known names if they are few."""
+    known = list(names)
+    if near := closest(word, known):
+        return f"did you mean {near}?"
+    if otherwise or not known:
+        return otherwise or "there is none"
+    more = f" and {len(known) - FEW} more" if len(known) > FEW else ""
+    return f"known names: {', '.join(known[:FEW])}{more}"

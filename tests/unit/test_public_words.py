@@ -1,0 +1,85 @@
+"""The words of the public interface: verbs, options, schemas and baseline files."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import wireproof
+from wireproof.cases.outcome import Crashed, Exhausted, Faulty
+from wireproof.cli import VERBS, group
+from wireproof.trial.show import short_outcome
+
+FORBIDDEN = re.compile(
+    r"\b(debts?|unsteady|exchange|edition|companion|held to|told apart|mends?|sealed|at odds)\b",
+    re.IGNORECASE,
+)
+PACKAGE = Path(wireproof.__file__).parent
+
+
+def commands() -> Iterator[tuple[str, click.Command, click.Context]]:
+    top = click.Context(group, info_name="wireproof", **group.context_settings)
+    for verb in VERBS:
+        command = group.get_command(top, verb)
+        assert command is not None
+        context = click.Context(command, parent=top, info_name=verb)
+        yield verb, command, context
+        if isinstance(command, click.Group):
+            for name, inner in command.commands.items():
+                yield f"{verb} {name}", inner, click.Context(inner, parent=context, info_name=name)
+
+
+ALL = {name: (command, context) for name, command, context in commands()}
+
+
+@pytest.mark.parametrize("verb", ALL)
+def test_the_help_of_a_verb_uses_the_words_of_the_glossary(verb: str) -> None:
+    command, context = ALL[verb]
+    assert not FORBIDDEN.findall(f"{verb} {VERBS.get(verb, '')} {command.get_help(context)}")
+
+
+@pytest.mark.parametrize("verb", ALL)
+def test_every_option_with_a_default_shows_it_and_every_option_has_a_help_text(verb: str) -> None:
+    command, context = ALL[verb]
+    for option in (one for one in command.params if isinstance(one, click.Option)):
+        record = option.get_help_record(context)
+        assert record is not None
+        assert option.help, option.name
+        silent = option.default in (None, "", (), False) or "UNSET" in repr(option.default)
+        if not (silent or (option.is_flag and not option.secondary_opts)):
+            assert "default: " in record[1], option.name
+
+
+def test_a_run_that_was_stored_has_one_name_in_all_verbs() -> None:
+    names = {
+        param.make_metavar(context).strip("[]….")
+        for verb in ("report", "docs", "history", "verify", "baseline write", "baseline fix")
+        for command, context in [ALL[verb]]
+        for param in command.params
+        if isinstance(param, click.Argument) and param.name != "file"
+    }
+    assert names == {"RUN"}
+
+
+def test_the_schema_of_events_names_the_digest_of_the_event_before_previous() -> None:
+    schema = json.loads((PACKAGE / "schemas" / "events.schema.json").read_text("utf-8"))
+    text = json.dumps(schema)
+    assert '"previous"' in text
+    assert '"before"' not in text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        (Crashed("died with SIGSEGV"), "crashed: SIGSEGV"),
+        (Exhausted("memory", "used 529 MiB; the limit is 512 MiB"), "used 529 MiB; the limit is 512 MiB"),
+        (Exhausted("output"), "used too much output"),
+        (Faulty("invalid answer: no outcome"), "invalid answer: no outcome"),
+        (Faulty("its value is no JSON"), "invalid answer: its value is no JSON"),
+    ],
+)
+def test_an_outcome_is_described_in_plain_words(outcome: Crashed | Exhausted | Faulty, text: str) -> None:
+    assert short_outcome(outcome) == text
