@@ -17,11 +17,11 @@ from wireproof.iggy import (
     frame,
     headers,
     identifier,
-    jsonpoll,
-    jsonsend,
+    json_poll,
+    json_send,
     partitioning,
     poll,
-    pollrequest,
+    poll_request,
     reply,
     send,
 )
@@ -158,14 +158,14 @@ _SEND: Final = (
 
 def _revisions(name: str, codec: Any, **more: Any) -> Iterator[Format]:  # noqa: ANN401 - a module; fields
     """Yield the formats of a codec module that has a table of its revisions."""
-    for revision, row in codec.EDITIONS.items():
+    for revision, row in codec.REVISIONS.items():
         yield Format(
             name, revision, row.value, partial(codec.decode, row), partial(codec.encode, row), **more
         )
 
 
 _IGGY: Final[tuple[Format, ...]] = (
-    *_revisions("iggy.poll-request", pollrequest, delimited=True),
+    *_revisions("iggy.poll-request", poll_request, delimited=True),
     *_revisions("iggy.frame", frame, delimited=True),
     *(
         Format(
@@ -176,7 +176,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(reply.encode, row),
             delimited=row.delimited,
         )
-        for revision, row in reply.EDITIONS.items()
+        for revision, row in reply.REVISIONS.items()
     ),
     *(
         Format(
@@ -187,7 +187,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(identifier.encode, row),
             delimited=True,
         )
-        for revision, row in identifier.EDITIONS.items()
+        for revision, row in identifier.REVISIONS.items()
     ),
     *(
         Format(
@@ -198,13 +198,13 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(partitioning.encode, row),
             delimited=True,
         )
-        for revision, row in partitioning.EDITIONS.items()
+        for revision, row in partitioning.REVISIONS.items()
     ),
     *_revisions("iggy.headers", headers),
     *_revisions("iggy.send", send, capabilities=_SEND),
-    *_revisions("iggy.json.send", jsonsend, capabilities=_SEND),
+    *_revisions("iggy.json.send", json_send, capabilities=_SEND),
     *_revisions("iggy.poll", poll),
-    *_revisions("iggy.json.poll", jsonpoll),
+    *_revisions("iggy.json.poll", json_poll),
     *(
         Format(
             "iggy.log",
@@ -214,7 +214,7 @@ _IGGY: Final[tuple[Format, ...]] = (
             partial(iggy_log.encode, row),
             partial(iggy_log.scan, row),
         )
-        for revision, row in iggy_log.EDITIONS.items()
+        for revision, row in iggy_log.REVISIONS.items()
     ),
 )
 

@@ -70,7 +70,7 @@ class Edition:
 E7 = Edition("0.7", zlib.crc32)
 E8 = Edition("0.8", xxhash.xxh3_64_intdigest)
 E9 = Edition("0.9", xxhash.xxh3_64_intdigest, keyed=True)
-EDITIONS = (E7, E8, E9)
+REVISIONS = (E7, E8, E9)
 
 
 def index(*ends: int, offset: int = 0, timestamp: int = 0) -> bytes:

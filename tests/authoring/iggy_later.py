@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from book import Book
-from iggy_headed import E7, E8, E9, EDITIONS, OT, Edition, ends, index, metadata, send
+from iggy_headed import E7, E8, E9, OT, REVISIONS, Edition, ends, index, metadata, send
 from iggy_keyed import OPAQUE
 from iggy_parts import HELLO, PLACE_VALUE, WORLD, kind_value, name, numeric, tagged, u32, u64
 from iggy_printed import W17, W18, W19, W23, W24
@@ -17,7 +17,7 @@ TWO, ONE = "messages/two", "messages/one"
 
 
 def write(book: Book) -> None:
-    for e in EDITIONS:
+    for e in REVISIONS:
         s = Shelf(book, "iggy.send", e.revision)
         _sent(s, e)
         _place(s, e)

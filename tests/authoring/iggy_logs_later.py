@@ -5,7 +5,7 @@
 from typing import Any
 
 from book import Book
-from iggy_headed import EDITIONS, Edition
+from iggy_headed import REVISIONS, Edition
 from iggy_keyed import OPAQUE
 from iggy_parts import HELLO, KEY1, TS, WORLD, polled40, polled40_value, tlv, u32, u64
 from iggy_printed import W16, W18, W19, W24
@@ -16,7 +16,7 @@ DOC = "iggy.md §7"
 
 def write(book: Book) -> None:
     _retained(Shelf(book, "iggy.log", "0.2.7"))
-    for e in EDITIONS:
+    for e in REVISIONS:
         _headed(Shelf(book, "iggy.log", e.revision), e)
 
 
@@ -96,7 +96,7 @@ def _headed(s: Shelf, e: Edition) -> None:
     flipped[8] ^= 1
     s.no("records/id-flipped", "An id with another bit", a + bytes(flipped), "crc-mismatch", at=len(a), rules=check, why="To 0.6.x the checksum was over the payload only; now it is over all behind it.", **more)
     if not e.keyed:
-        other = EDITIONS[1] if e is EDITIONS[0] else EDITIONS[0]
+        other = REVISIONS[1] if e is REVISIONS[0] else REVISIONS[0]
         s.no("records/other-edition", f"A record of {other.revision}", a + other.polled(1, WORLD), "crc-mismatch", at=len(a), rules=check, why="CRC-32 and XXH3-64 stand in one place, and tell the editions apart.", **more)
     s.ok("records/opaque-headers", "Headers that are no map", e.polled(0, HELLO, OPAQUE), {"messages": [e.polled_value(0, HELLO, kept=OPAQUE)]}, doc=DOC, remarks=("iggy-opaque-headers",), rules=layout, why="The server stores what it cannot read.")
     s.ok("records/empty-payload", "An empty payload", e.polled(0, b""), {"messages": [e.polled_value(0, b"")]}, doc=DOC, rules=layout, why="A record of its header alone.")

@@ -22,7 +22,7 @@ from crc32c import crc32c as in_place
 from google_crc32c import value as crc32c
 
 from wireproof import columnar, formats
-from wireproof.cases.strategies.damaged import written
+from wireproof.cases.strategies.nearly_valid_bytes import written
 from wireproof.columnar import crc_kernels
 from wireproof.formats import FORMATS
 from wireproof.kafka.values import Record, RecordBatch

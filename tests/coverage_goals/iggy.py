@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tests.coverage_goals.state import State, partly, refused, remarked, valued
-from wireproof.iggy.headers import HeaderMap, octets_of
+from wireproof.iggy.headers import HeaderMap, key_bytes
 
 FIXED: Final = ("int8", "int128", "uint64", "float64")
 """Kinds of a fixed width, one of each sort: §2.3."""
@@ -28,7 +28,7 @@ def _headers() -> Iterator[State]:
     yield valued("two", lambda v: len(v.headers) > 1)
     yield from (valued(f"kind {kind}", _of_kind(kind)) for kind in ("raw", "string", *FIXED))
     yield valued(
-        "key of 128 bytes and more", lambda v: any(len(octets_of(key)) > 127 for key, _ in v.headers)
+        "key of 128 bytes and more", lambda v: any(len(key_bytes(key)) > 127 for key, _ in v.headers)
     )
     yield valued("value of 128 bytes and more", lambda v: any(len(one.value) > 127 for _, one in v.headers))
     yield remarked("key twice", "iggy-duplicate-header")

@@ -15,11 +15,11 @@ from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Accepted, Outcome, Refused
 from wireproof.formats import Format
-from wireproof.iggy import headers, jsonform, jsonsend, limits, send
-from wireproof.iggy.headers import Tlv
-from wireproof.iggy.kinds import is_utf8
+from wireproof.iggy import headers, json_common, json_send, limits, send
+from wireproof.iggy.header_kinds import is_utf8
+from wireproof.iggy.headers import TlvLayout
 from wireproof.iggy.limits import Limits
-from wireproof.iggy.message import Sent
+from wireproof.iggy.message import SentMessage
 from wireproof.wire.json_values import Json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -36,12 +36,14 @@ class PatchedIggy(Patched):
 # --- limits: iggy.md, sections 3.1 and 9 ---
 
 
-def _each_read(reader: Reader, messages: Sequence[Sent], start: int, rows: Limits, tlv: Tlv) -> None:
+def _each_read(
+    reader: Reader, messages: Sequence[SentMessage], start: int, rows: Limits, tlv: TlvLayout
+) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_read(reader, one, start, rows, tlv)
 
 
-def _each_written(writer: Writer, messages: Sequence[Sent], rows: Limits, tlv: Tlv) -> None:
+def _each_written(writer: Writer, messages: Sequence[SentMessage], rows: Limits, tlv: TlvLayout) -> None:
     for one in [messages[at : at + 1] for at in range(len(messages))] or [messages]:
         limits.check_written(writer, one, rows, tlv)
 
@@ -52,7 +54,7 @@ class LimitPerMessage(PatchedIggy):
     name = "iggy-limit-per-message"
     patches = tuple(
         (module, name, part)
-        for module in (send, jsonsend)
+        for module in (send, json_send)
         for name, part in (("check_read", _each_read), ("check_written", _each_written))
     )
 
@@ -61,7 +63,7 @@ class Length255Refused(PatchedIggy):
     """Refuses keys and values of 255 bytes, the longest there are."""
 
     name = "iggy-length-255-refused"
-    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, jsonform))
+    patches = tuple((module, "SIZES", range(1, 255)) for module in (headers, json_common))
 
 
 # --- numbers and texts: iggy.md, sections 2.2, 3.3 and 8 ---

@@ -12,11 +12,11 @@ from zlib import crc32
 from tests.mutants.base import ReferenceCodec, walk
 from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
-from wireproof.iggy import headers, identifier, jsonform, jsonpoll, jsonsend, message, partitioning
-from wireproof.iggy.headers import Tlv
-from wireproof.iggy.jsontext import Node
-from wireproof.iggy.layout import Checksum, Layout, Length
-from wireproof.iggy.tagged import Tag, read_value
+from wireproof.iggy import headers, identifier, json_common, json_poll, json_send, message, partitioning
+from wireproof.iggy.headers import TlvLayout
+from wireproof.iggy.json_parser import JsonNode
+from wireproof.iggy.layout import ChecksumField, LengthField, MessageLayout
+from wireproof.iggy.tagged_value import Tag, read_value
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
@@ -81,7 +81,7 @@ class CurrentOffsetFromMessages(ReferenceCodec):
 _read_entry = headers._read_entry  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _entry_to_nul(reader: Reader, tlv: Tlv) -> headers.Entry:
+def _entry_to_nul(reader: Reader, tlv: TlvLayout) -> headers.HeaderEntry:
     key, value = _read_entry(reader, tlv)
     return key.partition(b"\0")[0] if isinstance(key, bytes) else key, value
 
@@ -96,7 +96,9 @@ class KeyToNul(PatchedIggy):
 _write_block = message._write_block  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _write_short(writer: Writer, row: Layout, sent: Any, name: str, length: Length, at: int) -> None:  # noqa: ANN401 - as in `message`
+def _write_short(
+    writer: Writer, row: MessageLayout, sent: Any, name: str, length: LengthField, at: int
+) -> None:  # noqa: ANN401 - as in `message`
     start = writer.pos
     _write_block(writer, row, sent, name, length, at)
     if name == "headers":
@@ -113,17 +115,17 @@ class WritesHeadersLengthShort(PatchedIggy):
 # --- JSON: iggy.md, section 8 ---
 
 
-def _no_null(reader: Reader, node: Node | None, forms: Mapping[str, jsonform.Form]) -> Any:  # noqa: ANN401 - as there
+def _no_null(reader: Reader, node: JsonNode | None, forms: Mapping[str, json_common.HeadersForm]) -> Any:  # noqa: ANN401 - as there
     if node is not None and node.kind == "null":
         raise reader.reject("type-mismatch", "headers", "want object, not null", at=node.start)
-    return jsonform.header_map(reader, node, forms)
+    return json_common.header_map(reader, node, forms)
 
 
 class JsonNullHeadersRefused(PatchedIggy):
     """Refuses headers that are null, as the Rust client of 0.8.0 and 0.9.0 does in later revisions."""
 
     name = "iggy-json-null-headers-refused"
-    patches = ((jsonsend, "header_map", _no_null), (jsonpoll, "header_map", _no_null))
+    patches = ((json_send, "header_map", _no_null), (json_poll, "header_map", _no_null))
 
 
 def _urlsafe(data: bytes) -> str:
@@ -134,7 +136,7 @@ class JsonWritesBase64Urlsafe(PatchedIggy):
     """Writes the base64 of URLs, which has two other letters."""
 
     name = "iggy-json-writes-base64-urlsafe"
-    patches = tuple((module, "base64_of", _urlsafe) for module in (jsonform, jsonsend, jsonpoll))
+    patches = tuple((module, "base64_of", _urlsafe) for module in (json_common, json_send, json_poll))
 
 
 # --- segment files: iggy.md, sections 3.3 and 7 ---
@@ -142,7 +144,7 @@ class JsonWritesBase64Urlsafe(PatchedIggy):
 _check_checksum = message.check_checksum
 
 
-def _check_with_headers(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
+def _check_with_headers(reader: Reader, part: ChecksumField, found: int, data: bytes, start: int) -> None:
     if part.wrong != "reject" or part.over == "rest":
         _check_checksum(reader, part, found, data, start)
         return

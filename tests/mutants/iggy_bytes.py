@@ -22,7 +22,7 @@ from wireproof.adapters.objects import refused
 from wireproof.cases.damage import right
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
-from wireproof.iggy.kinds import BY_CODE
+from wireproof.iggy.header_kinds import KINDS_BY_CODE
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -190,7 +190,7 @@ def _entries(data: bytes) -> Iterator[list[Json]]:
         key, code = data[pos + 4 : key_end], data[key_end : key_end + 1]
         start = key_end + 5
         length = int.from_bytes(data[key_end + 1 : start], "little")
-        kind = BY_CODE[code[0]].name if code and code[0] in BY_CODE else "raw"
+        kind = KINDS_BY_CODE[code[0]].name if code and code[0] in KINDS_BY_CODE else "raw"
         yield [key.hex(), {"kind": kind, "value": data[start : start + length].hex()}]
         pos = start + length
 

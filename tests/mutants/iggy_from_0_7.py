@@ -11,8 +11,8 @@ from tests.mutants.patched import Patched
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
 from wireproof.cases.outcome import Accepted, Outcome, Refused
-from wireproof.iggy import indexed, log, message, poll
-from wireproof.iggy.layout import CRC32, Checksum, Layout
+from wireproof.iggy import log, message, poll, send_index
+from wireproof.iggy.layout import CRC32, ChecksumField, MessageLayout
 from wireproof.wire.json_values import Json
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -235,7 +235,7 @@ class UuidOnWire(IggyMutant):
 _read_message = message.read_message
 
 
-def _headers_first(reader: Reader, row: Layout) -> Any:  # noqa: ANN401 - the row's value class
+def _headers_first(reader: Reader, row: MessageLayout) -> Any:  # noqa: ANN401 - the row's value class
     *rest, last, end = row.parts
     if (last.name, end.name) != ("payload", "headers"):
         return _read_message(reader, row)
@@ -246,7 +246,7 @@ class HeadersBeforePayload(PatchedFrom07):
     """Reads the headers of a message before its payload, as they stand to 0.6.x."""
 
     name = "iggy-headers-before-payload"
-    patches = tuple((module, "read_message", _headers_first) for module in (indexed, log, poll))
+    patches = tuple((module, "read_message", _headers_first) for module in (send_index, log, poll))
 
 
 class WritesStarts(PatchedFrom07):
@@ -267,8 +267,8 @@ class WritesStarts(PatchedFrom07):
 _write_message = message.write_message
 
 
-def _crc32_later(writer: Writer, row: Layout, one: Any) -> None:  # noqa: ANN401 - a message of the row
-    parts = tuple(evolve(part, sum=CRC32) if isinstance(part, Checksum) else part for part in row.parts)
+def _crc32_later(writer: Writer, row: MessageLayout, one: Any) -> None:  # noqa: ANN401 - a message of the row
+    parts = tuple(evolve(part, sum=CRC32) if isinstance(part, ChecksumField) else part for part in row.parts)
     _write_message(writer, evolve(row, parts=parts), one)
 
 

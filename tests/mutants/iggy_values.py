@@ -5,7 +5,7 @@ from typing import Any, Final
 from tests.mutants.base import walk
 from tests.mutants.iggy_helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
-from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
 
 
@@ -32,7 +32,7 @@ class ValuePadded(IggyMutant):
         """Zeros behind what is too short."""
         del request, data
         for held in header_values_of(value):
-            size = BY_NAME[held["kind"]].size
+            size = KINDS_BY_NAME[held["kind"]].size
             if size is not None:
                 held["value"] = held["value"][: 2 * size].ljust(2 * size, "0")
         return value

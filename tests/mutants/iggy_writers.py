@@ -13,7 +13,7 @@ from tests.mutants.base import walk
 from tests.mutants.iggy_helpers import IggyMutant, header_values_of, maps_of, messages_of
 from wireproof.adapters.contract import Request
 from wireproof.cases.outcome import Outcome
-from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
 
 
@@ -27,7 +27,7 @@ class WritesBigEndianNumbers(IggyMutant):
         del request
         value = deepcopy(value)
         for held in header_values_of(value):
-            if BY_NAME[held["kind"]].size:
+            if KINDS_BY_NAME[held["kind"]].size:
                 held["value"] = bytes.fromhex(held["value"])[::-1].hex()
         return value
 
@@ -74,7 +74,7 @@ class WritesAnyHeader(IggyMutant):
         del request
         value = deepcopy(value)
         for held in header_values_of(value):
-            size = BY_NAME[held["kind"]].size if held["kind"] in BY_NAME else None
+            size = KINDS_BY_NAME[held["kind"]].size if held["kind"] in KINDS_BY_NAME else None
             if size is not None and len(held["value"]) != 2 * size:
                 held["kind"] = "raw"
         return value
@@ -104,7 +104,7 @@ class WritesSmallAsRaw(IggyMutant):
         del request
         value = deepcopy(value)
         for held in header_values_of(value):
-            known = BY_NAME.get(held["kind"])
+            known = KINDS_BY_NAME.get(held["kind"])
             if known is not None and known.size == 1:
                 held["kind"] = "raw"
         return value

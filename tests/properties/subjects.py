@@ -6,7 +6,7 @@ import pytest
 from attrs import fields
 
 from wireproof import formats
-from wireproof.cases.strategies.damaged import written
+from wireproof.cases.strategies.nearly_valid_bytes import written
 from wireproof.formats import FORMATS, Decoded, Format
 from wireproof.fuzz.oracles import told
 from wireproof.strategies import nearly_valid, values

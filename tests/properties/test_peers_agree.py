@@ -85,7 +85,7 @@ def reference_reads(row: Format, data: bytes) -> Json:
 
 @RECORD_SETS
 def test_a_client_in_python_reads_what_the_reference_writes(peer: Any) -> None:
-    @given(st.lists(kafka.produced().filter(textual), max_size=3))
+    @given(st.lists(kafka.producer_batches().filter(textual), max_size=3))
     def holds(batches: list[RecordBatch]) -> None:
         log = Log(tuple(batches))
         assert peer_reads(peer, LOG, written(LOG, log)) == seen(peer, LOG, to_json(log))
@@ -95,7 +95,7 @@ def test_a_client_in_python_reads_what_the_reference_writes(peer: Any) -> None:
 
 @RECORD_SETS
 def test_the_reference_reads_what_a_client_in_python_writes(peer: Any) -> None:
-    @given(kafka.produced().filter(textual).map(_begins_at_its_first))
+    @given(kafka.producer_batches().filter(textual).map(_begins_at_its_first))
     def holds(batch: RecordBatch) -> None:
         read = reference_reads(V2, peer_writes(peer, V2, to_json(batch)))
         assert free_of_codec(seen(peer, V2, read)) == free_of_codec(seen(peer, V2, to_json(batch)))
@@ -113,7 +113,7 @@ def _begins_at_its_first(batch: RecordBatch) -> RecordBatch:
     first = evolve(batch, records=(evolve(batch.records[0], timestamp_delta=0), *batch.records[1:]))
     latest = max(record.timestamp_delta for record in first.records)
     first = evolve(first, max_timestamp=first.base_timestamp + latest)
-    return evolve(first, records=tuple(kafka.computed(first, record) for record in first.records))
+    return evolve(first, records=tuple(kafka.with_computed_fields(first, record) for record in first.records))
 
 
 def _in_seconds(batch: RecordBatch) -> RecordBatch:
@@ -123,7 +123,7 @@ def _in_seconds(batch: RecordBatch) -> RecordBatch:
 
 @pytest.mark.parametrize("way", ["reads", "writes"])
 def test_kio_and_the_reference_agree_on_batches_without_a_codec(way: str) -> None:
-    @given(kafka.produced(codecs=(0,)).filter(textual).map(_in_seconds).filter(whole_seconds))
+    @given(kafka.producer_batches(codecs=(0,)).filter(textual).map(_in_seconds).filter(whole_seconds))
     def holds(batch: RecordBatch) -> None:
         tree = to_json(batch)
         if way == "reads":

@@ -14,7 +14,7 @@ from steps import growth
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample
 from wireproof.formats import FORMATS
-from wireproof.iggy import jsontext
+from wireproof.iggy import json_parser
 from wireproof.wire.rejection import Rejected
 
 IGGY = [name for name in FORMATS if name.startswith("iggy.")]
@@ -120,7 +120,7 @@ def test_the_work_for_hostile_json_grows_with_its_length_and_no_faster(name: str
 
 def test_no_token_of_json_is_matched_a_second_time() -> None:
     """A repetition that gives bytes back may try them again in as many ways as there are; one byte may."""
-    assert not list(_given_back(parsed(jsontext._TOKEN.pattern, jsontext._TOKEN.flags)))
+    assert not list(_given_back(parsed(json_parser._TOKEN.pattern, json_parser._TOKEN.flags)))
     assert list(_given_back(parsed(b"(?:a|b)*c")))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from iggy_bytes import WORKED, decode
 
+from wireproof.iggy.header_kinds import HEADER_KINDS, HeaderValue
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.kinds import KINDS, HeaderValue
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.wire.rejection import Rejected
 
@@ -19,7 +19,7 @@ W3: dict[str, Any] = {
 }  # fmt: skip
 """Kind to value, as the table of W3 has them."""
 
-ACCESSORS = {kind.name: f"as_{'str' if kind.name == 'string' else kind.name}" for kind in KINDS}
+ACCESSORS = {kind.name: f"as_{'str' if kind.name == 'string' else kind.name}" for kind in HEADER_KINDS}
 
 
 def _w3() -> dict[str, HeaderValue]:
@@ -44,7 +44,7 @@ def test_an_accessor_refuses_every_other_kind(kind: str) -> None:
         assert caught.value.cls == "type-mismatch"
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.size])
+@pytest.mark.parametrize("kind", [kind.name for kind in HEADER_KINDS if kind.size])
 def test_an_accessor_refuses_the_wrong_size(kind: Any) -> None:
     for size in ({1, 2, 3, 4, 8, 16, 17}) - {kind_size(kind)}:
         with pytest.raises(Rejected) as caught:
@@ -53,7 +53,7 @@ def test_an_accessor_refuses_the_wrong_size(kind: Any) -> None:
 
 
 def kind_size(name: str) -> int | None:
-    return next(kind.size for kind in KINDS if kind.name == name)
+    return next(kind.size for kind in HEADER_KINDS if kind.name == name)
 
 
 @pytest.mark.parametrize(

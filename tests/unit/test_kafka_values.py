@@ -122,7 +122,7 @@ def test_a_value_that_is_written_reads_as_itself(name: str) -> None:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-@given(strategies.produced())
+@given(strategies.producer_batches())
 def test_what_a_producer_writes_may_be_produced(value: object) -> None:
     data = formats.encode(V2, to_json(value))
     assert accepted(V2, data, profile="produce").value == value

@@ -14,8 +14,8 @@ from wireproof.cases.mutate.parsed import Element, Parsed, parsed
 from wireproof.cases.mutate.sites import sites
 from wireproof.cases.mutate.valued import another
 from wireproof.formats import FORMATS
-from wireproof.iggy.frame import Eviction, Reply, Request
-from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.frame import EvictionHeader, ReplyHeader, RequestHeader
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.rejection import Rejected
 
 SENDS = ("iggy.send/0.7", "iggy.send/0.9", "iggy.send/0.11", "iggy.poll/0.9", "iggy.poll/0.11")
@@ -61,7 +61,7 @@ def test_each_alternative_is_the_fullest_once() -> None:
     frames = [
         formats.decode(FORMATS["iggy.frame/0.11"], data).value for data in samples(FORMATS["iggy.frame/0.11"])
     ]
-    assert [type(frame.header) for frame in frames] == [Request, Reply, Eviction]
+    assert [type(frame.header) for frame in frames] == [RequestHeader, ReplyHeader, EvictionHeader]
     sends = [
         formats.decode(FORMATS["iggy.send/0.9"], data).value for data in samples(FORMATS["iggy.send/0.9"])
     ]
@@ -71,7 +71,7 @@ def test_each_alternative_is_the_fullest_once() -> None:
 @pytest.mark.parametrize(
     ("name", "part", "kinds"),
     [
-        ("iggy.frame/0.11", "header", {Request, Reply, Eviction}),
+        ("iggy.frame/0.11", "header", {RequestHeader, ReplyHeader, EvictionHeader}),
         ("iggy.send/0.9", "headers", {tuple, bytes}),
     ],
 )
@@ -94,4 +94,4 @@ def test_a_number_of_a_text_mostly_becomes_another_number() -> None:
     counts = [text["count"] for text in texts if isinstance(text, dict) and text.get("count", 0) != 0]
     assert sum(type(count) is int and count > 0 for count in counts) > len(counts) * 2 / 3
     kinds = [text["kind"] for text in texts if isinstance(text, dict) and text.get("kind", "raw") != "raw"]
-    assert sum(isinstance(kind, str) and kind in BY_NAME for kind in kinds) > len(kinds) * 2 / 3
+    assert sum(isinstance(kind, str) and kind in KINDS_BY_NAME for kind in kinds) > len(kinds) * 2 / 3

@@ -171,7 +171,7 @@ def test_hypothesis_missing_is_an_error_of_one_line(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn.pool.cache_clear()
-    monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.samples", None)
+    monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.seeded_samples", None)
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
     assert done.code == 2

@@ -21,7 +21,7 @@ from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected
 
 if TYPE_CHECKING:
-    from wireproof.cases.strategies.samples import Sample
+    from wireproof.cases.strategies.seeded_samples import PropertySample
 
 LARGEST: Final = 1 << 14
 """Maximum bytes of an edited example."""
@@ -42,13 +42,13 @@ class Example:
     options: Options
 
 
-def examples(row: Format, op: Op, sample: "Sample") -> Iterator[Example]:
+def examples(row: Format, op: Op, sample: "PropertySample") -> Iterator[Example]:
     """Yield the inputs of one op for a sample; fewer than ten."""
     rng = Random(sample.seed)  # noqa: S311 - examples, not secrets
     return _ASK[op](row, sample, rng)
 
 
-def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+def _decodes(row: Format, sample: "PropertySample", rng: Random) -> Iterator[Example]:
     options = evolve(sample.options, resync=DEFAULT_OPTIONS.resync)
     produced = evolve(options, profile=DEFAULT_OPTIONS.profile)
     data = sample.data
@@ -61,7 +61,7 @@ def _decodes(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
     yield Example("joined", Data(data + rng.choice((data, sample.damaged, b"\0", b"\xff" * 7))), produced)
 
 
-def _encodes(_row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+def _encodes(_row: Format, sample: "PropertySample", rng: Random) -> Iterator[Example]:
     """Yield the value, and values with edited parts, of which some cannot be encoded."""
     options = evolve(sample.options, profile=DEFAULT_OPTIONS.profile, resync=DEFAULT_OPTIONS.resync)
     yield Example("whole", Value(to_json(sample.value)), options)
@@ -85,7 +85,7 @@ def edited(value: Any, rng: Random) -> Any:  # noqa: ANN401 - a value class
         return value
 
 
-def _scans(row: Format, sample: "Sample", rng: Random) -> Iterator[Example]:
+def _scans(row: Format, sample: "PropertySample", rng: Random) -> Iterator[Example]:
     options, data = sample.options, sample.data
     junk = rng.choice(
         (b"\0", b"\x1e", b"\x1e\x02\x08\x05\x1f", b"\xff" * 9, sample.damaged[: len(data) // 2])
@@ -116,7 +116,7 @@ def _pieces(data: bytes, rng: Random) -> tuple[bytes, ...]:
     return tuple(data[start:end] for start, end in zip((0, *edges), (*edges, len(data)), strict=True))
 
 
-_ASK: Final[dict[Op, Callable[[Format, "Sample", Random], Iterator[Example]]]] = {
+_ASK: Final[dict[Op, Callable[[Format, "PropertySample", Random], Iterator[Example]]]] = {
     "decode": _decodes,
     "encode": _encodes,
     "scan": _scans,

@@ -161,9 +161,9 @@ def _resumed(row: Format, data: bytes, item: Item, options: Options, last: Any) 
             here = data[item.at : item.at + item.length + kafka_resync.LOOKAHEAD]
             return kafka_resync.damaged_length(here, item.length, options)
         case "iggy.log":
-            here = data[item.at : item.at + item.length + iggy_resync.NEXT]
+            here = data[item.at : item.at + item.length + iggy_resync.LOOKAHEAD]
             before = -1 if last is None else iggy_resync.last_offset(last)
-            return iggy_resync.resumed(iggy_log.EDITIONS[row.revision], here, item.length, before)
+            return iggy_resync.damaged_length(iggy_log.REVISIONS[row.revision], here, item.length, before)
     return 0
 
 
@@ -248,6 +248,6 @@ def wanted(row: Format, tail: bytes) -> int:
     if row.name == "kafka.log" and len(tail) > MAGIC_AT:
         return int.from_bytes(tail[8:12], "big", signed=True) + 12
     if row.name == "iggy.log":
-        size, known = iggy_log.EDITIONS[row.revision].record.extent(tail)
+        size, known = iggy_log.REVISIONS[row.revision].record.extent(tail)
         return size if known else 0
     return 0

@@ -129,9 +129,9 @@ def _bytes(source: _CaseSource, rng: Random, name: str) -> bytes:
 
 def _generated(fmt: Format, name: str) -> bytes:
     """Return what a strategy generates: valid bytes, or as often bytes with one wrong field."""
-    from wireproof.cases.strategies.samples import drawer  # noqa: PLC0415 - Hypothesis is an extra
+    from wireproof.cases.strategies.seeded_samples import sample_drawer  # noqa: PLC0415 - Hypothesis is an extra
 
-    found = drawer(fmt)(f"{fmt.joined} {name}")
+    found = sample_drawer(fmt)(f"{fmt.joined} {name}")
     if not found:
         return sample(fmt)
     return found[0].damaged if found[0].seed & 1 else found[0].data

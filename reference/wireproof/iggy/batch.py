@@ -3,7 +3,7 @@
 A batch has a header of 256 bytes and then one frame for each message: 48 bytes of fields, the payload, the
 headers. The header has the base offset and the base timestamps; the frames have deltas to them. The checksum
 of a batch covers the fields of its header and the checksums of its frames. A batch is used in sends, polls
-and segment files; `Rules` describes how these uses differ.
+and segment files; `BatchRules` describes how these uses differ.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,18 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from wireproof.iggy.headers import WIRE_10
-from wireproof.iggy.kinds import HeaderValue
-from wireproof.iggy.layout import XXH3, Answer, Block, Checksum, Fixed, Layout, Length, Zero
+from wireproof.iggy.header_kinds import HeaderValue
+from wireproof.iggy.headers import TLV_WIRE_10
+from wireproof.iggy.layout import (
+    XXH3,
+    Block,
+    ChecksumField,
+    FixedField,
+    LengthField,
+    MessageLayout,
+    Treatment,
+    ZeroField,
+)
 from wireproof.iggy.message import read_message, write_message
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE, iggy_batch_checksum
 from wireproof.wire.reader import Reader
@@ -21,7 +30,7 @@ from wireproof.wire.writer import MASK64, Writer
 
 
 @frozen(kw_only=True)
-class Framed:
+class BatchMessage:
     """A message inside a batch. The last three fields are computed from its deltas and the batch header."""
 
     checksum: int = field(default=0)
@@ -36,7 +45,7 @@ class Framed:
 
 
 @frozen(kw_only=True)
-class Head:
+class BatchHeader:
     """The header of a batch, for values that hold the messages of all batches in one list."""
 
     partition_id: int
@@ -56,29 +65,29 @@ class Batch:
     base_timestamp: int
     origin_timestamp: int
     batch_checksum: int = field(default=0)
-    messages: tuple[Framed, ...]
+    messages: tuple[BatchMessage, ...]
 
 
-def _frame(wrong: Answer, empty: Answer, *, filled: bool = False) -> Layout:
-    deltas = (Fixed("offset_delta", "uint32le"), Fixed("timestamp_delta", "uint32le"))
+def _frame(wrong: Treatment, empty: Treatment, *, filled: bool = False) -> MessageLayout:
+    deltas = (FixedField("offset_delta", "uint32le"), FixedField("timestamp_delta", "uint32le"))
     lengths = (
-        Length("user_headers_length", "uint32le", "headers"),
-        Length("payload_length", "uint32le", "payload"),
+        LengthField("user_headers_length", "uint32le", "headers"),
+        LengthField("payload_length", "uint32le", "payload"),
     )
     parts = (
-        Checksum("checksum", "uint64le", wrong, XXH3, over="rest"),
-        Fixed("id", "uint128le"),
+        ChecksumField("checksum", "uint64le", wrong, XXH3, over="rest"),
+        FixedField("id", "uint128le"),
         *deltas,
         *lengths,
-        Zero("reserved", "uint64le", "reject"),
+        ZeroField("reserved", "uint64le", "reject"),
         Block("payload"),
         Block("headers"),
     )
-    return Layout(parts, Framed, empty, WIRE_10, filled=filled, kept=True, sealed=True)
+    return MessageLayout(parts, BatchMessage, empty, TLV_WIRE_10, filled=filled, kept=True, sealed=True)
 
 
 @frozen
-class Rules:
+class BatchRules:
     """The rules for one use of a batch.
 
     Attributes:
@@ -87,19 +96,19 @@ class Rules:
         unset: how to treat a field that the producer should leave at 0 and did not.
     """
 
-    frame: Layout
-    wrong: Answer
-    unset: Answer
+    frame: MessageLayout
+    wrong: Treatment
+    unset: Treatment
 
 
-SENT: Final = Rules(_frame("reject", "remark", filled=True), "reject", "remark")
+SEND_RULES: Final = BatchRules(_frame("reject", "remark", filled=True), "reject", "remark")
 """For a send: the server verifies everything, and sets the partition, base offset and base timestamp."""
-POLLED: Final = Rules(_frame("remark", "take"), "remark", "take")
+POLL_RULES: Final = BatchRules(_frame("remark", "take"), "remark", "take")
 """For a poll response: no client compares a checksum or a count (section 6)."""
-STORED: Final = Rules(_frame("reject", "take"), "reject", "take")
+SEGMENT_RULES: Final = BatchRules(_frame("reject", "take"), "reject", "take")
 """For a segment file."""
 
-SET: Final = ("partition_id", "base_offset", "base_timestamp")
+SERVER_FIELDS: Final = ("partition_id", "base_offset", "base_timestamp")
 """The fields that a producer leaves at 0 and the server sets."""
 
 LENGTH_AT: Final = 32
@@ -107,7 +116,7 @@ LENGTH_AT: Final = 32
 
 
 @frozen
-class Read:
+class ParsedHeader:
     """A batch header that was read: its position and its fields."""
 
     at: int
@@ -127,10 +136,10 @@ class Read:
         return self.at + 48
 
 
-def read_head(reader: Reader, rules: Rules) -> Read:
+def read_header(reader: Reader, rules: BatchRules) -> ParsedHeader:
     """Read the batch header, the 256 bytes before the frames."""
     at, fields = reader.pos, dict[str, int]()
-    for name in SET:
+    for name in SERVER_FIELDS:
         start = reader.pos
         fields[name] = reader.uint64le(name)
         if rules.unset == "remark" and fields[name]:
@@ -145,13 +154,13 @@ def read_head(reader: Reader, rules: Rules) -> Read:
     if any(reader.take("reserved", IGGY_BATCH_HEADER_SIZE - (start - at))):
         detail = "InvalidReservedField"
         raise reader.reject("reserved-nonzero", "reserved", "not 0", at=start, detail=detail)
-    return Read(at, fields, length, checksum, count)
+    return ParsedHeader(at, fields, length, checksum, count)
 
 
-def read_frames(reader: Reader, head: Read, rules: Rules, first: int = 0) -> list[Framed]:
+def read_frames(reader: Reader, head: ParsedHeader, rules: BatchRules, first: int = 0) -> list[BatchMessage]:
     """Read the frames of a batch. In the trace they are numbered from `first` on."""
     window = reader.window("messages", head.length - IGGY_BATCH_HEADER_SIZE)
-    messages: list[Framed] = []
+    messages: list[BatchMessage] = []
     while window.left:
         start = window.pos
         window.enter("messages", first + len(messages))
@@ -163,7 +172,7 @@ def read_frames(reader: Reader, head: Read, rules: Rules, first: int = 0) -> lis
     return messages
 
 
-def _check_sent(reader: Reader, message: Framed, index: int, start: int) -> None:
+def _check_sent(reader: Reader, message: BatchMessage, index: int, start: int) -> None:
     """Remark an id of 0 or an unexpected offset delta: sections 2.5 and 6.
 
     A producer numbers its messages and generates their ids; the server checks neither.
@@ -174,7 +183,7 @@ def _check_sent(reader: Reader, message: Framed, index: int, start: int) -> None
         reader.remark("iggy-offset-delta", "offset_delta", at=start + 24)
 
 
-def _with_position(head: Read, message: Framed) -> Framed:
+def _with_position(head: ParsedHeader, message: BatchMessage) -> BatchMessage:
     """Return the message with its offset and timestamps; `timestamp` is the same in the whole batch."""
     return evolve(
         message,
@@ -184,7 +193,9 @@ def _with_position(head: Read, message: Framed) -> Framed:
     )
 
 
-def check(reader: Reader, name: str, head: Read, frame_count: int, rules: Rules) -> None:
+def check_count_and_checksum(
+    reader: Reader, name: str, head: ParsedHeader, frame_count: int, rules: BatchRules
+) -> None:
     """Check the count and the checksum of the batch `name`, which ends here: sections 6 and 11.1, R9.
 
     Args:
@@ -215,10 +226,10 @@ def check(reader: Reader, name: str, head: Read, frame_count: int, rules: Rules)
         reader.remark("iggy-batch-checksum", f"{prefix}batch_checksum", at=head.checksum_at)
 
 
-def write_head(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 - a Head or a Batch
+def write_header(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 - a Head or a Batch
     """Write the batch header with length and checksum at 0, and return its position."""
     at = writer.pos
-    for name in (*SET, "origin_timestamp"):
+    for name in (*SERVER_FIELDS, "origin_timestamp"):
         writer.uint64le(name, getattr(value, name))
     writer.uint64le("batch_length", 0)
     writer.uint64le("batch_checksum", 0)
@@ -227,7 +238,7 @@ def write_head(writer: Writer, value: Any, count: int) -> int:  # noqa: ANN401 -
     return at
 
 
-def write_frames(writer: Writer, messages: Sequence[Framed], rules: Rules, first: int = 0) -> None:
+def write_frames(writer: Writer, messages: Sequence[BatchMessage], rules: BatchRules, first: int = 0) -> None:
     """Write the frames. In the trace they are numbered from `first` on."""
     for index, message in enumerate(messages, first):
         writer.enter("messages", index)
@@ -235,7 +246,7 @@ def write_frames(writer: Writer, messages: Sequence[Framed], rules: Rules, first
         writer.leave()
 
 
-def seal(writer: Writer, name: str, at: int) -> None:
+def write_length_and_checksum(writer: Writer, name: str, at: int) -> None:
     """Write the length and the checksum of the batch `name`, which begins at `at` and ends here."""
     prefix = f"{name}." if name else ""
     writer.patch(f"{prefix}batch_length", "uint64le", at + LENGTH_AT, writer.pos - at)

@@ -10,25 +10,25 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from wireproof.iggy.layout import Fixed
+from wireproof.iggy.layout import FixedField
 from wireproof.iggy.message import read_fixed, write_fixed
 from wireproof.wire.checksums import xxh3_64
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-LEAST: Final = 4
+SMALLEST_LENGTH: Final = 4
 """The smallest length of a classic frame, in bytes: the code without a body."""
 
-HEADER: Final = 256
+HEADER_SIZE: Final = 256
 """The size of a VSR header, in bytes."""
 
-MOST: Final = 64 * 1024**2
+LARGEST_FRAME: Final = 64 * 1024**2
 """The largest size of a VSR frame, in bytes."""
 
 
 @frozen(kw_only=True)
-class Frame30:
+class ClassicFrame:
     """A request in the classic framing."""
 
     code: int
@@ -36,7 +36,7 @@ class Frame30:
 
 
 @frozen(kw_only=True)
-class Request:
+class RequestHeader:
     """The header of a request, command 5. `code` is set by commands that are not replicated (operation 2)."""
 
     client: int
@@ -50,7 +50,7 @@ class Request:
 
 
 @frozen(kw_only=True)
-class Reply:
+class ReplyHeader:
     """The header of a reply, command 8."""
 
     request_checksum: int
@@ -65,7 +65,7 @@ class Reply:
 
 
 @frozen(kw_only=True)
-class Eviction:
+class EvictionHeader:
     """The header of an eviction, command 13: the server drops the client."""
 
     client: int
@@ -75,10 +75,10 @@ class Eviction:
 
 
 @frozen(kw_only=True)
-class Frame110:
+class VsrFrame:
     """A frame in the VSR framing."""
 
-    header: Request | Reply | Eviction
+    header: RequestHeader | ReplyHeader | EvictionHeader
     body: bytes
 
 
@@ -91,61 +91,61 @@ class Gap:
 
 
 @frozen
-class Sum:
+class BodyChecksum:
     """The lower half of `request_checksum`, a checksum over the body."""
 
     name: str
     kind: str = "uint64le"
 
 
-Part: TypeAlias = Fixed | Gap | Sum
+HeaderPart: TypeAlias = FixedField | Gap | BodyChecksum
 
 
-def _wide(*names: str) -> tuple[Fixed, ...]:
-    return tuple(Fixed(name, "uint64le") for name in names)
+def _wide(*names: str) -> tuple[FixedField, ...]:
+    return tuple(FixedField(name, "uint64le") for name in names)
 
 
-_CLIENT: Final = Fixed("client", "uint128le")
-_OPERATION: Final = Fixed("operation", "uint8")
+_CLIENT: Final = FixedField("client", "uint128le")
+_OPERATION: Final = FixedField("operation", "uint8")
 
-_REQUEST: Final[tuple[Part, ...]] = (
-    _CLIENT, Sum("request_checksum"), Gap("request_checksum_high", 8),
+_REQUEST: Final[tuple[HeaderPart, ...]] = (
+    _CLIENT, BodyChecksum("request_checksum"), Gap("request_checksum_high", 8),
     *_wide("timestamp", "request"), _OPERATION, Gap("padding", 7),
-    *_wide("session"), Fixed("user_id", "uint32le"), Fixed("code", "uint32le"), Gap("reserved", 56),
+    *_wide("session"), FixedField("user_id", "uint32le"), FixedField("code", "uint32le"), Gap("reserved", 56),
 )  # fmt: skip
-_REPLY: Final[tuple[Part, ...]] = (
-    Fixed("request_checksum", "uint128le"), Fixed("context", "uint128le"), _CLIENT,
+_REPLY: Final[tuple[HeaderPart, ...]] = (
+    FixedField("request_checksum", "uint128le"), FixedField("context", "uint128le"), _CLIENT,
     *_wide("op", "commit", "timestamp", "request"), _OPERATION, Gap("padding", 7),
-    Fixed("status", "uint32le"), Gap("reserved", 36),
+    FixedField("status", "uint32le"), Gap("reserved", 36),
 )  # fmt: skip
-_EVICTION: Final[tuple[Part, ...]] = (
+_EVICTION: Final[tuple[HeaderPart, ...]] = (
     _CLIENT,
-    Fixed("server_protocol_version", "uint32le"), Fixed("server_protocol_version_min", "uint32le"),
-    Gap("reserved", 103), Fixed("reason", "uint8"),
+    FixedField("server_protocol_version", "uint32le"), FixedField("server_protocol_version_min", "uint32le"),
+    Gap("reserved", 103), FixedField("reason", "uint8"),
 )  # fmt: skip
 
 
 @frozen
-class Command:
+class HeaderLayout:
     """The class of a header and its fields, from byte 128 on."""
 
     value: type[Any]
-    parts: tuple[Part, ...]
+    parts: tuple[HeaderPart, ...]
 
 
-COMMANDS: Final[Mapping[int, Command]] = {
-    5: Command(Request, _REQUEST),
-    8: Command(Reply, _REPLY),
-    13: Command(Eviction, _EVICTION),
+HEADERS_BY_COMMAND: Final[Mapping[int, HeaderLayout]] = {
+    5: HeaderLayout(RequestHeader, _REQUEST),
+    8: HeaderLayout(ReplyHeader, _REPLY),
+    13: HeaderLayout(EvictionHeader, _EVICTION),
 }
 """Command number to header: iggy.md, section 2.1, from core/binary_protocol/src/consensus/header.rs."""
 
-UNSUMMED: Final = (2, 160)
+OPERATIONS_WITHOUT_CHECKSUM: Final = (2, 160)
 """Operations whose `request_checksum` is 0: commands that are not replicated, and SendMessages."""
 
 
 @frozen
-class Edition:
+class FrameRevision:
     """A revision of the frame: its read function, its write function and the class of its value."""
 
     read: Callable[[Reader], Any]
@@ -153,48 +153,48 @@ class Edition:
     value: type[Any]
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: FrameRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read one frame. Bytes after it are left unread."""
     return revision.read(reader)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: FrameRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one frame."""
     revision.write(writer, value)
 
 
-def _read_classic(reader: Reader) -> Frame30:
+def _read_classic(reader: Reader) -> ClassicFrame:
     at, length = reader.pos, reader.uint32le("length")
     reader.cover("length", "length", reader.pos, reader.pos + length)
-    if length < LEAST:
+    if length < SMALLEST_LENGTH:
         raise reader.reject("bad-length", "length", f"{length}", at=at, detail="InvalidCommand")
-    return Frame30(code=reader.uint32le("code"), body=reader.take("body", length - LEAST))
+    return ClassicFrame(code=reader.uint32le("code"), body=reader.take("body", length - SMALLEST_LENGTH))
 
 
-def _write_classic(writer: Writer, value: Frame30) -> None:
-    writer.uint32le("length", LEAST + len(value.body))
+def _write_classic(writer: Writer, value: ClassicFrame) -> None:
+    writer.uint32le("length", SMALLEST_LENGTH + len(value.body))
     writer.uint32le("code", value.code)
     writer.put("body", value.body)
 
 
-def _read_vsr(reader: Reader) -> Frame110:
+def _read_vsr(reader: Reader) -> VsrFrame:
     start = reader.pos
     _read_gap(reader, Gap("checksums", 48))
     at, size = reader.pos, reader.uint32le("size")
     reader.cover("size", "length", start, start + size)
-    if size < HEADER:
+    if size < HEADER_SIZE:
         raise reader.reject("bad-length", "size", f"{size}", at=at)
-    if size > MOST:
-        raise reader.reject("limit-exceeded", "size", f"{size} bytes, {MOST} allowed", at=at)
+    if size > LARGEST_FRAME:
+        raise reader.reject("limit-exceeded", "size", f"{size} bytes, {LARGEST_FRAME} allowed", at=at)
     _read_gap(reader, Gap("view", 8))
     code = reader.uint8("command")
-    if code not in COMMANDS:
+    if code not in HEADERS_BY_COMMAND:
         raise reader.reject("bad-kind", "command", f"{code}", at=reader.pos - 1)
     _read_gap(reader, Gap("replica", 67))
-    return _read_command(reader, COMMANDS[code], size - HEADER)
+    return _read_command(reader, HEADERS_BY_COMMAND[code], size - HEADER_SIZE)
 
 
-def _read_command(reader: Reader, command: Command, length: int) -> Frame110:
+def _read_command(reader: Reader, command: HeaderLayout, length: int) -> VsrFrame:
     reader.enter("header")
     starts: dict[str, int] = {}
     values: dict[str, Any] = {}
@@ -203,15 +203,15 @@ def _read_command(reader: Reader, command: Command, length: int) -> Frame110:
         match part:
             case Gap():
                 _read_gap(reader, part)
-            case Sum(name, kind):
+            case BodyChecksum(name, kind):
                 values[name] = getattr(reader, kind)(name)
-            case Fixed(name):
+            case FixedField(name):
                 values[name] = read_fixed(reader, part)
     reader.leave()
     body = reader.take("body", length)
-    if command.value is Request and values["request_checksum"] != _sum(values["operation"], body):
+    if command.value is RequestHeader and values["request_checksum"] != _sum(values["operation"], body):
         reader.remark("iggy-request-checksum", "header.request_checksum", at=starts["request_checksum"])
-    return Frame110(header=command.value(**values), body=body)
+    return VsrFrame(header=command.value(**values), body=body)
 
 
 def _read_gap(reader: Reader, gap: Gap) -> None:
@@ -222,34 +222,34 @@ def _read_gap(reader: Reader, gap: Gap) -> None:
 
 def _sum(operation: int, body: bytes) -> int:
     """Return the request checksum: over the body if the operation is replicated, else 0 (section 2.1)."""
-    return 0 if operation in UNSUMMED else xxh3_64(body)
+    return 0 if operation in OPERATIONS_WITHOUT_CHECKSUM else xxh3_64(body)
 
 
-def _write_vsr(writer: Writer, value: Frame110) -> None:
-    code = next(code for code, command in COMMANDS.items() if command.value is type(value.header))
-    size = HEADER + len(value.body)
-    if size > MOST:
-        raise writer.invalid("body", f"{size} bytes with the header, {MOST} allowed")
+def _write_vsr(writer: Writer, value: VsrFrame) -> None:
+    code = next(code for code, command in HEADERS_BY_COMMAND.items() if command.value is type(value.header))
+    size = HEADER_SIZE + len(value.body)
+    if size > LARGEST_FRAME:
+        raise writer.invalid("body", f"{size} bytes with the header, {LARGEST_FRAME} allowed")
     writer.put("checksums", bytes(48))
     writer.uint32le("size", size)
     writer.put("view", bytes(8))
     writer.uint8("command", code)
     writer.put("replica", bytes(67))
     writer.enter("header")
-    for part in COMMANDS[code].parts:
+    for part in HEADERS_BY_COMMAND[code].parts:
         match part:
             case Gap(name, width):
                 writer.put(name, bytes(width))
-            case Sum(name, kind):
+            case BodyChecksum(name, kind):
                 getattr(writer, kind)(name, _sum(getattr(value.header, "operation", 0), value.body))
-            case Fixed(name):
+            case FixedField(name):
                 write_fixed(writer, part, getattr(value.header, name))
     writer.leave()
     writer.put("body", value.body)
 
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(_read_classic, _write_classic, Frame30),
-    "0.11": Edition(_read_vsr, _write_vsr, Frame110),
+REVISIONS: Final[dict[str, FrameRevision]] = {
+    "0.0.30": FrameRevision(_read_classic, _write_classic, ClassicFrame),
+    "0.11": FrameRevision(_read_vsr, _write_vsr, VsrFrame),
 }
 """Revision to its row: classic and VSR."""

@@ -12,24 +12,32 @@ from typing import Any, Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from wireproof.iggy.kinds import BY_CODE, BY_NAME, SIZE, SIZES, HeaderValue, KindName, is_utf8
+from wireproof.iggy.header_kinds import (
+    KINDS_BY_CODE,
+    KINDS_BY_NAME,
+    SIZES,
+    WRONG_SIZE,
+    HeaderKindName,
+    HeaderValue,
+    is_utf8,
+)
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.writer import Writer
 
-Key: TypeAlias = bytes | HeaderValue
+HeaderKey: TypeAlias = bytes | HeaderValue
 """The key of an entry: UTF-8 in TLV v1, a kind and its bytes in TLV v2."""
 
-Entry: TypeAlias = tuple[Any, HeaderValue]
-HeaderMap: TypeAlias = tuple[Entry, ...]
+HeaderEntry: TypeAlias = tuple[Any, HeaderValue]
+HeaderMap: TypeAlias = tuple[HeaderEntry, ...]
 
 FIELD: Final = "headers"
 
 
 @frozen
-class Tlv:
+class TlvLayout:
     """The layout of header entries, and the checks that readers make.
 
     Attributes:
@@ -51,79 +59,79 @@ class Tlv:
         if isinstance(headers, bytes):
             return len(headers)
         fixed = 10 if self.keyed else 9
-        return sum(fixed + len(octets_of(key)) + len(value.value) for key, value in headers)
+        return sum(fixed + len(key_bytes(key)) + len(value.value) for key, value in headers)
 
 
-V1: Final = Tlv(keyed=False)
-V2: Final = Tlv(keyed=True, key_detail="InvalidHeaderValue")
-WIRE_10: Final = Tlv(keyed=True, ordered=True, kind_detail="InvalidHeaderKind")
+TLV_V1: Final = TlvLayout(keyed=False)
+TLV_V2: Final = TlvLayout(keyed=True, key_detail="InvalidHeaderValue")
+TLV_WIRE_10: Final = TlvLayout(keyed=True, ordered=True, kind_detail="InvalidHeaderKind")
 """Header blocks that the validator of 0.10.0 accepts inside a message: sections 10.2 and 11.1, R11."""
-DOMAIN_10: Final = evolve(WIRE_10, sized="reject")
+TLV_DOMAIN_10: Final = evolve(TLV_WIRE_10, sized="reject")
 """Header blocks that 0.10.0 converts into a map."""
 
 
 @frozen
-class Headers:
+class HeaderBlock:
     """The value of a header block on its own, up to 0.8.x."""
 
     headers: tuple[tuple[bytes, HeaderValue], ...]
 
 
 @frozen
-class Headers90:
+class HeaderBlock90:
     """The value of a header block on its own, since 0.9.0: a key has a kind, as a value has."""
 
     headers: tuple[tuple[HeaderValue, HeaderValue], ...]
 
 
 @frozen
-class Edition:
+class HeadersRevision:
     """A revision of the header block: the layout of its entries and the class of its value."""
 
-    tlv: Tlv
+    tlv: TlvLayout
     value: type[Any]
 
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(V1, Headers),
-    "0.9": Edition(V2, Headers90),
-    "0.10": Edition(DOMAIN_10, Headers90),
+REVISIONS: Final[dict[str, HeadersRevision]] = {
+    "0.0.30": HeadersRevision(TLV_V1, HeaderBlock),
+    "0.9": HeadersRevision(TLV_V2, HeaderBlock90),
+    "0.10": HeadersRevision(TLV_DOMAIN_10, HeaderBlock90),
 }
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: HeadersRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read entries to the end of the reader's window."""
     return revision.value(read_map(reader, revision.tlv))
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: HeadersRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write the entries, sorted if writers of the revision sort them, else in the order of the value."""
     write_map(writer, value.headers, revision.tlv)
 
 
-def octets_of(key: Key) -> bytes:
+def key_bytes(key: HeaderKey) -> bytes:
     """Return the bytes of a key without its kind."""
     return key.value if isinstance(key, HeaderValue) else key
 
 
-def _sort_key(entry: Entry) -> tuple[int, bytes]:
+def _sort_key(entry: HeaderEntry) -> tuple[int, bytes]:
     """Return the sort key of an entry: the kind code and the bytes of its key (section 2.4)."""
-    key: Key = entry[0]
-    return (BY_NAME[key.kind].code, key.value) if isinstance(key, HeaderValue) else (0, key)
+    key: HeaderKey = entry[0]
+    return (KINDS_BY_NAME[key.kind].code, key.value) if isinstance(key, HeaderValue) else (0, key)
 
 
-def read_map(reader: Reader, tlv: Tlv) -> HeaderMap:
+def read_map(reader: Reader, tlv: TlvLayout) -> HeaderMap:
     """Read the entries that fill the window of `reader`, as a map."""
-    start, entries = reader.pos, list[Entry]()
+    start, entries = reader.pos, list[HeaderEntry]()
     while reader.left:
         reader.enter(FIELD, len(entries))
         entries.append(_read_entry(reader, tlv))
         reader.leave()
-    return as_map(reader, entries, start)
+    return map_of_entries(reader, entries, start)
 
 
-def as_map(reader: Reader, entries: list[Entry], start: int) -> HeaderMap:
+def map_of_entries(reader: Reader, entries: list[HeaderEntry], start: int) -> HeaderMap:
     """Return the entries sorted by key, and remark at `start` a key that occurs twice: iggy.md, section 10.1.
 
     Rust, Java and C# keep the last entry of a key, Go and Node keep both, and C# once raised an exception.
@@ -140,7 +148,7 @@ def as_map(reader: Reader, entries: list[Entry], start: int) -> HeaderMap:
     return ordered
 
 
-def read_or_keep(reader: Reader, tlv: Tlv) -> HeaderMap | bytes:
+def read_map_or_bytes(reader: Reader, tlv: TlvLayout) -> HeaderMap | bytes:
     """Read the map in the window of `reader`, or return its bytes if it is not a map: sections 5 and 10.2.
 
     Since 0.7.0 servers do not read header blocks, and clients deliver a message with an unreadable block
@@ -158,7 +166,7 @@ def read_or_keep(reader: Reader, tlv: Tlv) -> HeaderMap | bytes:
     return read_map(reader, tlv) if reader.tracing or trial.remarks else headers
 
 
-def _read_entry(reader: Reader, tlv: Tlv) -> Entry:
+def _read_entry(reader: Reader, tlv: TlvLayout) -> HeaderEntry:
     key = _read_key(reader, tlv) if tlv.keyed else _read_text(reader)
     kind = _read_kind(reader, "val_kind" if tlv.keyed else "kind", tlv)
     return key, _read_sized(reader, kind, ("val_len", "value"), "InvalidHeaderValue", tlv)
@@ -173,25 +181,27 @@ def _read_text(reader: Reader) -> bytes:
     return key
 
 
-def _read_key(reader: Reader, tlv: Tlv) -> HeaderValue:
+def _read_key(reader: Reader, tlv: TlvLayout) -> HeaderValue:
     """Read a key of TLV v2."""
     kind = _read_kind(reader, "key_kind", tlv)
     return _read_sized(reader, kind, ("key_len", "key"), tlv.key_detail, tlv)
 
 
-def _read_kind(reader: Reader, name: str, tlv: Tlv) -> KindName:
+def _read_kind(reader: Reader, name: str, tlv: TlvLayout) -> HeaderKindName:
     code = reader.uint8(name)
-    if code not in BY_CODE:
+    if code not in KINDS_BY_CODE:
         raise reader.reject("bad-kind", name, f"kind {code}", at=reader.pos - 1, detail=tlv.kind_detail)
-    return BY_CODE[code].name
+    return KINDS_BY_CODE[code].name
 
 
-def _read_sized(reader: Reader, kind: KindName, names: tuple[str, str], detail: str, tlv: Tlv) -> HeaderValue:
+def _read_sized(
+    reader: Reader, kind: HeaderKindName, names: tuple[str, str], detail: str, tlv: TlvLayout
+) -> HeaderValue:
     """Read the length and the bytes of a value, and remark or refuse bytes that its kind does not allow."""
     at = reader.pos
     value = HeaderValue(kind, _read_octets(reader, *names, detail))
     fault = value.fault()
-    if fault == SIZE and tlv.sized == "reject":
+    if fault == WRONG_SIZE and tlv.sized == "reject":
         text = f"{len(value.value)} bytes for {kind}"
         raise reader.reject("bad-length", names[0], text, at=at, detail=detail)
     if fault:  # section 10.3: readers accept the value; the accessor may fail later
@@ -214,22 +224,22 @@ def remark_fault(reader: Reader, value: HeaderValue, at: int) -> None:
         reader.remark(fault, "value", at=at)
 
 
-def write_map(writer: Writer, headers: HeaderMap, tlv: Tlv) -> None:
+def write_map(writer: Writer, headers: HeaderMap, tlv: TlvLayout) -> None:
     """Write the entries one after the other. Every order is a valid encoding of the map (section 2.4)."""
     check_map(writer, headers)
     for index, (key, value) in enumerate(sorted(headers, key=_sort_key) if tlv.ordered else headers):
         writer.enter(FIELD, index)
         if tlv.keyed:
-            writer.uint8("key_kind", BY_NAME[key.kind].code)
-        writer.uint32le("key_len", len(octets_of(key)))
-        writer.put("key", octets_of(key))
-        writer.uint8("val_kind" if tlv.keyed else "kind", BY_NAME[value.kind].code)
+            writer.uint8("key_kind", KINDS_BY_NAME[key.kind].code)
+        writer.uint32le("key_len", len(key_bytes(key)))
+        writer.put("key", key_bytes(key))
+        writer.uint8("val_kind" if tlv.keyed else "kind", KINDS_BY_NAME[value.kind].code)
         writer.uint32le("val_len", len(value.value))
         writer.put("value", value.value)
         writer.leave()
 
 
-def write_kept(writer: Writer, block: bytes, tlv: Tlv) -> None:
+def write_opaque_block(writer: Writer, block: bytes, tlv: TlvLayout) -> None:
     """Write a block unchanged.
 
     Raises:
@@ -245,7 +255,7 @@ def write_kept(writer: Writer, block: bytes, tlv: Tlv) -> None:
 
 def check_map(writer: Writer, headers: HeaderMap) -> None:
     """Refuse duplicate keys, and keys and values that Iggy's constructors refuse: sections 2.3 and 9."""
-    seen: set[Key] = set()
+    seen: set[HeaderKey] = set()
     for index, (key, value) in enumerate(headers):
         writer.enter(FIELD, index)
         _check_key(writer, key)
@@ -257,7 +267,7 @@ def check_map(writer: Writer, headers: HeaderMap) -> None:
         writer.leave()
 
 
-def _check_key(writer: Writer, key: Key) -> None:
+def _check_key(writer: Writer, key: HeaderKey) -> None:
     if isinstance(key, HeaderValue):
         if fault := key.fault():
             raise writer.invalid("key", f"not a {key.kind}: {fault}")

@@ -4,8 +4,8 @@ from typing import Final, Literal, cast
 
 from attrs import frozen
 
-from wireproof.iggy.kinds import is_utf8
-from wireproof.iggy.tagged import Tag, read_tag, read_value, rows, write
+from wireproof.iggy.header_kinds import is_utf8
+from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -13,7 +13,7 @@ from wireproof.wire.writer import Writer
 
 IdentifierKind = Literal["numeric", "string"]
 
-TAGS: Final = rows(Tag(1, "numeric", range(4, 5)), Tag(2, "string", range(1, 256)))
+TAGS: Final = tags_by_code(Tag(1, "numeric", range(4, 5)), Tag(2, "string", range(1, 256)))
 """A numeric identifier is a u32, a string identifier is UTF-8."""
 
 
@@ -38,17 +38,20 @@ class Identifier:
 
 
 @frozen
-class Edition:
+class IdentifierRevision:
     """A revision of the identifier. `zero`: whether 0 is valid; since 0.8.0 the first stream has it."""
 
     zero: bool
 
 
-EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(zero=False), "0.8": Edition(zero=True)}
+REVISIONS: Final[dict[str, IdentifierRevision]] = {
+    "0.0.30": IdentifierRevision(zero=False),
+    "0.8": IdentifierRevision(zero=True),
+}
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Identifier:
+def decode(revision: IdentifierRevision, reader: Reader, _: Options) -> Identifier:
     """Read one identifier. Bytes after it are left unread."""
     tag = read_tag(reader, TAGS)
     value = read_value(reader, tag)
@@ -60,14 +63,14 @@ def decode(revision: Edition, reader: Reader, _: Options) -> Identifier:
     return Identifier(cast("IdentifierKind", tag.name), value)
 
 
-def encode(revision: Edition, writer: Writer, value: Identifier, _: Options) -> None:
+def encode(revision: IdentifierRevision, writer: Writer, value: Identifier, _: Options) -> None:
     """Write one identifier."""
     if fault := _fault(revision, value.kind, value.value):
         raise writer.invalid("value", f"{value.kind}: {fault}")
-    write(writer, TAGS, value.kind, value.value)
+    write_tagged(writer, TAGS, value.kind, value.value)
 
 
-def _fault(revision: Edition, kind: str, value: bytes) -> str | None:
+def _fault(revision: IdentifierRevision, kind: str, value: bytes) -> str | None:
     if kind == "numeric":
         return None if revision.zero or any(value) else "zero"
     return None if is_utf8(value) else "utf8"

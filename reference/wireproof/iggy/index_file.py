@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 
 from attrs import frozen
 
-Meaning = Literal["first", "last", "begin", "end", "time"]
+EntryField = Literal["first", "last", "begin", "end", "time"]
 """The meaning of a number for its record: first or last offset, begin or end position, latest timestamp."""
 
 
@@ -42,28 +42,28 @@ class IndexLayout:
     kind: str
     revisions: tuple[str, ...]
     entry: Struct
-    fields: tuple[Meaning, ...]
+    fields: tuple[EntryField, ...]
     relative: bool = True
     dense: bool = True
 
 
-OLD: Final = ("0.0.30", "0.0.40")
-HEADED: Final = ("0.7", "0.8", "0.9")
+REVISIONS_TO_0_0_40: Final = ("0.0.30", "0.0.40")
+REVISIONS_0_7_TO_0_9: Final = ("0.7", "0.8", "0.9")
 
-LAYOUTS: Final = (
-    IndexLayout(".index", OLD, Struct("<I"), ("begin",)),
-    IndexLayout(".timeindex", OLD, Struct("<Q"), ("time",)),
+INDEX_LAYOUTS: Final = (
+    IndexLayout(".index", REVISIONS_TO_0_0_40, Struct("<I"), ("begin",)),
+    IndexLayout(".timeindex", REVISIONS_TO_0_0_40, Struct("<Q"), ("time",)),
     IndexLayout(".index", ("0.2.7",), Struct("<IIQ"), ("last", "begin", "time"), dense=False),
     IndexLayout(".index", ("0.2.7",), Struct("<II"), ("last", "begin"), dense=False),
     IndexLayout(".timeindex", ("0.2.7",), Struct("<IQ"), ("last", "time"), dense=False),
-    IndexLayout(".index", HEADED, Struct("<IIQ"), ("first", "end", "time")),
+    IndexLayout(".index", REVISIONS_0_7_TO_0_9, Struct("<IIQ"), ("first", "end", "time")),
     IndexLayout(".index", ("0.11",), Struct("<QQQ"), ("first", "time", "begin"), relative=False, dense=False),
 )
 """All layouts. A revision has two layouts of a kind if the servers of that revision changed it."""
 
 
 @frozen
-class Place:
+class RecordPosition:
     """A record of a segment: its first and last offset, its byte range and its latest timestamp."""
 
     first: int
@@ -81,18 +81,18 @@ class IndexEntry:
     values: tuple[int, ...]
 
 
-def entries(layout: IndexLayout, data: bytes) -> tuple[IndexEntry, ...]:
+def read_entries(layout: IndexLayout, data: bytes) -> tuple[IndexEntry, ...]:
     """Return the complete entries of an index. Raise nothing."""
     size = len(data) - len(data) % layout.entry.size
     values = layout.entry.iter_unpack(data[:size])
     return tuple(IndexEntry(index * layout.entry.size, numbers) for index, numbers in enumerate(values))
 
 
-Wrong = tuple[int, str, bool]
+IndexFault = tuple[int, str, bool]
 """A finding in an index: the byte position, a description, and whether it misleads a reader."""
 
 
-def alone(layout: IndexLayout, data: bytes) -> Iterator[Wrong]:
+def check_alone(layout: IndexLayout, data: bytes) -> Iterator[IndexFault]:
     """Check an index without its log: offsets and positions must increase, timestamps must not decrease."""
     if torn := len(data) % layout.entry.size:
         yield (
@@ -100,7 +100,7 @@ def alone(layout: IndexLayout, data: bytes) -> Iterator[Wrong]:
             f"{torn} bytes after the last complete entry of {layout.entry.size} bytes",
             True,
         )
-    indexed = entries(layout, data)
+    indexed = read_entries(layout, data)
     for previous, entry in pairwise(indexed):
         for field, (name, earlier, later) in enumerate(
             zip(layout.fields, previous.values, entry.values, strict=True)
@@ -109,13 +109,13 @@ def alone(layout: IndexLayout, data: bytes) -> Iterator[Wrong]:
                 yield _at(layout, entry, field), f"{_WORDS[name]} {later} does not come after {earlier}", True
 
 
-def against(
-    layout: IndexLayout, data: bytes, base: int, places: tuple[Place, ...], *, sound: bool
-) -> Iterator[Wrong]:
+def check_against_log(
+    layout: IndexLayout, data: bytes, base: int, places: tuple[RecordPosition, ...], *, sound: bool
+) -> Iterator[IndexFault]:
     """Check an index against the records of its log. `sound`: whether `places` has all records of the log."""
-    indexed = entries(layout, data)
+    indexed = read_entries(layout, data)
     by_key = {getattr(place, _key(layout)): place for place in places}
-    rebuilt = layout.revisions == HEADED and _rebuilt(layout, indexed, places)
+    rebuilt = layout.revisions == REVISIONS_0_7_TO_0_9 and _rebuilt(layout, indexed, places)
     for number, entry in enumerate(indexed):
         if layout.dense:
             record = places[number] if number < len(places) else None
@@ -137,8 +137,8 @@ def against(
 
 
 def _compare(
-    layout: IndexLayout, entry: IndexEntry, base: int, record: Place, *, rebuilt: bool
-) -> Iterator[Wrong]:
+    layout: IndexLayout, entry: IndexEntry, base: int, record: RecordPosition, *, rebuilt: bool
+) -> Iterator[IndexFault]:
     for field, name in enumerate(layout.fields):
         expected = getattr(record, "begin" if rebuilt and name == "end" else name)
         if layout.relative and name in ("first", "last"):
@@ -148,7 +148,9 @@ def _compare(
             yield _at(layout, entry, field), text, True
 
 
-def _rebuilt(layout: IndexLayout, entries: tuple[IndexEntry, ...], places: tuple[Place, ...]) -> bool:
+def _rebuilt(
+    layout: IndexLayout, entries: tuple[IndexEntry, ...], places: tuple[RecordPosition, ...]
+) -> bool:
     """Return whether positions are where messages begin, as in an index that server 0.8.0 rebuilt."""
     field = layout.fields.index("end")
     pairs = list(zip(entries, places, strict=False))

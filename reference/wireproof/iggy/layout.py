@@ -9,17 +9,17 @@ from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 
-from wireproof.iggy.headers import V1, Tlv
+from wireproof.iggy.headers import TLV_V1, TlvLayout
 from wireproof.wire.checksums import crc32, xxh3_64
 from wireproof.wire.reader import FIXED_WIDTH
 from wireproof.wire.trace import CoverKind
 
-Answer = Literal["take", "remark", "reject"]
+Treatment = Literal["take", "remark", "reject"]
 """How a reader treats an irregularity: accept it, accept it with a remark, or refuse it."""
 
 
 @frozen
-class Fixed:
+class FixedField:
     """A field of fixed width, read by the primitive `kind`. `names`: the names of its codes, if any."""
 
     name: str
@@ -28,7 +28,7 @@ class Fixed:
 
 
 @frozen
-class Zero:
+class ZeroField:
     """A field that the writer leaves at 0 and that is not part of the value.
 
     Attributes:
@@ -40,27 +40,27 @@ class Zero:
 
     name: str
     kind: str
-    other: Answer
+    other: Treatment
     detail: str = "InvalidReservedField"
 
 
 @frozen
-class Sum:
+class ChecksumAlgorithm:
     """A checksum algorithm: its name in traces, and the function that computes it."""
 
     label: CoverKind
     of: Callable[[bytes], int]
 
 
-CRC32: Final = Sum("crc32", crc32)
+CRC32: Final = ChecksumAlgorithm("crc32", crc32)
 """CRC-32 (ISO-HDLC), zero-extended if the field has 64 bits: sections 3.3 and 5."""
 
-XXH3: Final = Sum("xxh3-64", xxh3_64)
+XXH3: Final = ChecksumAlgorithm("xxh3-64", xxh3_64)
 """XXH3-64 with seed 0, since 0.8.0: sections 5 and 6."""
 
 
 @frozen
-class Checksum:
+class ChecksumField:
     """A checksum, which writers compute.
 
     Attributes:
@@ -74,13 +74,13 @@ class Checksum:
 
     name: str
     kind: str
-    wrong: Answer
-    sum: Sum = CRC32
+    wrong: Treatment
+    sum: ChecksumAlgorithm = CRC32
     over: Literal["payload", "rest"] = "payload"
 
 
 @frozen
-class Length:
+class LengthField:
     """The length of the block `of`, which comes later in the layout."""
 
     name: str
@@ -90,7 +90,7 @@ class Length:
 
 @frozen
 class Block:
-    """The headers or the payload; an earlier `Length` has its size."""
+    """The headers or the payload; an earlier `LengthField` has its size."""
 
     name: str
 
@@ -102,7 +102,7 @@ class Rest:
     name: str
 
 
-Part: TypeAlias = Fixed | Zero | Checksum | Length | Block | Rest
+Part: TypeAlias = FixedField | ZeroField | ChecksumField | LengthField | Block | Rest
 
 WIDTHS: Final[dict[str, int]] = {
     **{name: packing.size for name, packing in FIXED_WIDTH.items()},
@@ -110,12 +110,17 @@ WIDTHS: Final[dict[str, int]] = {
 }
 """The size of each primitive, in bytes."""
 
-STATES: Final[dict[int, str]] = {1: "available", 10: "unavailable", 20: "poisoned", 30: "marked_for_deletion"}
+MESSAGE_STATES: Final[dict[int, str]] = {
+    1: "available",
+    10: "unavailable",
+    20: "poisoned",
+    30: "marked_for_deletion",
+}
 """The states of a message. Other codes are InvalidCommand: iggy.md, section 3.3."""
 
 
 @frozen
-class Layout:
+class MessageLayout:
     """The layout of a message in one revision of a format.
 
     Attributes:
@@ -130,8 +135,8 @@ class Layout:
 
     parts: tuple[Part, ...]
     value: type[Any]
-    empty: Answer
-    tlv: Tlv = V1
+    empty: Treatment
+    tlv: TlvLayout = TLV_V1
     filled: bool = False
     kept: bool = False
     sealed: bool = False
@@ -148,7 +153,7 @@ class Layout:
                     size += lengths[name]
                 case Rest():
                     return size, False
-                case Length(_, kind, of):
+                case LengthField(_, kind, of):
                     size += WIDTHS[kind]
                     if pos + size > len(data):
                         return size, False

@@ -12,23 +12,23 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy import batch, retained
+from wireproof.iggy import batch, retained_batch
 from wireproof.iggy.batch import Batch
-from wireproof.iggy.layout import Layout
+from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.message import (
     STORED_30,
     STORED_40,
     STORED_70,
     STORED_80,
     STORED_90,
-    Polled40,
-    Polled70,
-    Polled90,
-    Stored30,
+    PolledMessage40,
+    PolledMessage70,
+    PolledMessage90,
+    StoredMessage30,
     read_message,
     write_message,
 )
-from wireproof.iggy.retained import Retained
+from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -41,35 +41,35 @@ from wireproof.wire.writer import Writer
 class Log30:
     """The value of a segment file of 0.0.30."""
 
-    messages: tuple[Stored30, ...]
+    messages: tuple[StoredMessage30, ...]
 
 
 @frozen(kw_only=True)
 class Log40:
     """The value of a segment file of 0.0.40, with the records of a poll response."""
 
-    messages: tuple[Polled40, ...]
+    messages: tuple[PolledMessage40, ...]
 
 
 @frozen(kw_only=True)
 class Log27:
     """The value of a segment file of 0.2.7."""
 
-    batches: tuple[Retained, ...]
+    batches: tuple[RetainedBatch, ...]
 
 
 @frozen(kw_only=True)
 class Log70:
     """The value of a segment file of 0.7 and 0.8, with the records of a poll response."""
 
-    messages: tuple[Polled70, ...]
+    messages: tuple[PolledMessage70, ...]
 
 
 @frozen(kw_only=True)
 class Log90:
     """The value of a segment file of 0.9."""
 
-    messages: tuple[Polled90, ...]
+    messages: tuple[PolledMessage90, ...]
 
 
 @frozen(kw_only=True)
@@ -80,7 +80,7 @@ class Log110:
 
 
 @frozen
-class Record:
+class RecordLayout:
     """The layout of a record.
 
     Attributes:
@@ -96,16 +96,18 @@ class Record:
     write: Callable[[Writer, Any], None]
 
 
-def _read_message(layout: Layout, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
+def _read_message(layout: MessageLayout, reader: Reader) -> Any:  # noqa: ANN401 - the layout's value class
     return read_message(reader, layout)
 
 
-def _write_message(layout: Layout, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
+def _write_message(layout: MessageLayout, writer: Writer, message: Any) -> None:  # noqa: ANN401 - as above
     write_message(writer, layout, message)
 
 
-def _message_record(layout: Layout) -> Record:
-    return Record("messages", layout.extent, partial(_read_message, layout), partial(_write_message, layout))
+def _message_record(layout: MessageLayout) -> RecordLayout:
+    return RecordLayout(
+        "messages", layout.extent, partial(_read_message, layout), partial(_write_message, layout)
+    )
 
 
 def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
@@ -120,39 +122,44 @@ def _batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
 
 
 def _read_batch(reader: Reader) -> Batch:
-    head = batch.read_head(reader, batch.STORED)
-    messages = batch.read_frames(reader, head, batch.STORED)
-    batch.check(reader, "", head, len(messages), batch.STORED)
+    head = batch.read_header(reader, batch.SEGMENT_RULES)
+    messages = batch.read_frames(reader, head, batch.SEGMENT_RULES)
+    batch.check_count_and_checksum(reader, "", head, len(messages), batch.SEGMENT_RULES)
     return Batch(**head.fields, batch_checksum=head.checksum, messages=tuple(messages))
 
 
 def _write_batch(writer: Writer, value: Batch) -> None:
-    at = batch.write_head(writer, value, len(value.messages))
-    batch.write_frames(writer, value.messages, batch.STORED)
-    batch.seal(writer, "", at)
+    at = batch.write_header(writer, value, len(value.messages))
+    batch.write_frames(writer, value.messages, batch.SEGMENT_RULES)
+    batch.write_length_and_checksum(writer, "", at)
 
 
 @frozen
-class Edition:
+class LogRevision:
     """A revision of the segment file: the layout of its records and the class of its value."""
 
-    record: Record
+    record: RecordLayout
     value: type[Any]
 
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(_message_record(STORED_30), Log30),
-    "0.0.40": Edition(_message_record(STORED_40), Log40),
-    "0.2.7": Edition(Record("batches", retained.extent, retained.read, retained.write), Log27),
-    "0.7": Edition(_message_record(STORED_70), Log70),
-    "0.8": Edition(_message_record(STORED_80), Log70),
-    "0.9": Edition(_message_record(STORED_90), Log90),
-    "0.11": Edition(Record("batches", _batch_extent, _read_batch, _write_batch), Log110),
+REVISIONS: Final[dict[str, LogRevision]] = {
+    "0.0.30": LogRevision(_message_record(STORED_30), Log30),
+    "0.0.40": LogRevision(_message_record(STORED_40), Log40),
+    "0.2.7": LogRevision(
+        RecordLayout(
+            "batches", retained_batch.batch_extent, retained_batch.read_batch, retained_batch.write_batch
+        ),
+        Log27,
+    ),
+    "0.7": LogRevision(_message_record(STORED_70), Log70),
+    "0.8": LogRevision(_message_record(STORED_80), Log70),
+    "0.9": LogRevision(_message_record(STORED_90), Log90),
+    "0.11": LogRevision(RecordLayout("batches", _batch_extent, _read_batch, _write_batch), Log110),
 }
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: LogRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read the complete records, and leave a torn tail unread.
 
     Raises:
@@ -169,12 +176,12 @@ def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN40
     return revision.value(**{name: tuple(records)})
 
 
-def _is_complete(revision: Edition, data: bytes, pos: int) -> bool:
+def _is_complete(revision: LogRevision, data: bytes, pos: int) -> bool:
     size, known = revision.record.extent(data, pos)
     return known and pos + size <= len(data)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: LogRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write the records."""
     for index, record in enumerate(getattr(value, revision.record.name)):
         writer.enter(revision.record.name, index)
@@ -182,7 +189,7 @@ def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  
         writer.leave()
 
 
-def scan(revision: Edition, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
+def scan(revision: LogRevision, chunks: Iterable[bytes], _: Options) -> Iterator[Item]:
     """Yield every byte as part of a record, of garbage or of the tail. Buffer one record at a time.
 
     `wanted` is the number of bytes that the next record needs. It avoids reading the lengths again for each
@@ -203,7 +210,7 @@ def scan(revision: Edition, chunks: Iterable[bytes], _: Options) -> Iterator[Ite
         yield Item("tail", at, len(held))
 
 
-def _item(revision: Edition, record: bytes, at: int) -> Item:
+def _item(revision: LogRevision, record: bytes, at: int) -> Item:
     reader = Reader(record)
     try:
         value = revision.record.read(reader)

@@ -4,31 +4,31 @@ from typing import Any, Final, Literal
 
 from attrs import field, frozen
 
-from wireproof.iggy.headers import V2, read_map, read_or_keep, write_kept, write_map
-from wireproof.iggy.kinds import HeaderValue
+from wireproof.iggy.header_kinds import HeaderValue
+from wireproof.iggy.headers import TLV_V2, read_map, read_map_or_bytes, write_map, write_opaque_block
 from wireproof.iggy.layout import (
     CRC32,
-    STATES,
+    MESSAGE_STATES,
     WIDTHS,
     XXH3,
     Block,
-    Checksum,
-    Fixed,
-    Layout,
-    Length,
+    ChecksumAlgorithm,
+    ChecksumField,
+    FixedField,
+    LengthField,
+    MessageLayout,
     Part,
     Rest,
-    Sum,
-    Zero,
+    ZeroField,
 )
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-State = Literal["available", "unavailable", "poisoned", "marked_for_deletion"]
+MessageState = Literal["available", "unavailable", "poisoned", "marked_for_deletion"]
 
 
 @frozen(kw_only=True)
-class Sent:
+class SentMessage:
     """A message inside a send. For id 0 the server generates an id (section 2.5)."""
 
     id: int
@@ -37,7 +37,7 @@ class Sent:
 
 
 @frozen(kw_only=True)
-class Polled30:
+class PolledMessage30:
     """A message inside a poll response of 0.0.30. Timestamps are in microseconds."""
 
     offset: int
@@ -48,11 +48,11 @@ class Polled30:
 
 
 @frozen(kw_only=True)
-class Polled40:
+class PolledMessage40:
     """A message inside a poll response and on disk since 0.0.40."""
 
     offset: int
-    state: State
+    state: MessageState
     timestamp: int
     id: int
     checksum: int = field(default=0)
@@ -61,7 +61,7 @@ class Polled40:
 
 
 @frozen(kw_only=True)
-class Stored30:
+class StoredMessage30:
     """A message in a segment file of 0.0.30."""
 
     offset: int
@@ -73,7 +73,7 @@ class Stored30:
 
 
 @frozen(kw_only=True)
-class Sent70:
+class SentMessage70:
     """A message inside a send since 0.7.0. `headers` are bytes if the block is not a map (section 5)."""
 
     id: int
@@ -83,7 +83,7 @@ class Sent70:
 
 
 @frozen(kw_only=True)
-class Sent90:
+class SentMessage90:
     """A message inside a send since 0.9.0: keys have kinds."""
 
     id: int
@@ -93,7 +93,7 @@ class Sent90:
 
 
 @frozen(kw_only=True)
-class Polled70:
+class PolledMessage70:
     """A message inside a poll response and on disk since 0.7.0."""
 
     checksum: int = field(default=0)
@@ -106,7 +106,7 @@ class Polled70:
 
 
 @frozen(kw_only=True)
-class Polled90:
+class PolledMessage90:
     """A message inside a poll response and on disk since 0.9.0: keys have kinds."""
 
     checksum: int = field(default=0)
@@ -118,34 +118,34 @@ class Polled90:
     payload: bytes
 
 
-_OFFSET: Final = Fixed("offset", "uint64le")
-_STATE: Final = Fixed("state", "uint8", STATES)
-_TIMESTAMP: Final = Fixed("timestamp", "uint64le")
-_ORIGIN: Final = Fixed("origin_timestamp", "uint64le")
-_ID: Final = Fixed("id", "uint128le")
+_OFFSET: Final = FixedField("offset", "uint64le")
+_STATE: Final = FixedField("state", "uint8", MESSAGE_STATES)
+_TIMESTAMP: Final = FixedField("timestamp", "uint64le")
+_ORIGIN: Final = FixedField("origin_timestamp", "uint64le")
+_ID: Final = FixedField("id", "uint128le")
 _BODY: Final = (
-    Length("headers_len", "uint32le", "headers"),
+    LengthField("headers_len", "uint32le", "headers"),
     Block("headers"),
-    Length("payload_len", "uint32le", "payload"),
+    LengthField("payload_len", "uint32le", "payload"),
     Block("payload"),
 )
 
 
 _LENGTHS: Final = (
-    Length("user_headers_length", "uint32le", "headers"),
-    Length("payload_length", "uint32le", "payload"),
+    LengthField("user_headers_length", "uint32le", "headers"),
+    LengthField("payload_length", "uint32le", "payload"),
 )
-_RESERVED: Final = Zero("reserved", "uint64le", "reject")
+_RESERVED: Final = ZeroField("reserved", "uint64le", "reject")
 _BLOCKS: Final = (Block("payload"), Block("headers"))
 
 
-def _checksum(wrong: Literal["remark", "reject"]) -> Checksum:
-    return Checksum("checksum", "uint32le", wrong)
+def _checksum(wrong: Literal["remark", "reject"]) -> ChecksumField:
+    return ChecksumField("checksum", "uint32le", wrong)
 
 
 def _unset(*names: str) -> tuple[Part, ...]:
     """Return the fields that a client leaves at 0 and the server sets: section 5."""
-    return tuple(Zero(name, "uint64le", "remark") for name in names)
+    return tuple(ZeroField(name, "uint64le", "remark") for name in names)
 
 
 def _sent(*reserved: Part) -> tuple[Part, ...]:
@@ -154,34 +154,50 @@ def _sent(*reserved: Part) -> tuple[Part, ...]:
     return (*unset, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
 
 
-def _stored(wrong: Literal["remark", "reject"], *reserved: Part, check: Sum = XXH3) -> tuple[Part, ...]:
+def _stored(
+    wrong: Literal["remark", "reject"], *reserved: Part, check: ChecksumAlgorithm = XXH3
+) -> tuple[Part, ...]:
     """Return the layout of a message as the server stores and delivers it since 0.7.0: sections 5 and 7."""
-    checksum = Checksum("checksum", "uint64le", wrong, check, over="rest")
+    checksum = ChecksumField("checksum", "uint64le", wrong, check, over="rest")
     return (checksum, _ID, _OFFSET, _TIMESTAMP, _ORIGIN, *_LENGTHS, *reserved, *_BLOCKS)
 
 
-SENT: Final = Layout((_ID, *_BODY), Sent, "reject", filled=True)
-SENT_70: Final = Layout(_sent(), Sent70, "remark", filled=True, kept=True)
-SENT_90: Final = Layout(_sent(_RESERVED), Sent90, "remark", V2, filled=True, kept=True, sealed=True)
+SENT_30: Final = MessageLayout((_ID, *_BODY), SentMessage, "reject", filled=True)
+SENT_70: Final = MessageLayout(_sent(), SentMessage70, "remark", filled=True, kept=True)
+SENT_90: Final = MessageLayout(
+    _sent(_RESERVED), SentMessage90, "remark", TLV_V2, filled=True, kept=True, sealed=True
+)
 
-POLLED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, *_BODY), Polled30, "remark")
-POLLED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), Polled40, "remark")
-POLLED_70: Final = Layout(_stored("remark", check=CRC32), Polled70, "take", kept=True)
-POLLED_80: Final = Layout(_stored("remark"), Polled70, "take", kept=True)
-POLLED_90: Final = Layout(_stored("remark", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
+POLLED_30: Final = MessageLayout((_OFFSET, _TIMESTAMP, _ID, *_BODY), PolledMessage30, "remark")
+POLLED_40: Final = MessageLayout(
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("remark"), *_BODY), PolledMessage40, "remark"
+)
+POLLED_70: Final = MessageLayout(_stored("remark", check=CRC32), PolledMessage70, "take", kept=True)
+POLLED_80: Final = MessageLayout(_stored("remark"), PolledMessage70, "take", kept=True)
+POLLED_90: Final = MessageLayout(
+    _stored("remark", _RESERVED), PolledMessage90, "take", TLV_V2, kept=True, sealed=True
+)
 
-STORED_30: Final = Layout((_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Stored30, "remark")
-STORED_40: Final = Layout((_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), Polled40, "remark")
-STORED_27: Final = Layout(
-    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY[:2], Rest("payload")), Polled40, "remark"
+STORED_30: Final = MessageLayout(
+    (_OFFSET, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), StoredMessage30, "remark"
+)
+STORED_40: Final = MessageLayout(
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY), PolledMessage40, "remark"
+)
+STORED_27: Final = MessageLayout(
+    (_OFFSET, _STATE, _TIMESTAMP, _ID, _checksum("reject"), *_BODY[:2], Rest("payload")),
+    PolledMessage40,
+    "remark",
 )
 """Server 0.2.5 to 0.4.x: the message is preceded by its length, and the payload has no length."""
-STORED_70: Final = Layout(_stored("reject", check=CRC32), Polled70, "take", kept=True)
-STORED_80: Final = Layout(_stored("reject"), Polled70, "take", kept=True)
-STORED_90: Final = Layout(_stored("reject", _RESERVED), Polled90, "take", V2, kept=True, sealed=True)
+STORED_70: Final = MessageLayout(_stored("reject", check=CRC32), PolledMessage70, "take", kept=True)
+STORED_80: Final = MessageLayout(_stored("reject"), PolledMessage70, "take", kept=True)
+STORED_90: Final = MessageLayout(
+    _stored("reject", _RESERVED), PolledMessage90, "take", TLV_V2, kept=True, sealed=True
+)
 
 
-def read_fixed(reader: Reader, part: Fixed) -> Any:  # noqa: ANN401 - an int, or the name of its code
+def read_fixed(reader: Reader, part: FixedField) -> Any:  # noqa: ANN401 - an int, or the name of its code
     """Read a field of fixed width. If the part has names, refuse an unknown code as `bad-kind`."""
     start = reader.pos
     code = getattr(reader, part.kind)(part.name)
@@ -192,14 +208,14 @@ def read_fixed(reader: Reader, part: Fixed) -> Any:  # noqa: ANN401 - an int, or
     return part.names[code]
 
 
-def write_fixed(writer: Writer, part: Fixed, value: Any) -> None:  # noqa: ANN401 - as in `read_fixed`
+def write_fixed(writer: Writer, part: FixedField, value: Any) -> None:  # noqa: ANN401 - as in `read_fixed`
     """Write an integer, or the code of a name."""
     if part.names is not None:
         value = next(code for code, name in part.names.items() if name == value)
     getattr(writer, part.kind)(part.name, value)
 
 
-def read_zero(reader: Reader, part: Zero) -> None:
+def read_zero(reader: Reader, part: ZeroField) -> None:
     """Read a field that its writer leaves at 0, and remark or refuse another number."""
     start = reader.pos
     if number := getattr(reader, part.kind)(part.name):
@@ -208,7 +224,7 @@ def read_zero(reader: Reader, part: Zero) -> None:
         reader.remark("iggy-unset-field", part.name, at=start)
 
 
-def read_message(reader: Reader, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
+def read_message(reader: Reader, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
     """Read one message. It ends where its lengths say, even if its headers are not a map (section 10.4)."""
     values: dict[str, Any] = {}
     starts: dict[str, int] = {}
@@ -216,26 +232,26 @@ def read_message(reader: Reader, layout: Layout) -> Any:  # noqa: ANN401 - the l
     for part in layout.parts:
         starts[part.name] = reader.pos
         match part:
-            case Length(name, kind, of):
+            case LengthField(name, kind, of):
                 lengths[of] = (name, getattr(reader, kind)(name))
             case Block(name):
                 values[name] = _read_block(reader, layout, name, *lengths[name])
             case Rest(name):
                 values[name] = reader.rest(name)
-            case Checksum(name, kind):
+            case ChecksumField(name, kind):
                 values[name] = getattr(reader, kind)(name)
-            case Zero():
+            case ZeroField():
                 read_zero(reader, part)
-            case Fixed(name):
+            case FixedField(name):
                 values[name] = read_fixed(reader, part)
     check_payload(reader, layout, values["payload"], starts["payload"])
     for part in layout.parts:
-        if isinstance(part, Checksum):
+        if isinstance(part, ChecksumField):
             _check_sum(reader, part, values, starts)
     return layout.value(**values)
 
 
-def _check_sum(reader: Reader, part: Checksum, values: dict[str, Any], starts: dict[str, int]) -> None:
+def _check_sum(reader: Reader, part: ChecksumField, values: dict[str, Any], starts: dict[str, int]) -> None:
     if part.over == "payload":
         start, end = starts["payload"], starts["payload"] + len(values["payload"])
     else:
@@ -245,17 +261,17 @@ def _check_sum(reader: Reader, part: Checksum, values: dict[str, Any], starts: d
     check_checksum(reader, part, values[part.name], reader.data[start:end], starts[part.name])
 
 
-def _read_block(reader: Reader, layout: Layout, name: str, length_name: str, length: int) -> Any:  # noqa: ANN401 - its value
+def _read_block(reader: Reader, layout: MessageLayout, name: str, length_name: str, length: int) -> Any:  # noqa: ANN401 - its value
     start = reader.pos
     reader.cover(length_name, "length", start, start + length)
     if name == "payload":
         return reader.take(name, length)
     window = reader.window(name, length)
     reader.region(name, "headers", start, reader.pos)
-    return (read_or_keep if layout.kept else read_map)(window, layout.tlv)
+    return (read_map_or_bytes if layout.kept else read_map)(window, layout.tlv)
 
 
-def check_payload(reader: Reader, layout: Layout, payload: bytes, start: int) -> None:
+def check_payload(reader: Reader, layout: MessageLayout, payload: bytes, start: int) -> None:
     """Refuse or remark an empty payload, as the layout says.
 
     A send never has one (section 3.1); a reader that gets one must not drop the message.
@@ -267,7 +283,7 @@ def check_payload(reader: Reader, layout: Layout, payload: bytes, start: int) ->
     reader.remark("iggy-empty-payload", "payload", at=start)
 
 
-def check_checksum(reader: Reader, part: Checksum, found: int, data: bytes, start: int) -> None:
+def check_checksum(reader: Reader, part: ChecksumField, found: int, data: bytes, start: int) -> None:
     """Check that the checksum `found`, read at `start`, is the one of `data`."""
     expected = part.sum.of(data)
     if found == expected:
@@ -278,27 +294,27 @@ def check_checksum(reader: Reader, part: Checksum, found: int, data: bytes, star
     if part.over == "rest" and reader.short == "trailing-data":
         # Section 11.1, R8: clients make phantom messages out of the bytes after the last message.
         raise reader.reject("trailing-data", part.name, f"not a message: {text}", at=start)
-    reader.remark(WRONG[part.over], part.name, at=start)
+    reader.remark(CHECKSUM_REMARKS[part.over], part.name, at=start)
 
 
-WRONG: Final = {"payload": "iggy-payload-checksum", "rest": "iggy-message-checksum"}
+CHECKSUM_REMARKS: Final = {"payload": "iggy-payload-checksum", "rest": "iggy-message-checksum"}
 """The remark class for a wrong checksum that clients do not verify, by the bytes that it covers."""
 
 
-def write_message(writer: Writer, layout: Layout, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
+def write_message(writer: Writer, layout: MessageLayout, message: Any) -> None:  # noqa: ANN401 - as in `read_message`
     """Write one message. Its lengths and checksum are computed."""
     if layout.filled and not message.payload:
         raise writer.invalid("payload", "empty")
-    lengths: dict[str, tuple[Length, int]] = {}
-    starts: list[tuple[Checksum, int]] = []
+    lengths: dict[str, tuple[LengthField, int]] = {}
+    starts: list[tuple[ChecksumField, int]] = []
     for part in layout.parts:
         match part:
-            case Length(name, kind, of):
+            case LengthField(name, kind, of):
                 lengths[of] = (part, writer.pos)
                 getattr(writer, kind)(name, 0)
             case Block(name):
                 _write_block(writer, layout, message, name, *lengths[name])
-            case Checksum():
+            case ChecksumField():
                 starts.append((part, writer.pos))
                 _write_sum(writer, part, message.payload)
             case _:
@@ -309,27 +325,27 @@ def write_message(writer: Writer, layout: Layout, message: Any) -> None:  # noqa
             writer.patch(part.name, part.kind, at, part.sum.of(data))
 
 
-def _write_plain(writer: Writer, part: Fixed | Zero | Rest, message: Any) -> None:  # noqa: ANN401 - as above
+def _write_plain(writer: Writer, part: FixedField | ZeroField | Rest, message: Any) -> None:  # noqa: ANN401 - as above
     match part:
         case Rest(name):
             writer.put(name, getattr(message, name))
-        case Zero(name, kind):
+        case ZeroField(name, kind):
             getattr(writer, kind)(name, 0)
-        case Fixed(name):
+        case FixedField(name):
             write_fixed(writer, part, getattr(message, name))
 
 
-def _write_sum(writer: Writer, part: Checksum, payload: bytes) -> None:
+def _write_sum(writer: Writer, part: ChecksumField, payload: bytes) -> None:
     """Write a checksum over the payload, or 0 for a checksum over the rest of the message."""
     getattr(writer, part.kind)(part.name, part.sum.of(payload) if part.over == "payload" else 0)
 
 
 def _write_block(
     writer: Writer,
-    layout: Layout,
+    layout: MessageLayout,
     message: Any,  # noqa: ANN401 - as above
     name: str,
-    length: Length,
+    length: LengthField,
     at: int,
 ) -> None:
     start = writer.pos
@@ -338,7 +354,7 @@ def _write_block(
     elif isinstance(message.headers, bytes):
         if not layout.sealed:
             raise writer.invalid(name, "the block is not a map: clients before 0.10.0 do not encrypt headers")
-        write_kept(writer, message.headers, layout.tlv)
+        write_opaque_block(writer, message.headers, layout.tlv)
     else:
         write_map(writer, message.headers, layout.tlv)
     writer.patch(length.name, length.kind, at, writer.pos - start)

@@ -5,7 +5,7 @@ from typing import Final, Literal, cast
 
 from attrs import frozen
 
-from wireproof.iggy.tagged import Tag, read_tag, read_value, rows, write
+from wireproof.iggy.tagged_value import Tag, read_tag, read_value, tags_by_code, write_tagged
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -19,8 +19,8 @@ _CHOSEN: Final = (
 )
 
 # Up to 8594d7d4c the server checks neither the length nor the bytes of a balanced value.
-TAGS: Final = rows(Tag(1, "balanced", range(256)), *_CHOSEN)
-TAGS_90: Final = rows(Tag(1, "balanced", range(1), "InvalidCommand"), *_CHOSEN)
+TAGS_30: Final = tags_by_code(Tag(1, "balanced", range(256)), *_CHOSEN)
+TAGS_90: Final = tags_by_code(Tag(1, "balanced", range(1), "InvalidCommand"), *_CHOSEN)
 
 SHORTEST: Final = 3
 """The number of bytes that the server's reader requires, although a balanced partitioning has only two."""
@@ -41,26 +41,29 @@ class Partitioning:
 
 
 @frozen
-class Edition:
+class PartitioningRevision:
     """A revision of the partitioning: its kinds and the valid lengths of their values."""
 
     tags: Mapping[int, Tag]
 
 
-EDITIONS: Final[dict[str, Edition]] = {"0.0.30": Edition(TAGS), "0.9": Edition(TAGS_90)}
+REVISIONS: Final[dict[str, PartitioningRevision]] = {
+    "0.0.30": PartitioningRevision(TAGS_30),
+    "0.9": PartitioningRevision(TAGS_90),
+}
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, options: Options) -> Partitioning:
+def decode(revision: PartitioningRevision, reader: Reader, options: Options) -> Partitioning:
     """Read one partitioning on its own. Bytes after it are left unread."""
     start = reader.pos
-    value = read(revision, reader, options)
+    value = read_partitioning(revision, reader, options)
     if reader.end - start < SHORTEST:
         reader.remark("iggy-bare-balanced", "kind", at=start)
     return value
 
 
-def read(revision: Edition, reader: Reader, _: Options) -> Partitioning:
+def read_partitioning(revision: PartitioningRevision, reader: Reader, _: Options) -> Partitioning:
     """Read one partitioning inside a body."""
     tag = read_tag(reader, revision.tags)
     value = read_value(reader, tag)
@@ -69,8 +72,8 @@ def read(revision: Edition, reader: Reader, _: Options) -> Partitioning:
     return Partitioning(cast("PartitioningKind", tag.name), value)
 
 
-def encode(revision: Edition, writer: Writer, value: Partitioning, _: Options) -> None:
+def encode(revision: PartitioningRevision, writer: Writer, value: Partitioning, _: Options) -> None:
     """Write one partitioning. A balanced one has no value."""
     if value.kind == "balanced" and value.value:
         raise writer.invalid("value", "a balanced partitioning has no value")
-    write(writer, revision.tags, value.kind, value.value)
+    write_tagged(writer, revision.tags, value.kind, value.value)

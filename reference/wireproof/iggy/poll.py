@@ -11,18 +11,18 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.iggy import batch
-from wireproof.iggy.batch import Framed, Head
-from wireproof.iggy.layout import Fixed, Layout
+from wireproof.iggy.batch import BatchHeader, BatchMessage
+from wireproof.iggy.layout import FixedField, MessageLayout
 from wireproof.iggy.message import (
     POLLED_30,
     POLLED_40,
     POLLED_70,
     POLLED_80,
     POLLED_90,
-    Polled30,
-    Polled40,
-    Polled70,
-    Polled90,
+    PolledMessage30,
+    PolledMessage40,
+    PolledMessage70,
+    PolledMessage90,
     read_fixed,
     read_message,
     write_fixed,
@@ -38,14 +38,14 @@ from wireproof.wire.writer import Writer
 class Poll30:
     """The value of a poll response of 0.0.30."""
 
-    messages: tuple[Polled30, ...]
+    messages: tuple[PolledMessage30, ...]
 
 
 @frozen(kw_only=True)
 class Poll40:
     """The value of a poll response of 0.0.40."""
 
-    messages: tuple[Polled40, ...]
+    messages: tuple[PolledMessage40, ...]
 
 
 @frozen(kw_only=True)
@@ -54,7 +54,7 @@ class Poll60:
 
     partition_id: int
     current_offset: int
-    messages: tuple[Polled40, ...]
+    messages: tuple[PolledMessage40, ...]
 
 
 @frozen(kw_only=True)
@@ -63,7 +63,7 @@ class Poll70:
 
     partition_id: int
     current_offset: int
-    messages: tuple[Polled70, ...]
+    messages: tuple[PolledMessage70, ...]
 
 
 @frozen(kw_only=True)
@@ -72,7 +72,7 @@ class Poll90:
 
     partition_id: int
     current_offset: int
-    messages: tuple[Polled90, ...]
+    messages: tuple[PolledMessage90, ...]
 
 
 @frozen(kw_only=True)
@@ -84,19 +84,19 @@ class Poll110:
 
     partition_id: int
     current_offset: int
-    batches: tuple[Head, ...]
-    messages: tuple[Framed, ...]
+    batches: tuple[BatchHeader, ...]
+    messages: tuple[BatchMessage, ...]
 
 
 @frozen
-class Body:
+class PollBody:
     """The layout of the messages after the count: the functions that read and write them."""
 
-    read: Callable[["Edition", Reader, int], dict[str, Any]]
-    write: Callable[["Edition", Writer, Any], None]
+    read: Callable[["PollRevision", Reader, int], dict[str, Any]]
+    write: Callable[["PollRevision", Writer, Any], None]
 
 
-def _read_plain(revision: "Edition", reader: Reader, count: int) -> dict[str, Any]:
+def _read_plain(revision: "PollRevision", reader: Reader, count: int) -> dict[str, Any]:
     start, messages = reader.pos, list[Any]()
     reader.cover("count", "count", start, reader.end)
     while reader.left:
@@ -108,23 +108,23 @@ def _read_plain(revision: "Edition", reader: Reader, count: int) -> dict[str, An
     return {"messages": tuple(messages)}
 
 
-def _write_plain(revision: "Edition", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
+def _write_plain(revision: "PollRevision", writer: Writer, value: Any) -> None:  # noqa: ANN401 - see `encode`
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
         write_message(writer, revision.message, message)
         writer.leave()
 
 
-def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
-    start, batches, messages = reader.pos, list[Head](), list[Framed]()
+def _read_batches(_: "PollRevision", reader: Reader, count: int) -> dict[str, Any]:
+    start, batches, messages = reader.pos, list[BatchHeader](), list[BatchMessage]()
     while reader.left:
         _expect_no_more(reader, messages, count)
         reader.enter("batches", len(batches))
-        head = batch.read_head(reader, batch.POLLED)
+        head = batch.read_header(reader, batch.POLL_RULES)
         reader.leave()
-        found = batch.read_frames(reader, head, batch.POLLED, len(messages))
-        batch.check(reader, f"batches[{len(batches)}]", head, len(found), batch.POLLED)
-        batches.append(Head(**head.fields, message_count=len(found), batch_checksum=head.checksum))
+        found = batch.read_frames(reader, head, batch.POLL_RULES, len(messages))
+        batch.check_count_and_checksum(reader, f"batches[{len(batches)}]", head, len(found), batch.POLL_RULES)
+        batches.append(BatchHeader(**head.fields, message_count=len(found), batch_checksum=head.checksum))
         messages += found
     # If a batch is empty, the covered bytes hold more than the counted messages.
     if all(head.message_count for head in batches):
@@ -132,16 +132,18 @@ def _read_batches(_: "Edition", reader: Reader, count: int) -> dict[str, Any]:
     return {"batches": tuple(batches), "messages": tuple(messages)}
 
 
-def _write_batches(_: "Edition", writer: Writer, value: Poll110) -> None:
+def _write_batches(_: "PollRevision", writer: Writer, value: Poll110) -> None:
     if sum(head.message_count for head in value.batches) != len(value.messages):
         raise writer.invalid("batches", f"their counts do not add up to {len(value.messages)} messages")
     first = 0
     for index, head in enumerate(value.batches):
         writer.enter("batches", index)
-        at = batch.write_head(writer, head, head.message_count)
+        at = batch.write_header(writer, head, head.message_count)
         writer.leave()
-        batch.write_frames(writer, value.messages[first : first + head.message_count], batch.POLLED, first)
-        batch.seal(writer, f"batches[{index}]", at)
+        batch.write_frames(
+            writer, value.messages[first : first + head.message_count], batch.POLL_RULES, first
+        )
+        batch.write_length_and_checksum(writer, f"batches[{index}]", at)
         first += head.message_count
 
 
@@ -151,12 +153,12 @@ def _expect_no_more(reader: Reader, messages: Sequence[Any], count: int) -> None
         reader.short = "trailing-data"
 
 
-PLAIN: Final = Body(_read_plain, _write_plain)
-BATCHED: Final = Body(_read_batches, _write_batches)
+PLAIN_BODY: Final = PollBody(_read_plain, _write_plain)
+BATCHED_BODY: Final = PollBody(_read_batches, _write_batches)
 
 
 @frozen
-class Edition:
+class PollRevision:
     """A revision of the poll response.
 
     Attributes:
@@ -167,28 +169,28 @@ class Edition:
         body: the layout of the messages after the count.
     """
 
-    prefix: tuple[Fixed, ...]
-    message: Layout
+    prefix: tuple[FixedField, ...]
+    message: MessageLayout
     value: type[Any]
     sorted: bool = False
-    body: Body = PLAIN
+    body: PollBody = PLAIN_BODY
 
 
-_PREFIX: Final = (Fixed("partition_id", "uint32le"), Fixed("current_offset", "uint64le"))
+_PREFIX: Final = (FixedField("partition_id", "uint32le"), FixedField("current_offset", "uint64le"))
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition((), POLLED_30, Poll30, sorted=True),
-    "0.0.40": Edition((), POLLED_40, Poll40, sorted=True),
-    "0.0.60": Edition(_PREFIX, POLLED_40, Poll60, sorted=True),
-    "0.7": Edition(_PREFIX, POLLED_70, Poll70),
-    "0.8": Edition(_PREFIX, POLLED_80, Poll70),
-    "0.9": Edition(_PREFIX, POLLED_90, Poll90),
-    "0.11": Edition(_PREFIX, batch.POLLED.frame, Poll110, body=BATCHED),
+REVISIONS: Final[dict[str, PollRevision]] = {
+    "0.0.30": PollRevision((), POLLED_30, Poll30, sorted=True),
+    "0.0.40": PollRevision((), POLLED_40, Poll40, sorted=True),
+    "0.0.60": PollRevision(_PREFIX, POLLED_40, Poll60, sorted=True),
+    "0.7": PollRevision(_PREFIX, POLLED_70, Poll70),
+    "0.8": PollRevision(_PREFIX, POLLED_80, Poll70),
+    "0.9": PollRevision(_PREFIX, POLLED_90, Poll90),
+    "0.11": PollRevision(_PREFIX, batch.POLL_RULES.frame, Poll110, body=BATCHED_BODY),
 }
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: PollRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read the prefix, the count, and messages up to the end of the body."""
     prefix = {part.name: read_fixed(reader, part) for part in revision.prefix}
     at = reader.pos
@@ -211,7 +213,7 @@ def check_count(reader: Reader, count: int, found: int, at: int) -> None:
         reader.remark("iggy-message-count", "count", at=at)
 
 
-def remark_order(revision: Edition, reader: Reader, messages: list[Any], start: int) -> None:
+def remark_order(revision: PollRevision, reader: Reader, messages: list[Any], start: int) -> None:
     """Remark messages out of order, which the Rust client sorts up to 0.6.x: sections 3.3 and 5."""
     ordered = sorted(messages, key=lambda message: message.offset)
     if revision.sorted and ordered != messages:
@@ -219,7 +221,7 @@ def remark_order(revision: Edition, reader: Reader, messages: list[Any], start: 
         reader.remark("iggy-message-order", "messages", at=start, others=others)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: PollRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write the prefix, the count and the messages."""
     for part in revision.prefix:
         write_fixed(writer, part, getattr(value, part.name))

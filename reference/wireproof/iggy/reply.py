@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.layout import Fixed
+from wireproof.iggy.layout import FixedField
 from wireproof.iggy.message import read_fixed, write_fixed
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -19,7 +19,7 @@ from wireproof.wire.writer import Writer
 
 
 @frozen(kw_only=True)
-class Reply30:
+class ClassicReply:
     """A reply in the classic framing. `status` 0 means success, other numbers are error codes: section 9."""
 
     status: int
@@ -27,7 +27,7 @@ class Reply30:
 
 
 @frozen(kw_only=True)
-class Confirmation:
+class SendConfirmation:
     """The partition and the base offset at which the server stored a batch."""
 
     stream_id: int
@@ -37,14 +37,14 @@ class Confirmation:
 
 
 @frozen(kw_only=True)
-class Reply110:
+class SendReply:
     """The body of a reply to SendMessages."""
 
-    confirmations: tuple[Confirmation, ...]
+    confirmations: tuple[SendConfirmation, ...]
 
 
 @frozen
-class Edition:
+class ReplyRevision:
     """A revision of the reply.
 
     Attributes:
@@ -61,53 +61,55 @@ class Edition:
 
 
 _CONFIRMATION: Final = (
-    *(Fixed(name, "uint32le") for name in ("stream_id", "topic_id", "partition_id")),
-    Fixed("base_offset", "uint64le"),
+    *(FixedField(name, "uint32le") for name in ("stream_id", "topic_id", "partition_id")),
+    FixedField("base_offset", "uint64le"),
 )
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: ReplyRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read one reply."""
     return revision.read(reader)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: ReplyRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one reply."""
     revision.write(writer, value)
 
 
-def _read_classic(reader: Reader) -> Reply30:
+def _read_classic(reader: Reader) -> ClassicReply:
     status, length = reader.uint32le("status"), reader.uint32le("length")
     start = reader.pos
     reader.cover("length", "length", start, start + length)
     body = reader.take("body", length)
     if length == 1:  # section 2.1: clients read it as an empty body
         reader.remark("iggy-short-body", "body", at=start, others=(reader.other("empty", "body", ""),))
-    return Reply30(status=status, body=body)
+    return ClassicReply(status=status, body=body)
 
 
-def _write_classic(writer: Writer, value: Reply30) -> None:
+def _write_classic(writer: Writer, value: ClassicReply) -> None:
     writer.uint32le("status", value.status)
     writer.uint32le("length", len(value.body))
     writer.put("body", value.body)
 
 
-def _read_confirmations(reader: Reader) -> Reply110:
+def _read_confirmations(reader: Reader) -> SendReply:
     if not reader.left:
-        return Reply110(confirmations=())
+        return SendReply(confirmations=())
     count = reader.uint32le("count")
     reader.cover("count", "count", reader.pos, reader.end)
-    confirmations: list[Confirmation] = []
+    confirmations: list[SendConfirmation] = []
     while len(confirmations) < count:
         reader.enter("confirmations", len(confirmations))
-        confirmations.append(Confirmation(**{part.name: read_fixed(reader, part) for part in _CONFIRMATION}))
+        confirmations.append(
+            SendConfirmation(**{part.name: read_fixed(reader, part) for part in _CONFIRMATION})
+        )
         reader.leave()
     if reader.left:
         raise reader.reject("trailing-data", "confirmations", f"{reader.left} bytes after {count}")
-    return Reply110(confirmations=tuple(confirmations))
+    return SendReply(confirmations=tuple(confirmations))
 
 
-def _write_confirmations(writer: Writer, value: Reply110) -> None:
+def _write_confirmations(writer: Writer, value: SendReply) -> None:
     writer.uint32le("count", len(value.confirmations))
     for index, confirmation in enumerate(value.confirmations):
         writer.enter("confirmations", index)
@@ -116,8 +118,8 @@ def _write_confirmations(writer: Writer, value: Reply110) -> None:
         writer.leave()
 
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(_read_classic, _write_classic, Reply30, delimited=True),
-    "0.11": Edition(_read_confirmations, _write_confirmations, Reply110, delimited=False),
+REVISIONS: Final[dict[str, ReplyRevision]] = {
+    "0.0.30": ReplyRevision(_read_classic, _write_classic, ClassicReply, delimited=True),
+    "0.11": ReplyRevision(_read_confirmations, _write_confirmations, SendReply, delimited=False),
 }
 """Revision to its row."""

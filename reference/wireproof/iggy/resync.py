@@ -10,41 +10,41 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from wireproof.iggy.log import Edition, Log27, Log30, Log40, Log70, Log90, Log110
+from wireproof.iggy.log import Log27, Log30, Log40, Log70, Log90, Log110, LogRevision
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
 
 OFFSET_AT: Final[dict[type[Any], int]] = {Log30: 0, Log40: 0, Log27: 0, Log70: 24, Log90: 24, Log110: 8}
 """The position of the u64 offset in a record, by the class of the segment's value."""
 
-NEAR: Final = 1 << 24
+MAX_OFFSET_GAP: Final = 1 << 24
 """The largest gap between the offsets of two records."""
 
-CANDIDATES: Final = 1 << 16
+MAX_CANDIDATES: Final = 1 << 16
 """The most positions to try: in a run of zeros, a record may begin at every byte."""
 
-LENGTHS: Final = 64
+LENGTHS_SIZE: Final = 64
 """The first bytes of a record, which have its lengths."""
 
-NEXT: Final = 256
-"""The number of bytes after a record that `resumed` reads."""
+LOOKAHEAD: Final = 256
+"""The number of bytes after a record that `damaged_length` reads."""
 
 
-def resumed(revision: Edition, data: bytes, length: int, before: int | None) -> int:
+def damaged_length(revision: LogRevision, data: bytes, length: int, before: int | None) -> int:
     """Return the number of damaged bytes at the beginning of `data`, or 0 if the lengths may be correct.
 
     Args:
         revision: of the segment.
-        data: the record that is refused or truncated, and `NEXT` more bytes if the file has them.
+        data: the record that is refused or truncated, and `LOOKAHEAD` more bytes if the file has them.
         length: the size that the scan assumed for the record, in bytes.
         before: the offset of the previous record; -1 if there is none, None if it is unknown.
     """
     if before is None:
-        before = _offset(revision, data, 0) - 1 if len(data) >= LENGTHS else -1
+        before = _offset(revision, data, 0) - 1 if len(data) >= LENGTHS_SIZE else -1
     size, known = revision.record.extent(data)
     truncated = not known or size > len(data)
     if not truncated and (
-        size == len(data) or _offset(revision, data, size) in range(before + 1, before + NEAR)
+        size == len(data) or _offset(revision, data, size) in range(before + 1, before + MAX_OFFSET_GAP)
     ):
         return 0
     if truncated and before >= 0 and _fits_with_one_bit_flipped(revision, data):
@@ -52,11 +52,11 @@ def resumed(revision: Edition, data: bytes, length: int, before: int | None) -> 
     return next(_candidates(revision, data, length, before), 0)
 
 
-def _candidates(revision: Edition, data: bytes, length: int, before: int) -> Iterator[int]:
+def _candidates(revision: LogRevision, data: bytes, length: int, before: int) -> Iterator[int]:
     """Yield the positions of valid records that another record follows."""
-    at_offset, (empty, _) = OFFSET_AT[revision.value], revision.record.extent(bytes(NEXT))
+    at_offset, (empty, _) = OFFSET_AT[revision.value], revision.record.extent(bytes(LOOKAHEAD))
     candidates = _near_offsets(max(before, 0)).finditer(data, at_offset + 1, length + at_offset + 8)
-    for match in islice(candidates, CANDIDATES):
+    for match in islice(candidates, MAX_CANDIDATES):
         at = match.start() - at_offset
         size, known = revision.record.extent(data, at)
         if at >= length or not known or size == empty or at + size > len(data):
@@ -64,7 +64,7 @@ def _candidates(revision: Edition, data: bytes, length: int, before: int) -> Ite
         record = _read(revision, data[at : at + size])
         if (
             record is not None
-            and before < first_offset(record) < before + NEAR
+            and before < first_offset(record) < before + MAX_OFFSET_GAP
             and _is_followed(revision, data, at + size, record)
         ):
             yield at
@@ -73,22 +73,22 @@ def _candidates(revision: Edition, data: bytes, length: int, before: int) -> Ite
 @lru_cache(maxsize=16)
 def _near_offsets(before: int) -> "re.Pattern[bytes]":
     """Return a pattern for little-endian u64 offsets soon after `before`, by their five high bytes."""
-    highs = {(before + step).to_bytes(8, "little")[3:] for step in (0, NEAR)}
+    highs = {(before + step).to_bytes(8, "little")[3:] for step in (0, MAX_OFFSET_GAP)}
     return re.compile(rb"(?s)(?=...(?:" + b"|".join(map(re.escape, sorted(highs))) + rb"))")
 
 
-def _is_followed(revision: Edition, data: bytes, at: int, record: Any) -> bool:  # noqa: ANN401 - a revision's record
+def _is_followed(revision: LogRevision, data: bytes, at: int, record: Any) -> bool:  # noqa: ANN401 - a revision's record
     """Return whether the record that begins at `at` has an offset soon after that of `record`."""
-    if at + NEXT > len(data):
+    if at + LOOKAHEAD > len(data):
         return True
-    return 0 < _offset(revision, data, at) - last_offset(record) < NEAR
+    return 0 < _offset(revision, data, at) - last_offset(record) < MAX_OFFSET_GAP
 
 
-def _fits_with_one_bit_flipped(revision: Edition, data: bytes) -> bool:
+def _fits_with_one_bit_flipped(revision: LogRevision, data: bytes) -> bool:
     """Return whether one flipped bit of the lengths gives a valid record of all bytes, the last of a file."""
-    for position in range(min(LENGTHS, len(data))):
+    for position in range(min(LENGTHS_SIZE, len(data))):
         for bit in range(8):
-            flipped = bytearray(data[: LENGTHS + NEXT])
+            flipped = bytearray(data[: LENGTHS_SIZE + LOOKAHEAD])
             flipped[position] ^= 1 << bit
             if revision.record.extent(flipped) == (len(data), True):
                 flipped[len(flipped) :] = data[len(flipped) :]
@@ -97,7 +97,7 @@ def _fits_with_one_bit_flipped(revision: Edition, data: bytes) -> bool:
     return False
 
 
-def _read(revision: Edition, record: bytes) -> Any:  # noqa: ANN401 - a revision's record
+def _read(revision: LogRevision, record: bytes) -> Any:  # noqa: ANN401 - a revision's record
     """Return the record if it is valid, is not empty and has no remarks, else None."""
     reader = Reader(record)
     try:
@@ -108,7 +108,7 @@ def _read(revision: Edition, record: bytes) -> Any:  # noqa: ANN401 - a revision
     return value if content and not reader.remarks else None
 
 
-def _offset(revision: Edition, data: bytes, at: int) -> int:
+def _offset(revision: LogRevision, data: bytes, at: int) -> int:
     start = at + OFFSET_AT[revision.value]
     return int.from_bytes(data[start : start + 8], "little")
 

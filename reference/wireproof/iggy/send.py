@@ -10,14 +10,30 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy import batch, indexed
-from wireproof.iggy.batch import Framed, Head
+from wireproof.iggy import batch, send_index
+from wireproof.iggy.batch import BatchHeader, BatchMessage
+from wireproof.iggy.destination import (
+    DESTINATION_30,
+    DESTINATION_80,
+    DESTINATION_90,
+    DestinationRevision,
+    read_destination,
+    write_destination,
+)
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import Layout
+from wireproof.iggy.layout import MessageLayout
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
-from wireproof.iggy.message import SENT, SENT_70, SENT_90, Sent, Sent70, Sent90, read_message, write_message
+from wireproof.iggy.message import (
+    SENT_30,
+    SENT_70,
+    SENT_90,
+    SentMessage,
+    SentMessage70,
+    SentMessage90,
+    read_message,
+    write_message,
+)
 from wireproof.iggy.partitioning import Partitioning
-from wireproof.iggy.place import PLACE_30, PLACE_80, PLACE_90, Place, read_place, write_place
 from wireproof.wire.checksums import IGGY_BATCH_HEADER_SIZE
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -25,13 +41,13 @@ from wireproof.wire.writer import Writer
 
 
 @frozen(kw_only=True)
-class Send:
+class Send30:
     """The value of a send up to 0.6.x."""
 
     stream: Identifier
     topic: Identifier
     partitioning: Partitioning
-    messages: tuple[Sent, ...]
+    messages: tuple[SentMessage, ...]
 
 
 @frozen(kw_only=True)
@@ -41,7 +57,7 @@ class Send70:
     stream: Identifier
     topic: Identifier
     partitioning: Partitioning
-    messages: tuple[Sent70, ...]
+    messages: tuple[SentMessage70, ...]
 
 
 @frozen(kw_only=True)
@@ -51,19 +67,19 @@ class Send90:
     stream: Identifier
     topic: Identifier
     partitioning: Partitioning
-    messages: tuple[Sent90, ...]
+    messages: tuple[SentMessage90, ...]
 
 
 @frozen
-class Body:
+class SendBody:
     """The layout of the destination and the messages of a send: the functions that read and write them."""
 
-    read: Callable[["Edition", Reader, Options], dict[str, Any]]
-    write: Callable[["Edition", Writer, Any, Options], None]
+    read: Callable[["SendRevision", Reader, Options], dict[str, Any]]
+    write: Callable[["SendRevision", Writer, Any, Options], None]
 
 
 @frozen
-class Edition:
+class SendRevision:
     """A revision of the send.
 
     Attributes:
@@ -74,14 +90,14 @@ class Edition:
         body: the layout of the whole.
     """
 
-    destination: Place
-    message: Layout
+    destination: DestinationRevision
+    message: MessageLayout
     limits: Limits
     value: type[Any]
-    body: Body
+    body: SendBody
 
 
-def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: SendRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body, and check the limits as the server does."""
     parts = revision.body.read(revision, reader, options)
     start = parts.pop("start")
@@ -89,14 +105,14 @@ def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa:
     return revision.value(**parts)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
     check_written(writer, value.messages, revision.limits, revision.message.tlv)
     revision.body.write(revision, writer, value, options)
 
 
-def _read_plain(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    destination = read_place(revision.destination, reader, options)
+def _read_plain(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
+    destination = read_destination(revision.destination, reader, options)
     start, messages = reader.pos, list[Any]()
     while reader.left:
         reader.enter("messages", len(messages))
@@ -105,40 +121,40 @@ def _read_plain(revision: Edition, reader: Reader, options: Options) -> dict[str
     return {**destination, "messages": tuple(messages), "start": start}
 
 
-def _write_plain(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    write_place(revision.destination, writer, value, options)
+def _write_plain(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    write_destination(revision.destination, writer, value, options)
     for index, message in enumerate(value.messages):
         writer.enter("messages", index)
         write_message(writer, revision.message, message)
         writer.leave()
 
 
-def _read_indexed(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    destination, count = indexed.read_metadata(revision.destination, reader, options)
-    start, messages = indexed.read_messages(reader, count, revision.message)
+def _read_indexed(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
+    destination, count = send_index.read_metadata(revision.destination, reader, options)
+    start, messages = send_index.read_messages(reader, count, revision.message)
     return {**destination, "messages": messages, "start": start}
 
 
-def _write_indexed(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(revision.destination, writer, value, options)
-    indexed.write_messages(writer, value.messages, revision.message)
+def _write_indexed(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    send_index.write_metadata(revision.destination, writer, value, options)
+    send_index.write_messages(writer, value.messages, revision.message)
 
 
-def _read_batch(revision: Edition, reader: Reader, options: Options) -> dict[str, Any]:
-    destination, count = indexed.read_metadata(revision.destination, reader, options)
+def _read_batch(revision: SendRevision, reader: Reader, options: Options) -> dict[str, Any]:
+    destination, count = send_index.read_metadata(revision.destination, reader, options)
     start = reader.pos
     reader.enter("batch")
-    head = batch.read_head(reader, batch.SENT)
+    head = batch.read_header(reader, batch.SEND_RULES)
     reader.leave()
-    frames = batch.read_frames(reader, head, batch.SENT)
+    frames = batch.read_frames(reader, head, batch.SEND_RULES)
     reader.cover("messages_count", "count", start + IGGY_BATCH_HEADER_SIZE, reader.pos)
-    batch.check(reader, "batch", head, len(frames), batch.SENT)
-    indexed.check_rest(reader, count, len(frames))
+    batch.check_count_and_checksum(reader, "batch", head, len(frames), batch.SEND_RULES)
+    send_index.check_rest(reader, count, len(frames))
     return {**destination, "messages": tuple(map(_sent_message, frames)), "start": start}
 
 
-def _sent_message(message: Framed) -> Sent90:
-    return Sent90(
+def _sent_message(message: BatchMessage) -> SentMessage90:
+    return SentMessage90(
         id=message.id,
         origin_timestamp=message.origin_timestamp,
         headers=message.headers,
@@ -146,24 +162,26 @@ def _sent_message(message: Framed) -> Sent90:
     )
 
 
-def _write_batch(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
-    indexed.write_metadata(revision.destination, writer, value, options)
+def _write_batch(revision: SendRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `encode`
+    send_index.write_metadata(revision.destination, writer, value, options)
     origin = min(message.origin_timestamp for message in value.messages)
-    head = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=origin, message_count=0)
+    head = BatchHeader(
+        partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=origin, message_count=0
+    )
     frames = [_batch_message(writer, index, message, origin) for index, message in enumerate(value.messages)]
     writer.enter("batch")
-    at = batch.write_head(writer, head, len(frames))
+    at = batch.write_header(writer, head, len(frames))
     writer.leave()
-    batch.write_frames(writer, frames, batch.SENT)
-    batch.seal(writer, "batch", at)
+    batch.write_frames(writer, frames, batch.SEND_RULES)
+    batch.write_length_and_checksum(writer, "batch", at)
 
 
-def _batch_message(writer: Writer, index: int, message: Sent90, base: int) -> Framed:
+def _batch_message(writer: Writer, index: int, message: SentMessage90, base: int) -> BatchMessage:
     """Return a message of a batch; refuse id 0, because the producer must generate the id (section 2.5)."""
     if not message.id:
         raise writer.invalid(f"messages[{index}].id", "0, but since 0.11.0 the producer must generate an id")
     delta = message.origin_timestamp - base
-    return Framed(
+    return BatchMessage(
         id=message.id,
         offset_delta=index,
         timestamp_delta=delta,
@@ -172,15 +190,15 @@ def _batch_message(writer: Writer, index: int, message: Sent90, base: int) -> Fr
     )
 
 
-PLAIN: Final = Body(_read_plain, _write_plain)
-INDEXED: Final = Body(_read_indexed, _write_indexed)
-BATCHED: Final = Body(_read_batch, _write_batch)
+PLAIN_BODY: Final = SendBody(_read_plain, _write_plain)
+INDEXED_BODY: Final = SendBody(_read_indexed, _write_indexed)
+BATCHED_BODY: Final = SendBody(_read_batch, _write_batch)
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(PLACE_30, SENT, LIMITS_30, Send, PLAIN),
-    "0.7": Edition(PLACE_30, SENT_70, LIMITS_70, Send70, INDEXED),
-    "0.8": Edition(PLACE_80, SENT_70, LIMITS_80, Send70, INDEXED),
-    "0.9": Edition(PLACE_90, SENT_90, LIMITS_80, Send90, INDEXED),
-    "0.11": Edition(PLACE_90, batch.SENT.frame, LIMITS_80, Send90, BATCHED),
+REVISIONS: Final[dict[str, SendRevision]] = {
+    "0.0.30": SendRevision(DESTINATION_30, SENT_30, LIMITS_30, Send30, PLAIN_BODY),
+    "0.7": SendRevision(DESTINATION_30, SENT_70, LIMITS_70, Send70, INDEXED_BODY),
+    "0.8": SendRevision(DESTINATION_80, SENT_70, LIMITS_80, Send70, INDEXED_BODY),
+    "0.9": SendRevision(DESTINATION_90, SENT_90, LIMITS_80, Send90, INDEXED_BODY),
+    "0.11": SendRevision(DESTINATION_90, batch.SEND_RULES.frame, LIMITS_80, Send90, BATCHED_BODY),
 }
 """Revision to its row."""

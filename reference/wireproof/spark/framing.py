@@ -167,7 +167,7 @@ def _kafka_resumed(_: Format, data: bytes, options: Options) -> int:
 
 
 def _iggy_resumed(fmt: Format, data: bytes, _: Options) -> int:
-    return iggy_resync.resumed(iggy_log.EDITIONS[fmt.revision], data, len(data), None)
+    return iggy_resync.damaged_length(iggy_log.REVISIONS[fmt.revision], data, len(data), None)
 
 
 RESUMED: Final[dict[str, Callable[[Format, bytes, Options], int]]] = {
@@ -260,7 +260,7 @@ def _kafka_stride(stored: Stored, position: int, options: Options) -> int:
     return total if position + total <= stored.size else 0
 
 
-def _iggy_stride(edition: iggy_log.Edition) -> Stride:
+def _iggy_stride(edition: iggy_log.LogRevision) -> Stride:
     """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
 
     def stride(stored: Stored, position: int, _: Options) -> int:
@@ -319,6 +319,6 @@ IGGY: Final = {
     revision: Framing(
         formats.get("iggy.log", revision), _iggy_stride(edition), _recover_by_item, _scan_record_by_record
     )
-    for revision, edition in iggy_log.EDITIONS.items()
+    for revision, edition in iggy_log.REVISIONS.items()
 }
 """The rules by revision."""

@@ -7,17 +7,25 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve
 
-from wireproof.iggy.batch import Batch, Framed
-from wireproof.iggy.headers import octets_of
-from wireproof.iggy.message import Polled40, Polled70, Polled90, Stored30
-from wireproof.iggy.retained import Retained
+from wireproof.iggy.batch import Batch, BatchMessage
+from wireproof.iggy.headers import key_bytes
+from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
+from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
 
 UNSIGNED: Final = pa.decimal128(20, 0)
 """The type of unsigned 64-bit offsets and timestamps, which no integer type of Spark can hold."""
 
 
-Stored = Stored30 | Polled40 | Polled70 | Polled90 | Framed | Retained | Batch
+Stored = (
+    StoredMessage30
+    | PolledMessage40
+    | PolledMessage70
+    | PolledMessage90
+    | BatchMessage
+    | RetainedBatch
+    | Batch
+)
 """A record of a segment: a message, or a batch of messages."""
 
 
@@ -96,7 +104,7 @@ def _headers(message: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401 - a m
     if isinstance(message.headers, bytes):
         return None
     return [
-        {"key": text(octets_of(key)), "kind": value.kind, "value": value.value}
+        {"key": text(key_bytes(key)), "kind": value.kind, "value": value.value}
         for key, value in message.headers
     ]
 

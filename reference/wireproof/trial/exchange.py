@@ -251,11 +251,11 @@ def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value o
 def _value_source(name: str) -> Callable[[str], list[Any]]:
     try:
         from wireproof.cases.strategies import values  # noqa: PLC0415 - an extra
-        from wireproof.cases.strategies.samples import drawing  # noqa: PLC0415 - as above
-        from wireproof.cases.strategies.sending import sendings  # noqa: PLC0415 - as above
+        from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
+        from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
     except ImportError:
         raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[test]'") from None
-    return drawing(sendings() if name == "kafka" else values(*name.split("/")))
+    return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
 
 
 def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format

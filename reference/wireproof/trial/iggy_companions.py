@@ -10,7 +10,7 @@ from wireproof import formats
 from wireproof.cases.survey import glance, items
 from wireproof.formats import Format
 from wireproof.iggy import index_file
-from wireproof.iggy.index_file import LAYOUTS, IndexEntry, IndexLayout, Place, Wrong
+from wireproof.iggy.index_file import INDEX_LAYOUTS, IndexEntry, IndexFault, IndexLayout, RecordPosition
 from wireproof.iggy.resync import first_offset, last_offset
 from wireproof.kafka.index_file import RawEntries
 from wireproof.kafka.size_and_magic import peek_whole_entry
@@ -37,7 +37,7 @@ class IggyLog:
     """
 
     revision: str
-    heads: tuple[Place, ...]
+    heads: tuple[RecordPosition, ...]
     size: int
     why: str
 
@@ -76,12 +76,12 @@ def log_of(log: Path) -> IggyLog | None:
     return IggyLog(fmt.revision, places, len(data), why)
 
 
-def checked(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex, tuple[Wrong, ...]]:
+def checked(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex, tuple[IndexFault, ...]]:
     """Return the index of a segment, and its faults in the layout that fits best."""
-    fitting = [one for one in LAYOUTS if one.kind == kind and log.revision in one.revisions]
+    fitting = [one for one in INDEX_LAYOUTS if one.kind == kind and log.revision in one.revisions]
     if not fitting:
         wrong = (0, f"a segment of Iggy {log.revision} has no such file", False)
-        return IggyIndex(LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
+        return IggyIndex(INDEX_LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
     candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
     layout, found = min(candidates, key=lambda one: len(one[1]))
     return read(layout, data), found
@@ -89,12 +89,16 @@ def checked(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex,
 
 def layouts_of(kind: str, data: bytes) -> list[IndexLayout]:
     """Return the layouts that fit an index file without its log."""
-    return [one for one in LAYOUTS if one.kind == kind and data and not list(index_file.alone(one, data))]
+    return [
+        one
+        for one in INDEX_LAYOUTS
+        if one.kind == kind and data and not list(index_file.check_alone(one, data))
+    ]
 
 
 def read(layout: IndexLayout, data: bytes) -> IggyIndex:
     """Read the entries of an index file."""
-    found = index_file.entries(layout, data)
+    found = index_file.read_entries(layout, data)
     size = layout.entry.size
     rows = tuple(data[one.at : one.at + size] for one in found)
     return IggyIndex(layout, tuple(map(_Shown.of, found)), RawEntries(rows, 0, len(data) % size))
@@ -112,15 +116,15 @@ class _Shown:
         return cls(one.at, " ".join(map(str, one.values)))
 
 
-def _wrong(layout: IndexLayout, log: IggyLog, base: int, data: bytes) -> Iterator[Wrong]:
-    yield from index_file.alone(layout, data)
-    yield from index_file.against(layout, data, base, log.heads, sound=not log.why)
+def _wrong(layout: IndexLayout, log: IggyLog, base: int, data: bytes) -> Iterator[IndexFault]:
+    yield from index_file.check_alone(layout, data)
+    yield from index_file.check_against_log(layout, data, base, log.heads, sound=not log.why)
 
 
-def _place(item: Item) -> Place:
+def _place(item: Item) -> RecordPosition:
     one = item.value
     time = next(getattr(one, name) for name in TIMES if hasattr(one, name))
-    return Place(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
+    return RecordPosition(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
 
 
 def kafkas(head: bytes) -> bool:

@@ -55,11 +55,11 @@ class Pool:
     def __init__(self, row: Format, seed: int) -> None:
         """Generate nothing yet; raises `PropertyError` if Hypothesis is missing."""
         try:
-            from wireproof.cases.strategies.samples import drawn  # noqa: PLC0415 - an extra
+            from wireproof.cases.strategies.seeded_samples import iter_samples  # noqa: PLC0415 - an extra
         except ImportError:
             raise PropertyError("properties need Hypothesis: pip install 'wireproof[test]'") from None
         self._row, self._seed = row, seed
-        self._drawn = partial(drawn, row, seed)
+        self._drawn = partial(iter_samples, row, seed)
         self._made: dict[Op, list[Case]] = {}
         self._more: dict[Op, Iterator[Case]] = {}
 

@@ -6,15 +6,15 @@ Random draws find small codes easily, but hardly ever a single code in a large r
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.iggy.frame import UNSUMMED, Frame30, Reply, Request
+from wireproof.iggy.frame import OPERATIONS_WITHOUT_CHECKSUM, ClassicFrame, ReplyHeader, RequestHeader
 
 COMMANDS: Final = (1, 38, 100, 101)
 """Ping, login, poll and send: iggy.md, section 2.1."""
 
 CODES: Final[Mapping[tuple[type, str], tuple[int, ...]]] = {
-    (Frame30, "code"): COMMANDS,
-    (Request, "code"): COMMANDS,
-    (Request, "operation"): UNSUMMED,
-    (Reply, "operation"): UNSUMMED,
+    (ClassicFrame, "code"): COMMANDS,
+    (RequestHeader, "code"): COMMANDS,
+    (RequestHeader, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
+    (ReplyHeader, "operation"): OPERATIONS_WITHOUT_CHECKSUM,
 }
 """Class and field to codes: iggy.md, section 2.1."""

@@ -13,9 +13,9 @@ from wireproof.formats import Format
 from wireproof.heka import header
 from wireproof.heka import message as heka_message
 from wireproof.heka.frame import RECORD_SEPARATOR, UNIT_SEPARATOR
+from wireproof.iggy.header_kinds import HEADER_KINDS
 from wireproof.iggy.identifier import TAGS
-from wireproof.iggy.kinds import KINDS
-from wireproof.iggy.layout import STATES
+from wireproof.iggy.layout import MESSAGE_STATES
 from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer
@@ -116,8 +116,8 @@ def _kafka(fmt: Format) -> Iterator[bytes]:
 def _iggy() -> Iterator[bytes]:
     """Yield tags (§2.2), kinds with the size of their values (§2.3), states (§3.3), and invalid UTF-8."""
     yield from (bytes([code]) for code in TAGS)
-    yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in KINDS)
-    yield from (bytes([code]) for code in STATES)
+    yield from (bytes([kind.code]) + pack("<I", kind.size or 1) for kind in HEADER_KINDS)
+    yield from (bytes([code]) for code in MESSAGE_STATES)
     yield pack("<I", 1) + b"k"
     yield from (b"\xc3\xa9", b"\xff\xfe", b"\xed\xa0\x80", bytes(16), b"\xff" * 16)
 
@@ -128,7 +128,7 @@ def _json(fmt: Format) -> Iterator[bytes]:
     yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
     yield from (b'"%s":' % name for name in COMPUTED)
     yield from (json.dumps(word).encode() for word in _enumerated_words(fmt.value))
-    yield from (json.dumps(kind.name).encode() for kind in KINDS)
+    yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
     yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""', b'"AA=="', b'"AB=="')
     yield from (rb"\u0000", rb"\ud800", rb"\ud83d\ude00", rb"\/", b"[[[[[[[[", b"\xef\xbb\xbf", b"\xff")
     yield from (

@@ -14,9 +14,9 @@ from wireproof.cases.mutate.least import least, seed, written
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField
-from wireproof.iggy.kinds import HeaderValue
+from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.partitioning import Partitioning
-from wireproof.iggy.reply import Reply30
+from wireproof.iggy.reply import ClassicReply
 from wireproof.kafka.values import Control, Message, Record, RecordBatch
 from wireproof.wire.rejection import Rejected
 
@@ -38,7 +38,7 @@ _MADE: Final[dict[Any, Any]] = {
     Message: Message(7, 1, 0, _TIME, b"k", b"v", None),
     Control: None,
     Partitioning: Partitioning("partition_id", b"\1\0\0\0"),
-    Reply30: Reply30(status=1, body=b"ok"),
+    ClassicReply: ClassicReply(status=1, body=b"ok"),
 }
 """Class to value, for classes whose parts depend on one another."""
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from wireproof.cases.mutate.draws import below, pick
 from wireproof.cases.mutate.numbers import integer
-from wireproof.iggy.kinds import BY_NAME
-from wireproof.iggy.layout import STATES
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
+from wireproof.iggy.layout import MESSAGE_STATES
 
 MEMBER: Final = re.compile(r'("[^"]*": ?(?:\{[^{}]*\}|"[^"]*"|[0-9]+))')
 """A member whose value contains no nested object."""
@@ -41,7 +41,7 @@ OTHERS: Final[tuple[Any, ...]] = (
 )
 """Replacements for any JSON value."""
 
-CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(BY_NAME), tuple(STATES.values()))
+CLOSED: Final[tuple[tuple[str, ...], ...]] = (tuple(KINDS_BY_NAME), tuple(MESSAGE_STATES.values()))
 """Enumerations: a word of one is often replaced by another word of the same enumeration."""
 
 MORE: Final = ("x", "_", " ", "\U0001f600")

@@ -8,8 +8,8 @@ from attrs import fields
 
 from wireproof.cases.mutate.mended import mended
 from wireproof.formats import Format
+from wireproof.iggy.header_kinds import HeaderValue
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.kinds import HeaderValue
 from wireproof.kafka.values import Message, Record, RecordBatch
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.rejection import Rejected

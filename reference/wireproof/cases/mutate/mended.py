@@ -12,13 +12,13 @@ from attrs import evolve, has
 
 from wireproof.cases.mutate.sites import names_of
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
-from wireproof.iggy.batch import Head
+from wireproof.iggy.batch import BatchHeader
+from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.kinds import BY_NAME, HeaderValue
-from wireproof.iggy.message import Polled70, Sent70
+from wireproof.iggy.message import PolledMessage70, SentMessage70
 from wireproof.iggy.partitioning import Partitioning
 from wireproof.iggy.poll import Poll110
-from wireproof.iggy.pollrequest import PollRequest30, PollRequest80, PollRequest92
+from wireproof.iggy.poll_request import PollRequest30, PollRequest80, PollRequest92
 from wireproof.iggy.send import Send90
 from wireproof.kafka.attribute_bits import CODEC_MASK, LOG_APPEND_TIME
 from wireproof.kafka.values import Message, Record, RecordBatch
@@ -113,7 +113,7 @@ def _text(data: bytes) -> bytes:
 
 def _header_value(value: HeaderValue) -> HeaderValue:
     """Make the bytes valid for the kind: iggy.md, section 2.3."""
-    kind, data = BY_NAME[value.kind], value.value
+    kind, data = KINDS_BY_NAME[value.kind], value.value
     if kind.size is not None:
         data = data[: kind.size].ljust(kind.size, b"\0")
     if kind.name == "bool":
@@ -145,12 +145,14 @@ def _unsealed(message: Any) -> Any:  # noqa: ANN401 - one of two classes
     return evolve(message, headers=()) if isinstance(message.headers, bytes) else message
 
 
-EMPTY: Final = Head(partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0)
+EMPTY: Final = BatchHeader(
+    partition_id=0, base_offset=0, base_timestamp=0, origin_timestamp=0, message_count=0
+)
 
 
 def _batched(poll: Poll110) -> Poll110:
     """Make the counts of the batches add up; the last batch gets the rest: iggy.md, section 6."""
-    left, heads = len(poll.messages), list[Head]()
+    left, heads = len(poll.messages), list[BatchHeader]()
     for head in poll.batches:
         heads.append(evolve(head, message_count=min(head.message_count, left)))
         left -= heads[-1].message_count
@@ -207,9 +209,9 @@ _MENDERS: Final[dict[type, Callable[[Any], Any]]] = {
     Partitioning: _partitioning,
     Poll110: _batched,
     **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _request),
-    Polled70: _unsealed,
+    PolledMessage70: _unsealed,
     Send90: _sent_later,
-    Sent70: _unsealed,
+    SentMessage70: _unsealed,
     DynamicField: _field,
     HekaMessage: _heka,
 }

@@ -9,9 +9,9 @@ from attrs import fields, frozen
 
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HekaHeader
-from wireproof.iggy.batch import Batch, Framed, Head
-from wireproof.iggy.frame import Request
-from wireproof.iggy.message import Polled40, Polled70, Polled90, Stored30
+from wireproof.iggy.batch import Batch, BatchHeader, BatchMessage
+from wireproof.iggy.frame import RequestHeader
+from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.kafka.values import Record
 
 Step: TypeAlias = str | int
@@ -100,14 +100,14 @@ COMPUTED: Final[dict[type, tuple[str, ...]]] = {
     Record: ("offset", "timestamp", "control"),
     HekaHeader: ("message_length",),
     HekaFrame: ("signer",),
-    Polled40: ("checksum",),
-    Polled70: ("checksum",),
-    Polled90: ("checksum",),
-    Request: ("request_checksum",),
-    Framed: ("checksum", "offset", "timestamp", "origin_timestamp"),
-    Head: ("batch_checksum", "message_count"),
+    PolledMessage40: ("checksum",),
+    PolledMessage70: ("checksum",),
+    PolledMessage90: ("checksum",),
+    RequestHeader: ("request_checksum",),
+    BatchMessage: ("checksum", "offset", "timestamp", "origin_timestamp"),
+    BatchHeader: ("batch_checksum", "message_count"),
     Batch: ("batch_checksum",),
-    Stored30: ("checksum",),
+    StoredMessage30: ("checksum",),
 }
 """Class to fields that the encoder computes: an edit of such a field has no effect."""
 

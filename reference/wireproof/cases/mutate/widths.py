@@ -5,31 +5,37 @@ from typing import Final
 
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import DynamicField, HekaMessage
-from wireproof.iggy.batch import Batch, Framed, Head
-from wireproof.iggy.frame import Eviction, Frame30, Reply, Request
-from wireproof.iggy.jsonpoll import (
+from wireproof.iggy.batch import Batch, BatchHeader, BatchMessage
+from wireproof.iggy.frame import ClassicFrame, EvictionHeader, ReplyHeader, RequestHeader
+from wireproof.iggy.json_poll import (
     JsonPoll70,
     JsonPoll90,
     JsonPoll100,
-    JsonPolled70,
-    JsonPolled90,
-    JsonPolled100,
+    JsonPolledMessage70,
+    JsonPolledMessage90,
+    JsonPolledMessage100,
 )
-from wireproof.iggy.jsonsend import JsonSent70, JsonSent90, JsonSent100
+from wireproof.iggy.json_send import JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
 from wireproof.iggy.message import (
-    Polled30,
-    Polled40,
-    Polled70,
-    Polled90,
-    Sent,
-    Sent70,
-    Sent90,
-    Stored30,
+    PolledMessage30,
+    PolledMessage40,
+    PolledMessage70,
+    PolledMessage90,
+    SentMessage,
+    SentMessage70,
+    SentMessage90,
+    StoredMessage30,
 )
 from wireproof.iggy.poll import Poll60, Poll70, Poll90, Poll110
-from wireproof.iggy.pollrequest import Consumer30, PollRequest30, PollRequest80, PollRequest92, Strategy
-from wireproof.iggy.reply import Confirmation, Reply30
-from wireproof.iggy.retained import Retained
+from wireproof.iggy.poll_request import (
+    Consumer30,
+    PollingStrategy,
+    PollRequest30,
+    PollRequest80,
+    PollRequest92,
+)
+from wireproof.iggy.reply import ClassicReply, SendConfirmation
+from wireproof.iggy.retained_batch import RetainedBatch
 from wireproof.kafka.values import Message, Record, RecordBatch
 
 _ALL: Final = {"offset": 64, "timestamp": 64, "origin_timestamp": 64, "id": 128}
@@ -66,29 +72,41 @@ SIGNED: Final[Mapping[type, Mapping[str, int]]] = {
 """Class and field to bits, for signed integers: kafka.md §1.1, §1.3, §2.1; heka.md, section 1."""
 
 UNSIGNED: Final[Mapping[type, Mapping[str, int]]] = {
-    **dict.fromkeys((Sent, Sent70, Sent90, Polled30, Polled40, Polled70, Polled90, Stored30), _ALL),
+    **dict.fromkeys(
+        (
+            SentMessage,
+            SentMessage70,
+            SentMessage90,
+            PolledMessage30,
+            PolledMessage40,
+            PolledMessage70,
+            PolledMessage90,
+            StoredMessage30,
+        ),
+        _ALL,
+    ),
     **dict.fromkeys((Poll60, Poll70, Poll90, Poll110), _PREFIX),
-    **dict.fromkeys((Head, Batch), _BATCH),
-    **dict.fromkeys((JsonPolled70, JsonPolled90, JsonPolled100), _TOLD),
+    **dict.fromkeys((BatchHeader, Batch), _BATCH),
+    **dict.fromkeys((JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100), _TOLD),
     **dict.fromkeys((JsonPoll70, JsonPoll90, JsonPoll100), _PREFIX),
-    **dict.fromkeys((JsonSent90, JsonSent100), _ALL),
-    JsonSent70: {"id": 64},
-    Framed: {"id": 128, "offset_delta": 32, "timestamp_delta": 32},
-    Retained: {"base_offset": 64, "last_offset_delta": 32, "max_timestamp": 64},
+    **dict.fromkeys((JsonSentMessage90, JsonSentMessage100), _ALL),
+    JsonSentMessage70: {"id": 64},
+    BatchMessage: {"id": 128, "offset_delta": 32, "timestamp_delta": 32},
+    RetainedBatch: {"base_offset": 64, "last_offset_delta": 32, "max_timestamp": 64},
     **dict.fromkeys((PollRequest30, PollRequest92, PollRequest80), _REQUEST),
     Consumer30: {"id": 32},
-    Strategy: {"value": 64},
-    Frame30: {"code": 32},
-    Request: {**_HEADER, "user_id": 32, "session": 64, "code": 32},
-    Reply: {**_HEADER, "request_checksum": 128, "context": 128, "op": 64, "commit": 64, "status": 32},
-    Eviction: {
+    PollingStrategy: {"value": 64},
+    ClassicFrame: {"code": 32},
+    RequestHeader: {**_HEADER, "user_id": 32, "session": 64, "code": 32},
+    ReplyHeader: {**_HEADER, "request_checksum": 128, "context": 128, "op": 64, "commit": 64, "status": 32},
+    EvictionHeader: {
         **_HEADER,
         "server_protocol_version": 32,
         "server_protocol_version_min": 32,
         "reason": 8,
     },
-    Reply30: {"status": 32},
-    Confirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
+    ClassicReply: {"status": 32},
+    SendConfirmation: {"stream_id": 32, "topic_id": 32, "partition_id": 32, "base_offset": 64},
     HekaHeader: {"hmac_key_version": 32},
 }
 """Class and field to bits, for unsigned integers: iggy.md, section 3; heka.md, section 1."""

@@ -14,7 +14,7 @@ except ImportError:
 
 from wireproof import formats
 from wireproof.cases.strategies import heka, iggy, kafka
-from wireproof.cases.strategies.damaged import damaged_of
+from wireproof.cases.strategies.nearly_valid_bytes import nearly_valid_encodings
 
 STRATEGIES: Final[Mapping[str, Callable[[], SearchStrategy[Any]]]] = {
     **kafka.VALUES,
@@ -45,4 +45,4 @@ def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: 
     Raises:
         UnknownFormat: there is no such format; the message has similar names.
     """
-    return damaged_of(formats.get(format, revision), values(format, revision))
+    return nearly_valid_encodings(formats.get(format, revision), values(format, revision))

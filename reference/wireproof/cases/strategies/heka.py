@@ -22,7 +22,7 @@ from wireproof.heka.stream import FrameStream
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.writer import Writer
 
-NOW: Final = 1_700_000_000_000_000_000
+RECENT_TIMESTAMP: Final = 1_700_000_000_000_000_000
 """A recent timestamp, in nanoseconds."""
 
 
@@ -49,7 +49,7 @@ def octets() -> SearchStrategy[bytes]:
 
 
 @cache
-def optional() -> SearchStrategy[bytes | None]:
+def optional_octets() -> SearchStrategy[bytes | None]:
     """Return a strategy for bytes or None; empty bytes are not the same as None."""
     return st.one_of(st.none(), octets())
 
@@ -78,7 +78,7 @@ def fields(draw: DrawFn) -> DynamicField:
     """Draw a Field whose values all have its own type: M59 to M61."""
     kind = draw(st.one_of(st.none(), st.sampled_from(VALUE_TYPES)))
     array = VALUE_ARRAYS[VALUE_TYPES.index(kind or "STRING")]
-    empty = DynamicField(draw(octets()), kind, draw(optional()), (), (), (), (), ())
+    empty = DynamicField(draw(octets()), kind, draw(optional_octets()), (), (), (), (), ())
     values = tuple(draw(st.lists(_ELEMENTS[array], max_size=3)))
     return evolve(empty, **{array: values})  # type: ignore[arg-type] # the array is named by the kind drawn
 
@@ -89,14 +89,14 @@ def messages(draw: DrawFn) -> HekaMessage:
     """Draw a message; each optional field is present in half of the messages."""
     return HekaMessage(
         uuid=draw(st.binary(min_size=codec.UUID_SIZE, max_size=codec.UUID_SIZE)),
-        timestamp=draw(st.one_of(st.just(NOW), integers(64))),
-        type=draw(optional()),
-        logger=draw(optional()),
+        timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
+        type=draw(optional_octets()),
+        logger=draw(optional_octets()),
         severity=draw(st.one_of(st.none(), st.integers(0, 7), integers(32))),
-        payload=draw(optional()),
-        env_version=draw(optional()),
+        payload=draw(optional_octets()),
+        env_version=draw(optional_octets()),
         pid=draw(st.one_of(st.none(), integers(32))),
-        hostname=draw(optional()),
+        hostname=draw(optional_octets()),
         fields=tuple(draw(st.lists(fields(), max_size=2))),
     )
 

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from wireproof.kafka.attribute_bits import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, wrap64
 from wireproof.kafka.values import Control, Log, LogEntry, Message, Record, RecordBatch, RecordHeader
 
-NOW: Final = 1_700_000_000_000
+RECENT_TIMESTAMP: Final = 1_700_000_000_000
 """A recent timestamp, in milliseconds."""
 
 
@@ -45,7 +45,7 @@ def octets() -> SearchStrategy[bytes]:
 
 
 @cache
-def nullable() -> SearchStrategy[bytes | None]:
+def nullable_octets() -> SearchStrategy[bytes | None]:
     """Return a strategy for bytes or null; empty bytes are not the same as null."""
     return st.one_of(st.none(), octets())
 
@@ -61,7 +61,9 @@ def headers() -> SearchStrategy[tuple[RecordHeader, ...]]:
 @cache
 def timestamps() -> SearchStrategy[int]:
     """Return a strategy for the timestamps of a message: -1 (none), 0, a recent one, any other (§1.7)."""
-    return st.one_of(st.sampled_from([-1, 0, NOW, (1 << 63) - 1]), st.integers(-1, (1 << 63) - 1))
+    return st.one_of(
+        st.sampled_from([-1, 0, RECENT_TIMESTAMP, (1 << 63) - 1]), st.integers(-1, (1 << 63) - 1)
+    )
 
 
 # --- v2 ---
@@ -72,7 +74,7 @@ def timestamps() -> SearchStrategy[int]:
 def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBatch:
     """Draw a record batch. One in five is a producer's; one in eight of the others is a control batch."""
     if draw(st.integers(0, 4)) == 0:
-        return draw(produced(codecs))
+        return draw(producer_batches(codecs))
     flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, TRANSACTIONAL, 0x40, 0x48, 0x80]))
     header = RecordBatch(
         base_offset=draw(integers(64)),
@@ -80,8 +82,8 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
         magic=2,
         attributes=draw(st.sampled_from(codecs)) | flags,
         last_offset_delta=draw(integers(32)),
-        base_timestamp=draw(st.one_of(st.just(NOW), integers(64))),
-        max_timestamp=draw(st.one_of(st.just(NOW), integers(64))),
+        base_timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
+        max_timestamp=draw(st.one_of(st.just(RECENT_TIMESTAMP), integers(64))),
         producer_id=draw(integers(64)),
         producer_epoch=draw(integers(16)),
         base_sequence=draw(integers(32)),
@@ -90,27 +92,35 @@ def batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBa
     if draw(st.integers(0, 7)) == 0:
         return draw(_control_batch(header))
     records = draw(st.lists(_records(), max_size=4))
-    return evolve(header, records=tuple(computed(header, row) for row in records))
+    return evolve(header, records=tuple(with_computed_fields(header, row) for row in records))
 
 
 @cache
 @st.composite
-def produced(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBatch:
+def producer_batches(draw: DrawFn, codecs: tuple[int, ...] = (0, 1, 2, 3, 4)) -> RecordBatch:
     """Draw a batch that profile `produce` accepts: §1.7. Deltas count up, maxTimestamp is the maximum."""
     drawn = draw(st.lists(_records(), min_size=1, max_size=4))
     deltas = draw(st.lists(st.integers(0, 10**7), min_size=len(drawn), max_size=len(drawn)))
     producer = draw(st.sampled_from([(-1, -1, -1), (1000, 0, 0), ((1 << 63) - 1, 32767, (1 << 31) - 1)]))
     header = RecordBatch(
-        0, -1, 2, draw(st.sampled_from(codecs)), len(drawn) - 1, NOW, NOW + max(deltas), *producer, records=()
+        0,
+        -1,
+        2,
+        draw(st.sampled_from(codecs)),
+        len(drawn) - 1,
+        RECENT_TIMESTAMP,
+        RECENT_TIMESTAMP + max(deltas),
+        *producer,
+        records=(),
     )
     records = (
         evolve(record, attributes=0, offset_delta=index, timestamp_delta=delta)
         for index, (record, delta) in enumerate(zip(drawn, deltas, strict=True))
     )
-    return evolve(header, records=tuple(computed(header, row) for row in records))
+    return evolve(header, records=tuple(with_computed_fields(header, row) for row in records))
 
 
-def computed(header: RecordBatch, record: Record, control: Control | None = None) -> Record:
+def with_computed_fields(header: RecordBatch, record: Record, control: Control | None = None) -> Record:
     """Return the record with the offset and timestamp that follow from `header`: §1.8, §1.10."""
     append = header.attributes & LOG_APPEND_TIME
     timestamp = header.max_timestamp if append else wrap64(header.base_timestamp + record.timestamp_delta)
@@ -121,7 +131,9 @@ def computed(header: RecordBatch, record: Record, control: Control | None = None
 @cache
 def _records() -> SearchStrategy[Record]:
     attributes = st.one_of(st.just(0), integers(8))
-    return st.builds(Record, attributes, integers(64), integers(32), nullable(), nullable(), headers())
+    return st.builds(
+        Record, attributes, integers(64), integers(32), nullable_octets(), nullable_octets(), headers()
+    )
 
 
 @st.composite
@@ -133,7 +145,7 @@ def _control_batch(draw: DrawFn, header: RecordBatch) -> RecordBatch:
     value = version.to_bytes(2, "big") + epoch.to_bytes(4, "big", signed=True)
     control = Control(kind, version, epoch) if kind < 2 else Control(kind)
     flagged = evolve(header, attributes=header.attributes | CONTROL)
-    return evolve(flagged, records=(computed(flagged, Record(0, 0, 0, key, value, ()), control),))
+    return evolve(flagged, records=(with_computed_fields(flagged, Record(0, 0, 0, key, value, ()), control),))
 
 
 # --- v0 and v1 ---
@@ -157,7 +169,9 @@ def messages(draw: DrawFn, magic: int, codecs: tuple[int, ...] = (0, 1, 2, 3)) -
 def _plain(draw: DrawFn, magic: int) -> Message:
     flags = draw(st.sampled_from([0, 0, 0, LOG_APPEND_TIME, 0x10, -128]))
     timestamp = draw(timestamps()) if magic else -1
-    return Message(draw(integers(64)), magic, flags, timestamp, draw(nullable()), draw(nullable()), None)
+    return Message(
+        draw(integers(64)), magic, flags, timestamp, draw(nullable_octets()), draw(nullable_octets()), None
+    )
 
 
 def _v1_wrapper(outer: Message, inner: tuple[Message, ...], *, zero: bool) -> Message:

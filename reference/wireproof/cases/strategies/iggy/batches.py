@@ -7,9 +7,9 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.headers import sealed_maps
+from wireproof.cases.strategies.iggy.headers import header_maps_or_blocks
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
-from wireproof.iggy.batch import STORED, Batch, Framed, Head
+from wireproof.iggy.batch import SEGMENT_RULES, Batch, BatchHeader, BatchMessage
 from wireproof.iggy.message import write_message
 from wireproof.iggy.poll import Poll110
 from wireproof.wire.checksums import iggy_batch_checksum
@@ -20,12 +20,12 @@ from wireproof.wire.writer import Writer
 @st.composite
 def batches(draw: DrawFn) -> Batch:
     """Draw a batch of up to three messages, with its computed fields."""
-    message: SearchStrategy[Framed] = st.builds(
-        Framed,
+    message: SearchStrategy[BatchMessage] = st.builds(
+        BatchMessage,
         id=unsigned(128),
         offset_delta=st.one_of(st.integers(0, 3), unsigned(32)),
         timestamp_delta=unsigned(32),
-        headers=sealed_maps(),
+        headers=header_maps_or_blocks(),
         payload=st.one_of(st.just(b""), octets(300)),
     )
     drawn = Batch(
@@ -43,7 +43,7 @@ def _with_computed_fields(batch: Batch) -> Batch:
     writer, checksums = Writer(), list[int]()
     for message in batch.messages:
         at = writer.pos
-        write_message(writer, STORED.frame, message)
+        write_message(writer, SEGMENT_RULES.frame, message)
         checksums.append(int.from_bytes(writer.data[at : at + 8], "little"))
     fields = (batch.partition_id, batch.base_offset, batch.base_timestamp, batch.origin_timestamp)
     data = pack("<QQQQQ", *fields, 256 + writer.pos) + bytes(8) + pack("<I", len(checksums)) + bytes(204)
@@ -60,8 +60,8 @@ def _with_computed_fields(batch: Batch) -> Batch:
     return evolve(batch, batch_checksum=iggy_batch_checksum(data + bytes(writer.data)), messages=messages)
 
 
-def _header_of(batch: Batch) -> Head:
-    return Head(
+def _header_of(batch: Batch) -> BatchHeader:
+    return BatchHeader(
         partition_id=batch.partition_id,
         base_offset=batch.base_offset,
         base_timestamp=batch.base_timestamp,
@@ -72,7 +72,7 @@ def _header_of(batch: Batch) -> Head:
 
 
 @cache
-def polls_110() -> SearchStrategy[Poll110]:
+def batched_polls() -> SearchStrategy[Poll110]:
     """Return a strategy for poll responses of batches."""
 
     def response(batches: list[Batch], partition: int, current: int) -> Poll110:

@@ -9,19 +9,19 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.strategies.iggy.headers import header_maps, sealed_maps
+from wireproof.cases.strategies.iggy.headers import header_maps, header_maps_or_blocks
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
-from wireproof.iggy.layout import Layout
-from wireproof.iggy.message import Polled30, Polled40, Sent, Sent70, write_message
+from wireproof.iggy.layout import MessageLayout
+from wireproof.iggy.message import PolledMessage30, PolledMessage40, SentMessage, SentMessage70, write_message
 from wireproof.wire.writer import Writer
 
-STATES: Final = ("available", "unavailable", "poisoned", "marked_for_deletion")
+MESSAGE_STATES: Final = ("available", "unavailable", "poisoned", "marked_for_deletion")
 
 
 @cache
-def sent() -> SearchStrategy[Sent]:
+def sent_messages() -> SearchStrategy[SentMessage]:
     """Return a strategy for messages of a send before 0.7.0; the payload is not empty (§3.1)."""
-    return st.builds(Sent, id=unsigned(128), headers=header_maps(), payload=octets(300))
+    return st.builds(SentMessage, id=unsigned(128), headers=header_maps(), payload=octets(300))
 
 
 @cache
@@ -36,23 +36,23 @@ def _stored(draw: DrawFn, value: Hashable) -> Any:  # noqa: ANN401 - one of thre
         "headers": draw(header_maps()),
         "payload": payload,
     }
-    if value is not Polled30:
+    if value is not PolledMessage30:
         fields["checksum"] = crc32(payload)
-    if value is Polled40:
-        fields["state"] = draw(st.sampled_from(STATES))
+    if value is PolledMessage40:
+        fields["state"] = draw(st.sampled_from(MESSAGE_STATES))
     return cast("type[Any]", value)(**fields)
 
 
 @cache
 @st.composite
-def sealed(draw: DrawFn, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
+def stored_messages_since_0_7(draw: DrawFn, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
     """Draw a stored message since 0.7.0, with the checksum of its bytes (§5)."""
     message = layout.value(
         id=draw(unsigned(128)),
         offset=draw(unsigned(64)),
         timestamp=draw(unsigned(64)),
         origin_timestamp=draw(unsigned(64)),
-        headers=draw(sealed_maps() if layout.sealed else header_maps()),
+        headers=draw(header_maps_or_blocks() if layout.sealed else header_maps()),
         payload=draw(st.one_of(st.just(b""), octets(300))),
     )
     writer = Writer()
@@ -61,21 +61,21 @@ def sealed(draw: DrawFn, layout: Layout) -> Any:  # noqa: ANN401 - the layout's 
 
 
 @cache
-def sent_later(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
+def sent_lists_since_0_7(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
     """Return a strategy for one to three messages of a send since 0.7.0."""
-    headers = header_maps() if value is Sent70 else sealed_maps()
+    headers = header_maps() if value is SentMessage70 else header_maps_or_blocks()
     fields = {"id": unsigned(128), "origin_timestamp": unsigned(64), "payload": octets(300)}
     message: SearchStrategy[Any] = st.builds(cast("type[Any]", value), headers=headers, **fields)
     return st.lists(message, min_size=1, max_size=3).map(tuple)
 
 
 @cache
-def kept_lists(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
+def stored_lists(value: Hashable) -> SearchStrategy[tuple[Any, ...]]:
     """Return a strategy for up to three stored messages of a class before 0.7.0."""
     return st.lists(_stored(value), max_size=3).map(tuple)
 
 
 @cache
-def some_sent() -> SearchStrategy[tuple[Sent, ...]]:
+def sent_lists() -> SearchStrategy[tuple[SentMessage, ...]]:
     """Return a strategy for one to three messages of a send before 0.7.0."""
-    return st.lists(sent(), min_size=1, max_size=3).map(tuple)
+    return st.lists(sent_messages(), min_size=1, max_size=3).map(tuple)

@@ -8,14 +8,14 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.addresses import identifiers
+from wireproof.cases.strategies.iggy.destinations import identifiers
 from wireproof.cases.strategies.iggy.scalars import unsigned
-from wireproof.iggy.frame import Eviction, Frame110, Reply, Request
-from wireproof.iggy.pollrequest import Consumer, Consumer30, PollRequest30, PollRequest80, Strategy
-from wireproof.iggy.reply import Confirmation, Reply110
+from wireproof.iggy.frame import EvictionHeader, ReplyHeader, RequestHeader, VsrFrame
+from wireproof.iggy.poll_request import Consumer, Consumer30, PollingStrategy, PollRequest30, PollRequest80
+from wireproof.iggy.reply import SendConfirmation, SendReply
 from wireproof.wire.checksums import xxh3_64
 
-CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
+COMMAND_CODES: Final = st.one_of(st.sampled_from([1, 38, 100, 101]), unsigned(32))
 STATUSES: Final = st.one_of(st.sampled_from([0, 0, 3, 4009, 4022]), unsigned(32))
 _CONSUMERS: Final = st.sampled_from(["consumer", "group"])
 _STRATEGIES: Final = st.sampled_from(["offset", "timestamp", "first", "last", "next"])
@@ -32,14 +32,14 @@ def poll_requests(value: Hashable, least: int = 1) -> SearchStrategy[Any]:
         stream=identifiers(least),
         topic=identifiers(least),
         partition_id=st.one_of(st.none(), partitions) if value is PollRequest80 else partitions,
-        strategy=st.builds(Strategy, cast("Any", _STRATEGIES), unsigned(64)),
+        strategy=st.builds(PollingStrategy, cast("Any", _STRATEGIES), unsigned(64)),
         count=unsigned(32).map(lambda number: max(number, 1)),
         auto_commit=st.booleans(),
     )
 
 
 @cache
-def some_bytes() -> SearchStrategy[bytes]:
+def frame_bodies() -> SearchStrategy[bytes]:
     """Return a strategy for bodies, including an empty one."""
     return st.one_of(st.just(b""), st.just(b"b" * 300), st.binary(max_size=40))
 
@@ -50,7 +50,7 @@ def _requests_110() -> SearchStrategy[Any]:
     operations = st.one_of(st.sampled_from([1, 2, 160, 160]), unsigned(8))
     numbers = {name: unsigned(64) for name in ("timestamp", "request", "session")}
     return st.builds(
-        Request,
+        RequestHeader,
         client=unsigned(128),
         operation=operations,
         user_id=unsigned(32),
@@ -60,39 +60,39 @@ def _requests_110() -> SearchStrategy[Any]:
 
 
 @cache
-def frames_110() -> SearchStrategy[Frame110]:
+def vsr_frames() -> SearchStrategy[VsrFrame]:
     """Return a strategy for VSR frames of every command."""
     replies = st.builds(
-        Reply,
+        ReplyHeader,
         **{name: unsigned(128) for name in ("request_checksum", "context", "client")},
         **{name: unsigned(64) for name in ("op", "commit", "timestamp", "request")},
         operation=unsigned(8),
         status=unsigned(32),
     )
     evictions = st.builds(
-        Eviction,
+        EvictionHeader,
         client=unsigned(128),
         server_protocol_version=unsigned(32),
         server_protocol_version_min=unsigned(32),
         reason=unsigned(8),
     )
     headers = st.one_of(_requests_110(), replies, evictions)
-    return st.builds(Frame110, header=headers, body=some_bytes()).map(_with_checksum)
+    return st.builds(VsrFrame, header=headers, body=frame_bodies()).map(_with_checksum)
 
 
-def _with_checksum(frame: Frame110) -> Frame110:
+def _with_checksum(frame: VsrFrame) -> VsrFrame:
     """Return the frame with its request checksum, which only replicated requests except sends have (§2.1)."""
-    if not isinstance(frame.header, Request) or frame.header.operation in (2, 160):
+    if not isinstance(frame.header, RequestHeader) or frame.header.operation in (2, 160):
         return frame
     return evolve(frame, header=evolve(frame.header, request_checksum=xxh3_64(frame.body)))
 
 
 @cache
-def confirmations() -> SearchStrategy[Reply110]:
+def send_replies() -> SearchStrategy[SendReply]:
     """Return a strategy for replies to a send since 0.11.0, with up to three confirmations."""
     confirmation = st.builds(
-        Confirmation,
+        SendConfirmation,
         **{name: unsigned(32) for name in ("stream_id", "topic_id", "partition_id")},
         base_offset=unsigned(64),
     )
-    return st.lists(confirmation, max_size=3).map(lambda confirmed: Reply110(confirmations=tuple(confirmed)))
+    return st.lists(confirmation, max_size=3).map(lambda confirmed: SendReply(confirmations=tuple(confirmed)))

@@ -9,7 +9,7 @@ from struct import Struct
 from typing import Final
 
 from wireproof.iggy import frame
-from wireproof.iggy.frame import Frame110, Reply, Request
+from wireproof.iggy.frame import ReplyHeader, RequestHeader, VsrFrame
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.reader import Reader
 from wireproof.wire.rejection import Rejected
@@ -32,7 +32,7 @@ REGISTERED: Final = bytes(4) + Struct("<IQI").pack(1, SESSION, 11 << 10) + b"\x0
 
 _COUNT: Final = Struct("<I")
 _SIZE: Final = Struct("<48xI")
-_EDITION: Final = frame.EDITIONS["0.11"]
+_EDITION: Final = frame.REVISIONS["0.11"]
 
 
 class FakeIggyVsr(FakeIggyTcp):
@@ -47,7 +47,7 @@ class FakeIggyVsr(FakeIggyTcp):
         self._replies[GET_CLUSTER_METADATA] = _cluster(self._server.port)
 
     def _listening(self) -> LoopbackServer:
-        return LoopbackServer(self._answer, _SIZE, frame.HEADER, whole=True)
+        return LoopbackServer(self._answer, _SIZE, frame.HEADER_SIZE, whole=True)
 
     def _answer(self, request: bytes) -> bytes:
         asked, body = _request(request)
@@ -65,19 +65,19 @@ def _text(text: bytes) -> bytes:
     return _COUNT.pack(len(text)) + text
 
 
-def _request(data: bytes) -> tuple[Request, bytes]:
+def _request(data: bytes) -> tuple[RequestHeader, bytes]:
     """Return header and body; raises `ConnectionError`, which ends the connection, if this is no request."""
     try:
         asked = frame.decode(_EDITION, Reader(data), DEFAULT_OPTIONS)
     except Rejected as rejected:
         raise ConnectionAbortedError(rejected.text) from rejected
-    if not isinstance(asked.header, Request):
+    if not isinstance(asked.header, RequestHeader):
         raise ConnectionAbortedError("no request")
     return asked.header, asked.body
 
 
-def _reply(asked: Request, body: bytes) -> bytes:
-    header = Reply(
+def _reply(asked: RequestHeader, body: bytes) -> bytes:
+    header = ReplyHeader(
         request_checksum=asked.request_checksum,
         context=0,
         client=asked.client,
@@ -89,5 +89,5 @@ def _reply(asked: Request, body: bytes) -> bytes:
         status=0,
     )
     writer = Writer()
-    frame.encode(_EDITION, writer, Frame110(header=header, body=body), DEFAULT_OPTIONS)
+    frame.encode(_EDITION, writer, VsrFrame(header=header, body=body), DEFAULT_OPTIONS)
     return bytes(writer.data)

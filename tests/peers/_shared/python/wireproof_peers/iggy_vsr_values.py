@@ -3,10 +3,10 @@
 import struct
 from typing import Any, Final
 
-from wireproof.iggy.kinds import BY_NAME
+from wireproof.iggy.header_kinds import KINDS_BY_NAME
 from wireproof.wire.json_values import Json
 
-CAMEL: Final = {name: name.capitalize().replace("Uint", "UnsignedInt") for name in BY_NAME}
+CAMEL: Final = {name: name.capitalize().replace("Uint", "UnsignedInt") for name in KINDS_BY_NAME}
 _NAMES: Final = {camel: name for name, camel in CAMEL.items()}
 _FLOATS: Final = {"float32": "<f", "float64": "<d"}
 
@@ -38,7 +38,7 @@ def _bytes(kind: str, value: Any) -> bytes:  # noqa: ANN401 - of the kind: iggy.
         case float():
             return struct.pack(_FLOATS[kind], value)
         case _:
-            return int(value).to_bytes(BY_NAME[kind].size or 0, "little", signed=kind.startswith("int"))
+            return int(value).to_bytes(KINDS_BY_NAME[kind].size or 0, "little", signed=kind.startswith("int"))
 
 
 def header_argument(kind: str, value: str) -> Any:  # noqa: ANN401 - what `_bytes` takes

@@ -28,9 +28,9 @@ from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
 from wireproof.formats import Format
 from wireproof.wire.trace import FieldSpan
 
-__all__ = ["damaged_of", "written"]
+__all__ = ["nearly_valid_encodings", "written"]
 
-EDGES: Final = (
+BOUNDARY_VALUES: Final = (
     0,
     1,
     -1,
@@ -50,10 +50,10 @@ EDGES: Final = (
 REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
 """The repairs to draw from, as (lengths, checksums). `drafted` repairs lengths only with checksums."""
 
-TRIES: Final = 3
+MAX_TRIES: Final = 3
 """The most numbers to draw for a field until one fits its type."""
 
-CODES: Final = 32
+MAX_CODE: Final = 32
 """The upper limit for drawn codes of kinds, states and flags; most formats define fewer."""
 
 _EDIT_KINDS: Final = (*["element"] * 3, "stream", *["measure"] * 3, *["code"] * 2, *["field"] * 3)
@@ -83,7 +83,7 @@ _FIELD_KINDS: Final[Mapping[str, Callable[[FieldSpan], bool]]] = {
 
 
 @st.composite
-def damaged_of(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
+def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
     """Draw one of `values`, encode it and apply one or two edits."""
     encoded_value = read(fmt, written(fmt, draw(values)))
     if not encoded_value.spans:
@@ -143,7 +143,7 @@ def _field(draw: DrawFn, encoded_value: Parsed, span: FieldSpan) -> list[Splice]
 def _other_bytes(draw: DrawFn, span: FieldSpan, old: bytes, remaining: int) -> bytes:
     """Draw other bytes for a field: an integer if it has an integer type, else any bytes."""
     if span.type in INTEGERS:
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             new = encoded(span, _number(draw, span, remaining))
             if new is not None:
                 return new
@@ -160,14 +160,14 @@ def _number(draw: DrawFn, span: FieldSpan, remaining: int) -> int:
         if _is_measure(span):
             return _pick(draw, (old - 1, old + 1, 0, -1, remaining + 1))
         if span.type == "uint8":  # mostly the code of a small enumeration
-            return _below(draw, CODES)
+            return _below(draw, MAX_CODE)
         if _is_protobuf_key(span):  # another field with the same wire type
             return (1 + _below(draw, 15)) << 3 | old & 7
         if span.path.endswith("attributes"):
             return old ^ 1 << _below(draw, 8)
     nearby = (old - 1, old + 1, old - 2, old + 2, -old, -old - 2, remaining - 1, remaining, remaining + 1)
     off_by_header = old + _pick(draw, HEADERS) * _pick(draw, (-1, 1))
-    return _pick(draw, (*nearby, off_by_header, old ^ 1 << _below(draw, 8), *EDGES))
+    return _pick(draw, (*nearby, off_by_header, old ^ 1 << _below(draw, 8), *BOUNDARY_VALUES))
 
 
 def _flipped(old: bytes, bit: int) -> bytes:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.sending import NO_PRODUCER, Plain, Sending
-from wireproof.cases.strategies.kafka import NOW
+from wireproof.cases.strategies.kafka import RECENT_TIMESTAMP
 from wireproof.kafka.values import RecordHeader
 
 CODECS: Final = (0, 0, 1, 2, 3, 4)
@@ -34,9 +34,9 @@ def _headers() -> SearchStrategy[tuple[RecordHeader, ...]]:
 
 @cache
 @st.composite
-def sendings(draw: DrawFn) -> Sending:
+def logical_message_sets(draw: DrawFn) -> Sending:
     """Draw one to five messages with recent timestamps in any order, or all with one boundary timestamp."""
-    recent = st.integers(-(10**4), 10**7).map(lambda delta: NOW + delta)
+    recent = st.integers(-(10**4), 10**7).map(lambda delta: RECENT_TIMESTAMP + delta)
     time = draw(st.sampled_from([recent, recent, recent, st.just(0), st.just(-1), st.just(1 << 40)]))
     plain = st.builds(Plain, _octets(), _octets(), time, _headers())
     producer = draw(st.sampled_from(PRODUCERS))

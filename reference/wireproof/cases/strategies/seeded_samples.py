@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from wireproof.cases.strategies import values
-from wireproof.cases.strategies.damaged import damaged_of, written
+from wireproof.cases.strategies.nearly_valid_bytes import nearly_valid_encodings, written
 from wireproof.formats import Format
 from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
@@ -27,10 +27,10 @@ from wireproof.wire.writer import Writer
 
 T = TypeVar("T")
 
-KEYS: Final = {"test_0": b"zero", "test_1": b"testkey", "_1": b"noname", "test_127": b""}
+HMAC_KEYS: Final = {"test_0": b"zero", "test_1": b"testkey", "_1": b"noname", "test_127": b""}
 """The HMAC keys of the signers that the strategy for frames uses: heka.md, section 4."""
 
-BYTES: Final = 4096
+BLOCK_SIZE: Final = 4096
 """The size of the first block of bytes for a sample; a large sample needs more."""
 
 SETTINGS: Final = settings(
@@ -39,7 +39,7 @@ SETTINGS: Final = settings(
 
 
 @frozen
-class Sample:
+class PropertySample:
     """One sample for a property check.
 
     Attributes:
@@ -58,11 +58,11 @@ class Sample:
 
 
 @st.composite
-def samples(draw: DrawFn, fmt: Format) -> Sample:
+def samples(draw: DrawFn, fmt: Format) -> PropertySample:
     """Draw a sample of a format."""
     value = draw(values(fmt.name, fmt.revision))
-    damaged = draw(damaged_of(fmt, st.just(value)))
-    options = draw(OPTIONS.get(fmt.name, _default_options)(value))
+    damaged = draw(nearly_valid_encodings(fmt, st.just(value)))
+    options = draw(OPTION_STRATEGIES.get(fmt.name, _default_options)(value))
     seed = draw(st.integers(0, (1 << 32) - 1))
     try:
         writer = Writer()
@@ -70,7 +70,7 @@ def samples(draw: DrawFn, fmt: Format) -> Sample:
         data = bytes(writer.data)
     except Rejected:  # a limit, or a signer without a key
         data = written(fmt, value)
-    return Sample(value, data, damaged, options, seed)
+    return PropertySample(value, data, damaged, options, seed)
 
 
 def _default_options(_value: Any) -> SearchStrategy[Options]:  # noqa: ANN401 - a value of any format
@@ -93,7 +93,7 @@ def _fetch_options(value: Log) -> SearchStrategy[Options]:
 
 def _stream_options(value: FrameStream) -> SearchStrategy[Options]:
     """Return a strategy for options: keys or none, any resync, maybe a tight limit for the message size."""
-    keys = st.sampled_from([None, KEYS])
+    keys = st.sampled_from([None, HMAC_KEYS])
     resync: SearchStrategy[Any] = st.sampled_from(["strict", "go", "c"])
     sizes = [frame.header.message_length for frame in value.frames]
     max_message = st.sampled_from(
@@ -102,7 +102,7 @@ def _stream_options(value: FrameStream) -> SearchStrategy[Options]:
     return st.builds(Options, keys=keys, resync=resync, max_message=max_message)
 
 
-OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
+OPTION_STRATEGIES: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
     "kafka.batch": _produce_options,
     "kafka.log": _fetch_options,
     "iggy.send": _produce_options,
@@ -114,20 +114,20 @@ OPTIONS: Final[dict[str, Callable[[Any], SearchStrategy[Options]]]] = {
 """Name of a format to the strategy for the options of a value; other formats use the default options."""
 
 
-def drawn(fmt: Format, seed: int) -> Iterator[Sample]:
+def iter_samples(fmt: Format, seed: int) -> Iterator[PropertySample]:
     """Yield the samples of a format and a seed, without end."""
-    draw = drawer(fmt)
+    draw = sample_drawer(fmt)
     for number in count():
         yield from draw(f"{fmt.joined} {seed} {number}")
 
 
 @lru_cache(maxsize=64)
-def drawer(fmt: Format) -> Callable[[str], list[Sample]]:
+def sample_drawer(fmt: Format) -> Callable[[str], list[PropertySample]]:
     """Return a function that draws the sample of a format for a name, as a list of at most one."""
-    return drawing(samples(fmt))
+    return seeded_drawer(samples(fmt))
 
 
-def drawing(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
+def seeded_drawer(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
     """Return a function that draws an example of a strategy for a name.
 
     The same name always gives the same example. The function returns a list of it, or an empty list if it is
@@ -142,8 +142,8 @@ def drawing(strategy: SearchStrategy[T]) -> Callable[[str], list[T]]:
 
     def draw(name: str) -> list[T]:
         examples.clear()
-        size = BYTES
-        while not examples and size <= BYTES << 4:
+        size = BLOCK_SIZE
+        while not examples and size <= BLOCK_SIZE << 4:
             source = Random(f"{name} {size}")  # noqa: S311 - examples, not secrets
             handle: Any = collect  # Hypothesis adds the attribute `hypothesis`, which the type does not have
             handle.hypothesis.fuzz_one_input(source.randbytes(size))

@@ -9,11 +9,11 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.iggy.message import STORED_27, Polled40, read_message, write_message
+from wireproof.iggy.message import STORED_27, PolledMessage40, read_message, write_message
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-HEAD: Final = 24
+HEADER_SIZE: Final = 24
 """The size of the header, in bytes."""
 
 LENGTH_AT: Final = 8
@@ -21,36 +21,36 @@ LENGTH_AT: Final = 8
 
 
 @frozen(kw_only=True)
-class Retained:
+class RetainedBatch:
     """A batch with its messages."""
 
     base_offset: int
     last_offset_delta: int
     max_timestamp: int
-    messages: tuple[Polled40, ...]
+    messages: tuple[PolledMessage40, ...]
 
 
-def extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
+def batch_extent(data: bytes | bytearray, pos: int = 0) -> tuple[int, bool]:
     """Return the size of the batch at `pos` and True, or a lower bound and False if `data` is too short."""
-    if pos + HEAD > len(data):
-        return HEAD, False
+    if pos + HEADER_SIZE > len(data):
+        return HEADER_SIZE, False
     at = pos + LENGTH_AT
-    return HEAD + int.from_bytes(data[at : at + 4], "little"), True
+    return HEADER_SIZE + int.from_bytes(data[at : at + 4], "little"), True
 
 
-def read(reader: Reader) -> Retained:
+def read_batch(reader: Reader) -> RetainedBatch:
     """Read one batch."""
     base_offset = reader.uint64le("base_offset")
     length = reader.uint32le("length")
     last_offset_delta, max_timestamp = reader.uint32le("last_offset_delta"), reader.uint64le("max_timestamp")
     reader.cover("length", "length", reader.pos, reader.pos + length)
     window = reader.window("messages", length)
-    messages: list[Polled40] = []
+    messages: list[PolledMessage40] = []
     while window.left:
         window.enter("messages", len(messages))
         messages.append(_read_message(window))
         window.leave()
-    return Retained(
+    return RetainedBatch(
         base_offset=base_offset,
         last_offset_delta=last_offset_delta,
         max_timestamp=max_timestamp,
@@ -58,15 +58,15 @@ def read(reader: Reader) -> Retained:
     )
 
 
-def _read_message(reader: Reader) -> Polled40:
+def _read_message(reader: Reader) -> PolledMessage40:
     length = reader.uint32le("length")
     reader.cover("length", "length", reader.pos, reader.pos + length)
     window = reader.window("payload", length)
-    message: Polled40 = read_message(window, STORED_27)
+    message: PolledMessage40 = read_message(window, STORED_27)
     return message
 
 
-def write(writer: Writer, value: Retained) -> None:
+def write_batch(writer: Writer, value: RetainedBatch) -> None:
     """Write one batch."""
     at = writer.pos
     writer.uint64le("base_offset", value.base_offset)
@@ -77,11 +77,11 @@ def write(writer: Writer, value: Retained) -> None:
         writer.enter("messages", index)
         _write_message(writer, message)
         writer.leave()
-    writer.patch("length", "uint32le", at + LENGTH_AT, writer.pos - at - HEAD)
-    writer.cover("length", "length", at + HEAD, writer.pos)
+    writer.patch("length", "uint32le", at + LENGTH_AT, writer.pos - at - HEADER_SIZE)
+    writer.cover("length", "length", at + HEADER_SIZE, writer.pos)
 
 
-def _write_message(writer: Writer, message: Polled40) -> None:
+def _write_message(writer: Writer, message: PolledMessage40) -> None:
     at = writer.pos
     writer.uint32le("length", 0)
     write_message(writer, STORED_27, message)

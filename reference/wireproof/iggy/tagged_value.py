@@ -18,7 +18,7 @@ class Tag:
     detail: str = "InvalidCommand"
 
 
-def rows(*tags: Tag) -> Mapping[int, Tag]:
+def tags_by_code(*tags: Tag) -> Mapping[int, Tag]:
     """Return the tags by code."""
     return {tag.code: tag for tag in tags}
 
@@ -41,7 +41,7 @@ def read_value(reader: Reader, tag: Tag) -> bytes:
     return reader.take("value", length)
 
 
-def write(writer: Writer, tags: Mapping[int, Tag], name: str, value: bytes) -> None:
+def write_tagged(writer: Writer, tags: Mapping[int, Tag], name: str, value: bytes) -> None:
     """Write the kind, the length and the value; refuse a length that the kind does not allow."""
     tag = next(tag for tag in tags.values() if tag.name == name)
     if len(value) not in tag.lengths:

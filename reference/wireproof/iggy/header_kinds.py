@@ -11,7 +11,7 @@ from attrs import Attribute, field, frozen
 
 from wireproof.wire.rejection import Rejected
 
-KindName = Literal[
+HeaderKindName = Literal[
     "raw",
     "string",
     "bool",
@@ -30,7 +30,7 @@ KindName = Literal[
 ]
 """The names of the kinds in JSON."""
 
-SIZE: Final = "iggy-header-size"
+WRONG_SIZE: Final = "iggy-header-size"
 """The remark class for a number of the wrong size."""
 
 SIZES: Final = range(1, 256)
@@ -38,41 +38,41 @@ SIZES: Final = range(1, 256)
 
 
 @frozen
-class Kind:
+class HeaderKind:
     """A kind: its code on the wire, its name in JSON, the size of a value in bytes (None: any of `SIZES`)."""
 
     code: int
-    name: KindName
+    name: HeaderKindName
     size: int | None
 
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(1, "raw", None),
-    Kind(2, "string", None),
-    Kind(3, "bool", 1),
-    Kind(4, "int8", 1),
-    Kind(5, "int16", 2),
-    Kind(6, "int32", 4),
-    Kind(7, "int64", 8),
-    Kind(8, "int128", 16),
-    Kind(9, "uint8", 1),
-    Kind(10, "uint16", 2),
-    Kind(11, "uint32", 4),
-    Kind(12, "uint64", 8),
-    Kind(13, "uint128", 16),
-    Kind(14, "float32", 4),
-    Kind(15, "float64", 8),
+HEADER_KINDS: Final[tuple[HeaderKind, ...]] = (
+    HeaderKind(1, "raw", None),
+    HeaderKind(2, "string", None),
+    HeaderKind(3, "bool", 1),
+    HeaderKind(4, "int8", 1),
+    HeaderKind(5, "int16", 2),
+    HeaderKind(6, "int32", 4),
+    HeaderKind(7, "int64", 8),
+    HeaderKind(8, "int128", 16),
+    HeaderKind(9, "uint8", 1),
+    HeaderKind(10, "uint16", 2),
+    HeaderKind(11, "uint32", 4),
+    HeaderKind(12, "uint64", 8),
+    HeaderKind(13, "uint128", 16),
+    HeaderKind(14, "float32", 4),
+    HeaderKind(15, "float64", 8),
 )
 """All kinds: iggy.md, section 2.3. The codes 0 and 16 to 255 are invalid."""
 
-BY_CODE: Final[dict[int, Kind]] = {kind.code: kind for kind in KINDS}
-BY_NAME: Final[dict[str, Kind]] = {kind.name: kind for kind in KINDS}
+KINDS_BY_CODE: Final[dict[int, HeaderKind]] = {kind.code: kind for kind in HEADER_KINDS}
+KINDS_BY_NAME: Final[dict[str, HeaderKind]] = {kind.name: kind for kind in HEADER_KINDS}
 
 _FLOATS: Final = {"float32": "<f", "float64": "<d"}
 
 
 def _known(_: object, attribute: "Attribute[str]", name: str) -> None:
-    if name not in BY_NAME:
+    if name not in KINDS_BY_NAME:
         raise Rejected("invalid-value", -1, attribute.name, f"unknown kind {name!r}")
 
 
@@ -85,18 +85,18 @@ def _sized(_: object, attribute: "Attribute[bytes]", value: bytes) -> None:
 class HeaderValue:
     """A kind and its bytes on the wire; raises `Rejected` (`invalid-value`) if they cannot be written."""
 
-    kind: KindName = field(validator=_known)
+    kind: HeaderKindName = field(validator=_known)
     value: bytes = field(validator=_sized)
 
     @classmethod
-    def of(cls, kind: KindName, native: float | str | bytes) -> "HeaderValue":
+    def of(cls, kind: HeaderKindName, native: float | str | bytes) -> "HeaderValue":
         """Return the header value for a Python value: bytes, str, bool, int or float, depending on the kind.
 
         Raises:
             Rejected: the number does not fit, or the Python type does not match the kind (`invalid-value`).
         """
         try:
-            return cls(kind, _packed(BY_NAME[kind], native))
+            return cls(kind, _packed(KINDS_BY_NAME[kind], native))
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError, struct.error) as error:
             raise Rejected("invalid-value", -1, "value", f"{kind}: {error}") from None
 
@@ -105,9 +105,9 @@ class HeaderValue:
 
         Readers accept all three faults; the accessor may fail later: iggy.md, section 10.3.
         """
-        kind = BY_NAME[self.kind]
+        kind = KINDS_BY_NAME[self.kind]
         if kind.size not in (None, len(self.value)):
-            return SIZE
+            return WRONG_SIZE
         if self.kind == "bool" and self.value[0] > 1:
             return "iggy-header-bool"
         if self.kind == "string" and not is_utf8(self.value):
@@ -174,22 +174,22 @@ class HeaderValue:
         """Return the number of kind float64."""
         return self._float("float64")
 
-    def _of_kind(self, kind: KindName) -> bytes:
+    def _of_kind(self, kind: HeaderKindName) -> bytes:
         if self.kind != kind:
             raise Rejected("type-mismatch", -1, "kind", f"{self.kind}, not {kind}")
         if fault := self.fault():
             raise Rejected("invalid-value", -1, "value", f"not a {kind}: {fault}")
         return self.value
 
-    def _integer(self, kind: KindName) -> int:
+    def _integer(self, kind: HeaderKindName) -> int:
         return int.from_bytes(self._of_kind(kind), "little", signed=kind.startswith("int"))
 
-    def _float(self, kind: KindName) -> float:
+    def _float(self, kind: HeaderKindName) -> float:
         number: float = struct.unpack(_FLOATS[kind], self._of_kind(kind))[0]
         return number
 
 
-def _packed(kind: Kind, native: float | str | bytes) -> bytes:
+def _packed(kind: HeaderKind, native: float | str | bytes) -> bytes:
     match native:
         case bytes() if kind.name == "raw":
             return native

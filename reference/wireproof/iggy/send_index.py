@@ -10,31 +10,33 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.layout import Layout, Zero
+from wireproof.iggy.destination import DestinationRevision, read_destination, write_destination
+from wireproof.iggy.layout import MessageLayout, ZeroField
 from wireproof.iggy.message import read_message, read_zero, write_message
-from wireproof.iggy.place import Place, read_place, write_place
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-_OFFSET: Final = Zero("offset", "uint32le", "reject", "NonZeroOffset")
-_TIMESTAMP: Final = Zero("timestamp", "uint64le", "reject", "NonZeroTimestamp")
+_OFFSET: Final = ZeroField("offset", "uint32le", "reject", "NonZeroOffset")
+_TIMESTAMP: Final = ZeroField("timestamp", "uint64le", "reject", "NonZeroTimestamp")
 
 
 @frozen
-class End:
+class EndField:
     """The end position in an index entry (`value`), and the position of that field in the body (`at`)."""
 
     value: int
     at: int
 
 
-def read_metadata(destination: Place, reader: Reader, options: Options) -> tuple[dict[str, Any], int]:
+def read_metadata(
+    destination: DestinationRevision, reader: Reader, options: Options
+) -> tuple[dict[str, Any], int]:
     """Read the destination of a send and the count of its messages."""
     at = reader.pos
     length = reader.uint32le("metadata_length")
     start = reader.pos
-    parts = read_place(destination, reader, options)
+    parts = read_destination(destination, reader, options)
     count = reader.uint32le("messages_count")
     reader.cover("metadata_length", "length", start, reader.pos)
     if reader.pos - start != length:
@@ -43,17 +45,17 @@ def read_metadata(destination: Place, reader: Reader, options: Options) -> tuple
     return parts, count
 
 
-def write_metadata(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+def write_metadata(destination: DestinationRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
     """Write the length, the destination and the count of the messages."""
     at = writer.pos
     writer.uint32le("metadata_length", 0)
-    write_place(destination, writer, value, options)
+    write_destination(destination, writer, value, options)
     writer.uint32le("messages_count", len(value.messages))
     writer.patch("metadata_length", "uint32le", at, writer.pos - at - 4)
     writer.cover("metadata_length", "length", at + 4, writer.pos)
 
 
-def read_messages(reader: Reader, count: int, layout: Layout) -> tuple[int, tuple[Any, ...]]:
+def read_messages(reader: Reader, count: int, layout: MessageLayout) -> tuple[int, tuple[Any, ...]]:
     """Read the index and `count` messages. Return the position of the first message, and the messages.
 
     Raises:
@@ -81,24 +83,24 @@ def check_rest(reader: Reader, count: int, found: int) -> None:
         raise reader.reject("trailing-data", "messages", text, detail="InvalidMessagesSize")
 
 
-def _read_entry(reader: Reader, index: int) -> End:
+def _read_entry(reader: Reader, index: int) -> EndField:
     reader.enter("index", index)
     read_zero(reader, _OFFSET)
     at = reader.pos
     end = reader.uint32le("position")
     read_zero(reader, _TIMESTAMP)
     reader.leave()
-    return End(end, at)
+    return EndField(end, at)
 
 
-def _check_end(reader: Reader, name: str, end: End, start: int) -> None:
+def _check_end(reader: Reader, name: str, end: EndField, start: int) -> None:
     reader.cover(name, "length", start, reader.pos)
     if end.value != reader.pos - start:
         text = f"{end.value}, but the message ends at {reader.pos - start}"
         raise reader.reject("length-mismatch", name, text, at=end.at, detail="InvalidMessagesSize")
 
 
-def write_messages(writer: Writer, messages: Sequence[Any], layout: Layout) -> None:
+def write_messages(writer: Writer, messages: Sequence[Any], layout: MessageLayout) -> None:
     """Write the index and the messages."""
     ends = [_write_entry(writer, index) for index in range(len(messages))]
     start = writer.pos

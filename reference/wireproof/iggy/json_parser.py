@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from wireproof.wire.reader import Reader
 
-Kind = Literal["object", "array", "string", "number", "true", "false", "null"]
+JsonType = Literal["object", "array", "string", "number", "true", "false", "null"]
 
-MOST_DEPTH: Final = 128
+MAX_DEPTH: Final = 128
 """The deepest nesting that the JSON library of the Rust server accepts."""
 
 _TOKEN: Final = re.compile(
@@ -28,7 +28,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-class Token(NamedTuple):
+class JsonToken(NamedTuple):
     """A punctuation mark, a scalar or the end. `kind` is the mark itself or the name of its group."""
 
     kind: str
@@ -36,7 +36,7 @@ class Token(NamedTuple):
     end: int
 
 
-class Node:
+class JsonNode:
     """A JSON value at the bytes `start` to `end`.
 
     Attributes:
@@ -50,17 +50,17 @@ class Node:
 
     __slots__ = ("end", "items", "kind", "members", "start", "text")
 
-    def __init__(self, kind: Kind, start: int, end: int, text: str = "") -> None:
+    def __init__(self, kind: JsonType, start: int, end: int, text: str = "") -> None:
         """Create a node without children."""
-        self.kind: Kind = kind
+        self.kind: JsonType = kind
         self.start = start
         self.end = end
         self.text = text
-        self.members: list[tuple[Node, Node]] = []
-        self.items: list[Node] = []
+        self.members: list[tuple[JsonNode, JsonNode]] = []
+        self.items: list[JsonNode] = []
 
 
-ParserState: TypeAlias = Callable[[Token], "ParserState"]
+ParserState: TypeAlias = Callable[[JsonToken], "ParserState"]
 
 
 class _Builder:
@@ -68,33 +68,33 @@ class _Builder:
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self.root: Node | None = None
-        self.open: list[Node] = []
-        self.names: list[Node] = []
+        self.root: JsonNode | None = None
+        self.open: list[JsonNode] = []
+        self.names: list[JsonNode] = []
 
-    def refuse(self, token: Token, expected: str) -> Exception:
+    def refuse(self, token: JsonToken, expected: str) -> Exception:
         text = f"expected {expected}, got {token.kind}"
         return self.reader.reject("bad-json", "", text, at=token.start)
 
-    def value(self, token: Token) -> ParserState:
+    def value(self, token: JsonToken) -> ParserState:
         if token.kind in ("{", "["):
             return self.opened(token)
         if token.kind not in ("string", "number", "true", "false", "null"):
             raise self.refuse(token, "a value")
-        node = Node(token.kind, token.start, token.end)  # type: ignore[arg-type] # narrowed a line above
+        node = JsonNode(token.kind, token.start, token.end)  # type: ignore[arg-type] # narrowed a line above
         if token.kind in ("string", "number"):
             node.text = self.text_of(token)
         return self.attached(node)
 
-    def opened(self, token: Token) -> ParserState:
-        if len(self.open) >= MOST_DEPTH:
-            raise self.reader.reject("bad-nesting", "", f"more than {MOST_DEPTH} levels", at=token.start)
-        node = Node("object" if token.kind == "{" else "array", token.start, token.end)
+    def opened(self, token: JsonToken) -> ParserState:
+        if len(self.open) >= MAX_DEPTH:
+            raise self.reader.reject("bad-nesting", "", f"more than {MAX_DEPTH} levels", at=token.start)
+        node = JsonNode("object" if token.kind == "{" else "array", token.start, token.end)
         self.attached(node)
         self.open.append(node)
         return self.first_name if node.kind == "object" else self.first_item
 
-    def attached(self, node: Node) -> ParserState:
+    def attached(self, node: JsonNode) -> ParserState:
         if not self.open:
             self.root = node
         elif self.open[-1].kind == "object":
@@ -103,24 +103,24 @@ class _Builder:
             self.open[-1].items.append(node)
         return self.after
 
-    def first_name(self, token: Token) -> ParserState:
+    def first_name(self, token: JsonToken) -> ParserState:
         return self.closed(token) if token.kind == "}" else self.name(token)
 
-    def first_item(self, token: Token) -> ParserState:
+    def first_item(self, token: JsonToken) -> ParserState:
         return self.closed(token) if token.kind == "]" else self.value(token)
 
-    def name(self, token: Token) -> ParserState:
+    def name(self, token: JsonToken) -> ParserState:
         if token.kind != "string":
             raise self.refuse(token, "a name")
-        self.names.append(Node("string", token.start, token.end, self.text_of(token)))
+        self.names.append(JsonNode("string", token.start, token.end, self.text_of(token)))
         return self.colon
 
-    def colon(self, token: Token) -> ParserState:
+    def colon(self, token: JsonToken) -> ParserState:
         if token.kind != ":":
             raise self.refuse(token, "a colon")
         return self.value
 
-    def after(self, token: Token) -> ParserState:
+    def after(self, token: JsonToken) -> ParserState:
         if not self.open:
             raise self.reader.reject("trailing-data", "", "after the value", at=token.start)
         inside = self.open[-1].kind
@@ -130,11 +130,11 @@ class _Builder:
             raise self.refuse(token, f"a comma or the end of the {inside}")
         return self.name if inside == "object" else self.value
 
-    def closed(self, token: Token) -> ParserState:
+    def closed(self, token: JsonToken) -> ParserState:
         self.open.pop().end = token.end
         return self.after
 
-    def text_of(self, token: Token) -> str:
+    def text_of(self, token: JsonToken) -> str:
         raw = self.reader.data[token.start : token.end].decode()
         if token.kind == "number":
             return raw
@@ -150,7 +150,7 @@ class _Builder:
         return text
 
 
-def parse(reader: Reader) -> Node:
+def parse_json(reader: Reader) -> JsonNode:
     """Parse all bytes of the reader as one JSON value."""
     try:
         reader.data.decode()
@@ -168,7 +168,7 @@ def parse(reader: Reader) -> Node:
     return tree.root
 
 
-def _tokens(reader: Reader) -> Iterator[Token]:
+def _tokens(reader: Reader) -> Iterator[JsonToken]:
     pos = reader.pos
     while True:
         match = _TOKEN.match(reader.data, pos, reader.end)
@@ -176,6 +176,6 @@ def _tokens(reader: Reader) -> Iterator[Token]:
             raise reader.reject("bad-json", "", "not a JSON token", at=pos)
         start, pos = match.span(match.lastgroup)
         kind = match[match.lastgroup].decode() if match.lastgroup == "mark" else match.lastgroup
-        yield Token(kind, start, pos)
+        yield JsonToken(kind, start, pos)
         if kind == "end":
             return

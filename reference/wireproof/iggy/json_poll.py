@@ -10,38 +10,37 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from wireproof.iggy.headers import V1, WIRE_10, Tlv
-from wireproof.iggy.jsonform import (
+from wireproof.iggy.header_kinds import HeaderValue
+from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvLayout
+from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_70,
     FORMS_90,
     FORMS_100,
-    Form,
+    HeadersForm,
+    array_items,
     base64_of,
     header_map,
     headers_json,
-    members,
-    octets,
-    put_json,
-    required,
-    sequence,
-    uint,
-    word,
+    object_members,
+    read_base64,
+    read_uint,
+    read_word,
+    required_member,
+    write_json,
 )
-from wireproof.iggy.jsontext import Node, parse
-from wireproof.iggy.kinds import HeaderValue
-from wireproof.iggy.layout import WIDTHS, Block, Checksum, Fixed, Layout
+from wireproof.iggy.json_parser import JsonNode, parse_json
+from wireproof.iggy.layout import WIDTHS, Block, ChecksumField, FixedField, MessageLayout
 from wireproof.iggy.message import check_checksum, check_payload
-from wireproof.iggy.poll import EDITIONS as POLLS
-from wireproof.iggy.poll import Edition as PollRevision
-from wireproof.iggy.poll import remark_order
+from wireproof.iggy.poll import REVISIONS as POLLS
+from wireproof.iggy.poll import PollRevision, remark_order
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 
 @frozen(kw_only=True)
-class JsonPolled70:
+class JsonPolledMessage70:
     """A message of an HTTP poll of 0.7 and 0.8, whose checksums use different algorithms."""
 
     checksum: int
@@ -54,7 +53,7 @@ class JsonPolled70:
 
 
 @frozen(kw_only=True)
-class JsonPolled90:
+class JsonPolledMessage90:
     """A message of an HTTP poll of 0.9: keys have kinds."""
 
     checksum: int
@@ -67,7 +66,7 @@ class JsonPolled90:
 
 
 @frozen(kw_only=True)
-class JsonPolled100:
+class JsonPolledMessage100:
     """A message of an HTTP poll since 0.10.0. `headers` are bytes if the block is not a map."""
 
     checksum: int
@@ -85,7 +84,7 @@ class JsonPoll70:
 
     partition_id: int
     current_offset: int
-    messages: tuple[JsonPolled70, ...]
+    messages: tuple[JsonPolledMessage70, ...]
 
 
 @frozen(kw_only=True)
@@ -94,7 +93,7 @@ class JsonPoll90:
 
     partition_id: int
     current_offset: int
-    messages: tuple[JsonPolled90, ...]
+    messages: tuple[JsonPolledMessage90, ...]
 
 
 @frozen(kw_only=True)
@@ -103,11 +102,11 @@ class JsonPoll100:
 
     partition_id: int
     current_offset: int
-    messages: tuple[JsonPolled100, ...]
+    messages: tuple[JsonPolledMessage100, ...]
 
 
 @frozen
-class Headed:
+class JsonMessageForm:
     """The JSON form of messages since 0.7.0.
 
     Attributes:
@@ -120,13 +119,13 @@ class Headed:
 
     value: type[Any]
     reserved: bool
-    forms: Mapping[str, Form]
+    forms: Mapping[str, HeadersForm]
     none: list[Any] | None
-    tlv: Tlv
+    tlv: TlvLayout
 
 
 @frozen
-class Edition:
+class JsonPollRevision:
     """A revision of the body.
 
     Attributes:
@@ -138,33 +137,33 @@ class Edition:
     """
 
     value: type[Any]
-    read: Callable[["Edition", Reader, Node], Any]
-    tree: Callable[["Edition", Writer, Any], Any]
+    read: Callable[["JsonPollRevision", Reader, JsonNode], Any]
+    tree: Callable[["JsonPollRevision", Writer, Any], Any]
     poll: PollRevision | None = None
-    headed: Headed | None = None
+    headed: JsonMessageForm | None = None
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: JsonPollRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body."""
-    root = parse(reader)
+    root = parse_json(reader)
     reader.region("", "json", root.start, root.end)
     return revision.read(revision, reader, root)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: JsonPollRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body."""
-    put_json(writer, revision.tree(revision, writer, value))
+    write_json(writer, revision.tree(revision, writer, value))
 
 
 # --- up to 0.6.x ---
 
 
-def _read_plain(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
+def _read_plain(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     poll = revision.poll
     assert poll is not None
     prefix, array = _envelope(poll, reader, root)
     messages: list[Any] = []
-    for node in sequence(reader, array, "messages"):
+    for node in array_items(reader, array, "messages"):
         reader.enter("messages", len(messages))
         messages.append(_message(reader, node, poll.message))
         reader.leave()
@@ -172,41 +171,42 @@ def _read_plain(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa: 
     return revision.value(**prefix, messages=tuple(messages))
 
 
-def _envelope(poll: PollRevision, reader: Reader, root: Node) -> tuple[dict[str, Any], Node]:
+def _envelope(poll: PollRevision, reader: Reader, root: JsonNode) -> tuple[dict[str, Any], JsonNode]:
     """Return the fields of the body other than the messages, and the array of messages."""
     if not poll.prefix:
         return {}, root
-    found = members(reader, root, "", [*(part.name for part in poll.prefix), "messages"])
+    found = object_members(reader, root, "", [*(part.name for part in poll.prefix), "messages"])
     prefix = {
-        part.name: _fixed(reader, required(reader, root, found, part.name), part) for part in poll.prefix
+        part.name: _fixed(reader, required_member(reader, root, found, part.name), part)
+        for part in poll.prefix
     }
-    return prefix, required(reader, root, found, "messages")
+    return prefix, required_member(reader, root, found, "messages")
 
 
-def _message(reader: Reader, node: Node, layout: Layout) -> Any:  # noqa: ANN401 - the layout's value class
-    scalars = [part for part in layout.parts if isinstance(part, Fixed | Checksum)]
-    found = members(reader, node, "", [*(part.name for part in scalars), "headers", "payload"])
+def _message(reader: Reader, node: JsonNode, layout: MessageLayout) -> Any:  # noqa: ANN401 - the layout's value class
+    scalars = [part for part in layout.parts if isinstance(part, FixedField | ChecksumField)]
+    found = object_members(reader, node, "", [*(part.name for part in scalars), "headers", "payload"])
     values: dict[str, Any] = {
-        part.name: _fixed(reader, required(reader, node, found, part.name), part) for part in scalars
+        part.name: _fixed(reader, required_member(reader, node, found, part.name), part) for part in scalars
     }
-    payload = required(reader, node, found, "payload")
-    values["payload"] = octets(reader, payload, "payload")
+    payload = required_member(reader, node, found, "payload")
+    values["payload"] = read_base64(reader, payload, "payload")
     values["headers"] = header_map(reader, found.get("headers"), FORMS_30)
     check_payload(reader, layout, values["payload"], payload.start)
     for part in scalars:
-        if isinstance(part, Checksum):
+        if isinstance(part, ChecksumField):
             start = found[part.name].start
             check_checksum(reader, part, values[part.name], values["payload"], start)
     return layout.value(**values)
 
 
-def _fixed(reader: Reader, node: Node, part: Fixed | Checksum) -> Any:  # noqa: ANN401 - an int or a name
-    if isinstance(part, Fixed) and part.names is not None:
-        return word(reader, node, part.name, tuple(part.names.values()))
-    return uint(reader, node, part.name, 8 * WIDTHS[part.kind])
+def _fixed(reader: Reader, node: JsonNode, part: FixedField | ChecksumField) -> Any:  # noqa: ANN401 - an int or a name
+    if isinstance(part, FixedField) and part.names is not None:
+        return read_word(reader, node, part.name, tuple(part.names.values()))
+    return read_uint(reader, node, part.name, 8 * WIDTHS[part.kind])
 
 
-def _tree_plain(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
+def _tree_plain(revision: JsonPollRevision, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
     poll = revision.poll
     assert poll is not None
     messages = []
@@ -219,13 +219,13 @@ def _tree_plain(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa: 
     return {**{part.name: _fixed_json(writer, value, part) for part in poll.prefix}, "messages": messages}
 
 
-def _message_json(writer: Writer, message: Any, layout: Layout) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
+def _message_json(writer: Writer, message: Any, layout: MessageLayout) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     json_object: dict[str, Any] = {}
     for part in layout.parts:
         match part:
-            case Checksum(name):
+            case ChecksumField(name):
                 json_object[name] = part.sum.of(message.payload)
-            case Fixed(name):
+            case FixedField(name):
                 json_object[name] = _fixed_json(writer, message, part)
             case Block("headers"):
                 json_object["headers"] = headers_json(writer, message.headers)
@@ -236,7 +236,7 @@ def _message_json(writer: Writer, message: Any, layout: Layout) -> dict[str, Any
     return json_object
 
 
-def _fixed_json(writer: Writer, value: Any, part: Fixed) -> Any:  # noqa: ANN401 - an int or a name
+def _fixed_json(writer: Writer, value: Any, part: FixedField) -> Any:  # noqa: ANN401 - an int or a name
     field = getattr(value, part.name)
     if part.names is None and field >> 8 * WIDTHS[part.kind]:
         raise writer.invalid(part.name, f"{field} does not fit {part.kind}")
@@ -246,25 +246,27 @@ def _fixed_json(writer: Writer, value: Any, part: Fixed) -> Any:  # noqa: ANN401
 # --- since 0.7.0 ---
 
 _HEADER: Final = (
-    Fixed("checksum", "uint64le"),
-    Fixed("id", "uint128le"),
-    Fixed("offset", "uint64le"),
-    Fixed("timestamp", "uint64le"),
-    Fixed("origin_timestamp", "uint64le"),
+    FixedField("checksum", "uint64le"),
+    FixedField("id", "uint128le"),
+    FixedField("offset", "uint64le"),
+    FixedField("timestamp", "uint64le"),
+    FixedField("origin_timestamp", "uint64le"),
 )
 _LENGTHS: Final = ("user_headers_length", "payload_length")
-_PREFIX: Final = (Fixed("partition_id", "uint32le"), Fixed("current_offset", "uint64le"))
+_PREFIX: Final = (FixedField("partition_id", "uint32le"), FixedField("current_offset", "uint64le"))
 
 
-def _read_headed(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa: ANN401 - see `decode`
+def _read_headed(revision: JsonPollRevision, reader: Reader, root: JsonNode) -> Any:  # noqa: ANN401 - see `decode`
     headed = revision.headed
     assert headed is not None
-    found = members(reader, root, "", [*(part.name for part in _PREFIX), "count", "messages"])
-    prefix = {part.name: _fixed(reader, required(reader, root, found, part.name), part) for part in _PREFIX}
-    count_node = required(reader, root, found, "count")
-    count = uint(reader, count_node, "count", 32)
+    found = object_members(reader, root, "", [*(part.name for part in _PREFIX), "count", "messages"])
+    prefix = {
+        part.name: _fixed(reader, required_member(reader, root, found, part.name), part) for part in _PREFIX
+    }
+    count_node = required_member(reader, root, found, "count")
+    count = read_uint(reader, count_node, "count", 32)
     messages: list[Any] = []
-    for node in sequence(reader, required(reader, root, found, "messages"), "messages"):
+    for node in array_items(reader, required_member(reader, root, found, "messages"), "messages"):
         reader.enter("messages", len(messages))
         messages.append(_read_message(headed, reader, node))
         reader.leave()
@@ -273,10 +275,10 @@ def _read_headed(revision: Edition, reader: Reader, root: Node) -> Any:  # noqa:
     return revision.value(**prefix, messages=tuple(messages))
 
 
-def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the revision's message class
-    found = members(reader, node, "", ("header", "payload", "user_headers"))
-    values, lengths = _read_header(headed, reader, required(reader, node, found, "header"))
-    payload = octets(reader, required(reader, node, found, "payload"), "payload")
+def _read_message(headed: JsonMessageForm, reader: Reader, node: JsonNode) -> Any:  # noqa: ANN401 - the revision's message class
+    found = object_members(reader, node, "", ("header", "payload", "user_headers"))
+    values, lengths = _read_header(headed, reader, required_member(reader, node, found, "header"))
+    payload = read_base64(reader, required_member(reader, node, found, "payload"), "payload")
     headers = header_map(reader, found.get("user_headers"), headed.forms)
     sizes = (headed.tlv.size(headers), len(payload))
     for name, size, (length, at) in zip(_LENGTHS, sizes, lengths, strict=True):
@@ -285,20 +287,22 @@ def _read_message(headed: Headed, reader: Reader, node: Node) -> Any:  # noqa: A
     return headed.value(**values, headers=headers, payload=payload)
 
 
-def _read_header(headed: Headed, reader: Reader, node: Node) -> tuple[dict[str, int], list[tuple[int, int]]]:
+def _read_header(
+    headed: JsonMessageForm, reader: Reader, node: JsonNode
+) -> tuple[dict[str, int], list[tuple[int, int]]]:
     """Return the fields of a message header by name, and its two lengths, each with its position."""
     names = [*(part.name for part in _HEADER), *_LENGTHS, *["reserved"] * headed.reserved]
-    found = members(reader, node, "header", names)
+    found = object_members(reader, node, "header", names)
     for name in names:
-        required(reader, node, found, name)
+        required_member(reader, node, found, name)
     values = {part.name: _fixed(reader, found[part.name], part) for part in _HEADER}
-    lengths = [(uint(reader, found[name], name, 32), found[name].start) for name in _LENGTHS]
-    if headed.reserved and uint(reader, found["reserved"], "reserved", 64):  # section 11.1, R16
+    lengths = [(read_uint(reader, found[name], name, 32), found[name].start) for name in _LENGTHS]
+    if headed.reserved and read_uint(reader, found["reserved"], "reserved", 64):  # section 11.1, R16
         reader.remark("iggy-json-reserved", "reserved", at=found["reserved"].start)
     return values, lengths
 
 
-def _tree_headed(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
+def _tree_headed(revision: JsonPollRevision, writer: Writer, value: Any) -> Any:  # noqa: ANN401 - see `decode`
     headed = revision.headed
     assert headed is not None
     messages = []
@@ -310,7 +314,7 @@ def _tree_headed(revision: Edition, writer: Writer, value: Any) -> Any:  # noqa:
     return {**prefix, "count": len(messages), "messages": messages}
 
 
-def _headed_json(headed: Headed, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_read_message`
+def _headed_json(headed: JsonMessageForm, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_read_message`
     header = {part.name: _fixed_json(writer, message, part) for part in _HEADER}
     sizes = (headed.tlv.size(message.headers), len(message.payload))
     header |= dict(zip(_LENGTHS, sizes, strict=True))
@@ -321,19 +325,28 @@ def _headed_json(headed: Headed, writer: Writer, message: Any) -> dict[str, Any]
     return json_object if user_headers is None else {**json_object, "user_headers": user_headers}
 
 
-def _plain(revision: str) -> Edition:
+def _plain(revision: str) -> JsonPollRevision:
     poll = POLLS[revision]
-    return Edition(poll.value, _read_plain, _tree_plain, poll=poll)
+    return JsonPollRevision(poll.value, _read_plain, _tree_plain, poll=poll)
 
 
-def _headed(value: type[Any], headed: Headed) -> Edition:
-    return Edition(value, _read_headed, _tree_headed, headed=headed)
+def _headed(value: type[Any], headed: JsonMessageForm) -> JsonPollRevision:
+    return JsonPollRevision(value, _read_headed, _tree_headed, headed=headed)
 
 
-EDITIONS: Final[dict[str, Edition]] = {
+REVISIONS: Final[dict[str, JsonPollRevision]] = {
     **{revision: _plain(revision) for revision in ("0.0.30", "0.0.40", "0.0.60")},
-    "0.7": _headed(JsonPoll70, Headed(JsonPolled70, reserved=False, forms=FORMS_70, none=None, tlv=V1)),
-    "0.9": _headed(JsonPoll90, Headed(JsonPolled90, reserved=True, forms=FORMS_90, none=[], tlv=WIRE_10)),
-    "0.10": _headed(JsonPoll100, Headed(JsonPolled100, reserved=True, forms=FORMS_100, none=[], tlv=WIRE_10)),
+    "0.7": _headed(
+        JsonPoll70,
+        JsonMessageForm(JsonPolledMessage70, reserved=False, forms=FORMS_70, none=None, tlv=TLV_V1),
+    ),
+    "0.9": _headed(
+        JsonPoll90,
+        JsonMessageForm(JsonPolledMessage90, reserved=True, forms=FORMS_90, none=[], tlv=TLV_WIRE_10),
+    ),
+    "0.10": _headed(
+        JsonPoll100,
+        JsonMessageForm(JsonPolledMessage100, reserved=True, forms=FORMS_100, none=[], tlv=TLV_WIRE_10),
+    ),
 }
 """Revision to its row."""

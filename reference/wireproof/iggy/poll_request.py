@@ -11,19 +11,21 @@ from typing import Any, Final, Literal
 from attrs import frozen
 
 from wireproof.iggy import identifier
+from wireproof.iggy.destination import read_scoped
 from wireproof.iggy.identifier import Identifier
-from wireproof.iggy.layout import Fixed
+from wireproof.iggy.layout import FixedField
 from wireproof.iggy.message import read_fixed, write_fixed
-from wireproof.iggy.place import read_named
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 ConsumerKind = Literal["consumer", "group"]
-StrategyKind = Literal["offset", "timestamp", "first", "last", "next"]
+PollingStrategyKind = Literal["offset", "timestamp", "first", "last", "next"]
 
-_CONSUMER: Final = Fixed("kind", "uint8", {1: "consumer", 2: "group"})
-_STRATEGY: Final = Fixed("kind", "uint8", {1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"})
+_CONSUMER: Final = FixedField("kind", "uint8", {1: "consumer", 2: "group"})
+_STRATEGY: Final = FixedField(
+    "kind", "uint8", {1: "offset", 2: "timestamp", 3: "first", 4: "last", 5: "next"}
+)
 """The codes of consumers and polling strategies: iggy.md, section 2.2."""
 
 
@@ -44,10 +46,10 @@ class Consumer:
 
 
 @frozen
-class Strategy:
+class PollingStrategy:
     """The polling strategy. `value` is an offset, or a timestamp in microseconds."""
 
-    kind: StrategyKind
+    kind: PollingStrategyKind
     value: int
 
 
@@ -59,7 +61,7 @@ class PollRequest30:
     stream: Identifier
     topic: Identifier
     partition_id: int
-    strategy: Strategy
+    strategy: PollingStrategy
     count: int
     auto_commit: bool
 
@@ -72,7 +74,7 @@ class PollRequest92:
     stream: Identifier
     topic: Identifier
     partition_id: int
-    strategy: Strategy
+    strategy: PollingStrategy
     count: int
     auto_commit: bool
 
@@ -85,13 +87,13 @@ class PollRequest80:
     stream: Identifier
     topic: Identifier
     partition_id: int | None
-    strategy: Strategy
+    strategy: PollingStrategy
     count: int
     auto_commit: bool
 
 
 @frozen
-class Edition:
+class PollRequestRevision:
     """A revision of the request.
 
     Attributes:
@@ -103,31 +105,33 @@ class Edition:
 
     named: bool
     flagged: bool
-    identifier: identifier.Edition
+    identifier: identifier.IdentifierRevision
     value: type[Any]
 
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(
-        named=False, flagged=False, identifier=identifier.EDITIONS["0.0.30"], value=PollRequest30
+REVISIONS: Final[dict[str, PollRequestRevision]] = {
+    "0.0.30": PollRequestRevision(
+        named=False, flagged=False, identifier=identifier.REVISIONS["0.0.30"], value=PollRequest30
     ),
-    "0.0.92": Edition(
-        named=True, flagged=False, identifier=identifier.EDITIONS["0.0.30"], value=PollRequest92
+    "0.0.92": PollRequestRevision(
+        named=True, flagged=False, identifier=identifier.REVISIONS["0.0.30"], value=PollRequest92
     ),
-    "0.8": Edition(named=True, flagged=True, identifier=identifier.EDITIONS["0.8"], value=PollRequest80),
+    "0.8": PollRequestRevision(
+        named=True, flagged=True, identifier=identifier.REVISIONS["0.8"], value=PollRequest80
+    ),
 }
 """Revision to its row."""
 
 
-def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: PollRequestRevision, reader: Reader, options: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read one request. Bytes after it are left unread."""
-    consumer = read_named(reader, "consumer", _read_consumer, revision, options)
+    consumer = read_scoped(reader, "consumer", _read_consumer, revision, options)
     names = {
-        name: read_named(reader, name, identifier.decode, revision.identifier, options)
+        name: read_scoped(reader, name, identifier.decode, revision.identifier, options)
         for name in ("stream", "topic")
     }
     partition = _read_partition(revision, reader)
-    strategy = read_named(reader, "strategy", _read_strategy, revision, options)
+    strategy = read_scoped(reader, "strategy", _read_strategy, revision, options)
     at, count = reader.pos, reader.uint32le("count")
     if not count:
         raise reader.reject("invalid-value", "count", "0", at=at, detail="InvalidMessagesCount")
@@ -141,14 +145,14 @@ def decode(revision: Edition, reader: Reader, options: Options) -> Any:  # noqa:
     )
 
 
-def _read_consumer(revision: Edition, reader: Reader, options: Options) -> Consumer | Consumer30:
+def _read_consumer(revision: PollRequestRevision, reader: Reader, options: Options) -> Consumer | Consumer30:
     kind = read_fixed(reader, _CONSUMER)
     if not revision.named:
         return Consumer30(kind, reader.uint32le("id"))
-    return Consumer(kind, read_named(reader, "id", identifier.decode, revision.identifier, options))
+    return Consumer(kind, read_scoped(reader, "id", identifier.decode, revision.identifier, options))
 
 
-def _read_partition(revision: Edition, reader: Reader) -> int | None:
+def _read_partition(revision: PollRequestRevision, reader: Reader) -> int | None:
     present = _read_flag(reader, "partition_flag") if revision.flagged else True
     at, number = reader.pos, reader.uint32le("partition_id")
     if present:
@@ -158,8 +162,8 @@ def _read_partition(revision: Edition, reader: Reader) -> int | None:
     return None
 
 
-def _read_strategy(_: Edition, reader: Reader, __: Options) -> Strategy:
-    return Strategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
+def _read_strategy(_: PollRequestRevision, reader: Reader, __: Options) -> PollingStrategy:
+    return PollingStrategy(read_fixed(reader, _STRATEGY), reader.uint64le("value"))
 
 
 def _read_flag(reader: Reader, name: str) -> bool:
@@ -169,7 +173,7 @@ def _read_flag(reader: Reader, name: str) -> bool:
     return byte == 1
 
 
-def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: PollRequestRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write one request."""
     if not value.count:
         raise writer.invalid("count", "0")
@@ -190,7 +194,7 @@ def encode(revision: Edition, writer: Writer, value: Any, options: Options) -> N
 
 
 def _write_consumer(
-    revision: Edition, writer: Writer, value: Consumer | Consumer30, options: Options
+    revision: PollRequestRevision, writer: Writer, value: Consumer | Consumer30, options: Options
 ) -> None:
     writer.enter("consumer")
     write_fixed(writer, _CONSUMER, value.kind)

@@ -10,33 +10,35 @@ from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
-Read = Callable[[Any, Reader, Options], Any]
+ReadFunction = Callable[[Any, Reader, Options], Any]
 
 
 @frozen
-class Place:
+class DestinationRevision:
     """The revisions of the identifiers and of the partitioning in a send."""
 
-    identifier: identifier.Edition
-    partitioning: partitioning.Edition
+    identifier: identifier.IdentifierRevision
+    partitioning: partitioning.PartitioningRevision
 
 
-PLACE_30: Final = Place(identifier.EDITIONS["0.0.30"], partitioning.EDITIONS["0.0.30"])
-PLACE_80: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.0.30"])
-PLACE_90: Final = Place(identifier.EDITIONS["0.8"], partitioning.EDITIONS["0.9"])
+DESTINATION_30: Final = DestinationRevision(identifier.REVISIONS["0.0.30"], partitioning.REVISIONS["0.0.30"])
+DESTINATION_80: Final = DestinationRevision(identifier.REVISIONS["0.8"], partitioning.REVISIONS["0.0.30"])
+DESTINATION_90: Final = DestinationRevision(identifier.REVISIONS["0.8"], partitioning.REVISIONS["0.9"])
 
 
-def read_place(destination: Place, reader: Reader, options: Options) -> dict[str, Any]:
+def read_destination(destination: DestinationRevision, reader: Reader, options: Options) -> dict[str, Any]:
     """Read the stream, topic and partitioning, and return them by name."""
     parts = {
-        name: read_named(reader, name, identifier.decode, destination.identifier, options)
+        name: read_scoped(reader, name, identifier.decode, destination.identifier, options)
         for name in ("stream", "topic")
     }
-    value = read_named(reader, "partitioning", partitioning.read, destination.partitioning, options)
+    value = read_scoped(
+        reader, "partitioning", partitioning.read_partitioning, destination.partitioning, options
+    )
     return {**parts, "partitioning": value}
 
 
-def read_named(reader: Reader, name: str, read: Read, revision: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
+def read_scoped(reader: Reader, name: str, read: ReadFunction, revision: Any, options: Options) -> Any:  # noqa: ANN401 - any codec's
     """Call `read` with `name` as the scope of its fields in the trace, and return the result."""
     reader.enter(name)
     value = read(revision, reader, options)
@@ -44,7 +46,7 @@ def read_named(reader: Reader, name: str, read: Read, revision: Any, options: Op
     return value
 
 
-def write_place(destination: Place, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
+def write_destination(destination: DestinationRevision, writer: Writer, value: Any, options: Options) -> None:  # noqa: ANN401 - a send
     """Write the stream, topic and partitioning of a send."""
     for name in ("stream", "topic"):
         writer.enter(name)

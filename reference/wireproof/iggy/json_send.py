@@ -10,39 +10,38 @@ from typing import Any, Final, cast
 
 from attrs import frozen
 
-from wireproof.iggy.headers import V1, WIRE_10, Tlv
-from wireproof.iggy.jsonform import (
+from wireproof.iggy.header_kinds import HeaderValue
+from wireproof.iggy.headers import TLV_V1, TLV_WIRE_10, TlvLayout
+from wireproof.iggy.json_common import (
     FORMS_30,
     FORMS_90_NULL,
     FORMS_100,
-    Form,
+    HeadersForm,
+    array_items,
     base64_of,
     header_map,
     headers_json,
-    id_number,
-    id_text,
-    members,
-    octets,
-    put_json,
-    required,
-    sequence,
-    word,
+    object_members,
+    read_base64,
+    read_id,
+    read_id_number,
+    read_word,
+    required_member,
+    write_json,
 )
-from wireproof.iggy.jsontext import Node, parse
-from wireproof.iggy.kinds import HeaderValue
+from wireproof.iggy.json_parser import JsonNode, parse_json
 from wireproof.iggy.limits import LIMITS_30, LIMITS_70, LIMITS_80, Limits, check_read, check_written
-from wireproof.iggy.message import SENT, Sent, check_payload
-from wireproof.iggy.partitioning import EDITIONS as PARTITIONINGS
-from wireproof.iggy.partitioning import Edition as PartitioningRevision
-from wireproof.iggy.partitioning import Partitioning, PartitioningKind
-from wireproof.iggy.tagged import Tag
+from wireproof.iggy.message import SENT_30, SentMessage, check_payload
+from wireproof.iggy.partitioning import REVISIONS as PARTITIONINGS
+from wireproof.iggy.partitioning import Partitioning, PartitioningKind, PartitioningRevision
+from wireproof.iggy.tagged_value import Tag
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
 from wireproof.wire.writer import Writer
 
 
 @frozen(kw_only=True)
-class JsonSent70:
+class JsonSentMessage70:
     """A message of an HTTP send of 0.7, whose id has 64 bits."""
 
     id: int
@@ -51,7 +50,7 @@ class JsonSent70:
 
 
 @frozen(kw_only=True)
-class JsonSent90:
+class JsonSentMessage90:
     """A message of an HTTP send of 0.9: keys have kinds."""
 
     id: int
@@ -60,7 +59,7 @@ class JsonSent90:
 
 
 @frozen(kw_only=True)
-class JsonSent100:
+class JsonSentMessage100:
     """A message of an HTTP send since 0.10.0. `headers` are bytes if the block is not a map."""
 
     id: int
@@ -73,7 +72,7 @@ class JsonSend:
     """The value of an HTTP send up to 0.6.x, and of 0.8."""
 
     partitioning: Partitioning
-    messages: tuple[Sent, ...]
+    messages: tuple[SentMessage, ...]
 
 
 @frozen(kw_only=True)
@@ -81,7 +80,7 @@ class JsonSend70:
     """The value of an HTTP send of 0.7."""
 
     partitioning: Partitioning
-    messages: tuple[JsonSent70, ...]
+    messages: tuple[JsonSentMessage70, ...]
 
 
 @frozen(kw_only=True)
@@ -89,7 +88,7 @@ class JsonSend90:
     """The value of an HTTP send of 0.9."""
 
     partitioning: Partitioning
-    messages: tuple[JsonSent90, ...]
+    messages: tuple[JsonSentMessage90, ...]
 
 
 @frozen(kw_only=True)
@@ -97,11 +96,11 @@ class JsonSend100:
     """The value of an HTTP send since 0.10.0."""
 
     partitioning: Partitioning
-    messages: tuple[JsonSent100, ...]
+    messages: tuple[JsonSentMessage100, ...]
 
 
 @frozen
-class Edition:
+class JsonSendRevision:
     """A revision of the body.
 
     Attributes:
@@ -119,10 +118,10 @@ class Edition:
     message: type[Any]
     partitioning: PartitioningRevision
     limits: Limits
-    tlv: Tlv
+    tlv: TlvLayout
     field: str
-    forms: Mapping[str, Form]
-    id: tuple[Callable[[Reader, Node, int], int], int]
+    forms: Mapping[str, HeadersForm]
+    id: tuple[Callable[[Reader, JsonNode, int], int], int]
 
     @property
     def kinds(self) -> Mapping[str, Tag]:
@@ -131,30 +130,38 @@ class Edition:
 
 
 _OLD, _NEW = PARTITIONINGS["0.0.30"], PARTITIONINGS["0.9"]
-_TEXT: Final = (id_text, 64)
+_TEXT: Final = (read_id, 64)
 _USER: Final = "user_headers"
 
-EDITIONS: Final[dict[str, Edition]] = {
-    "0.0.30": Edition(JsonSend, Sent, _OLD, LIMITS_30, V1, "headers", FORMS_30, (id_number, 128)),
-    "0.7": Edition(JsonSend70, JsonSent70, _OLD, LIMITS_70, V1, "headers", FORMS_30, (id_number, 64)),
-    "0.8": Edition(JsonSend, Sent, _OLD, LIMITS_80, V1, "headers", FORMS_30, _TEXT),
-    "0.9": Edition(JsonSend90, JsonSent90, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_90_NULL, _TEXT),
-    "0.10": Edition(JsonSend100, JsonSent100, _NEW, LIMITS_80, WIRE_10, _USER, FORMS_100, _TEXT),
+REVISIONS: Final[dict[str, JsonSendRevision]] = {
+    "0.0.30": JsonSendRevision(
+        JsonSend, SentMessage, _OLD, LIMITS_30, TLV_V1, "headers", FORMS_30, (read_id_number, 128)
+    ),
+    "0.7": JsonSendRevision(
+        JsonSend70, JsonSentMessage70, _OLD, LIMITS_70, TLV_V1, "headers", FORMS_30, (read_id_number, 64)
+    ),
+    "0.8": JsonSendRevision(JsonSend, SentMessage, _OLD, LIMITS_80, TLV_V1, "headers", FORMS_30, _TEXT),
+    "0.9": JsonSendRevision(
+        JsonSend90, JsonSentMessage90, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_90_NULL, _TEXT
+    ),
+    "0.10": JsonSendRevision(
+        JsonSend100, JsonSentMessage100, _NEW, LIMITS_80, TLV_WIRE_10, _USER, FORMS_100, _TEXT
+    ),
 }
 """Revision to its row. An id of over 64 bits is refused; the server of 0.7 reads it as 0 (§11.1, R13)."""
 
 
-def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
+def decode(revision: JsonSendRevision, reader: Reader, _: Options) -> Any:  # noqa: ANN401 - the revision's value class
     """Read a whole body, and check the limits of the binary format."""
-    root = parse(reader)
+    root = parse_json(reader)
     reader.region("", "json", root.start, root.end)
-    found = members(reader, root, "", ("partitioning", "messages"))
+    found = object_members(reader, root, "", ("partitioning", "messages"))
     reader.enter("partitioning")
-    partitioning = _partitioning(revision, reader, required(reader, root, found, "partitioning"))
+    partitioning = _partitioning(revision, reader, required_member(reader, root, found, "partitioning"))
     reader.leave()
-    array = required(reader, root, found, "messages")
+    array = required_member(reader, root, found, "messages")
     messages: list[Any] = []
-    for node in sequence(reader, array, "messages"):
+    for node in array_items(reader, array, "messages"):
         reader.enter("messages", len(messages))
         messages.append(_message(revision, reader, node))
         reader.leave()
@@ -162,12 +169,12 @@ def decode(revision: Edition, reader: Reader, _: Options) -> Any:  # noqa: ANN40
     return revision.value(partitioning=partitioning, messages=tuple(messages))
 
 
-def _partitioning(revision: Edition, reader: Reader, node: Node) -> Partitioning:
+def _partitioning(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Partitioning:
     kinds = revision.kinds
-    found = members(reader, node, "", ("kind", "value"))
-    kind = word(reader, required(reader, node, found, "kind"), "kind", kinds)
-    at = required(reader, node, found, "value")
-    value = octets(reader, at, "value")
+    found = object_members(reader, node, "", ("kind", "value"))
+    kind = read_word(reader, required_member(reader, node, found, "kind"), "kind", kinds)
+    at = required_member(reader, node, found, "value")
+    value = read_base64(reader, at, "value")
     if len(value) not in kinds[kind].lengths:
         text = f"{len(value)} bytes for {kind}"
         raise reader.reject("bad-length", "value", text, at=at.start, detail=kinds[kind].detail)
@@ -176,18 +183,18 @@ def _partitioning(revision: Edition, reader: Reader, node: Node) -> Partitioning
     return Partitioning(cast("PartitioningKind", kind), value)
 
 
-def _message(revision: Edition, reader: Reader, node: Node) -> Any:  # noqa: ANN401 - the revision's message class
-    found = members(reader, node, "", ("id", "payload", revision.field))
+def _message(revision: JsonSendRevision, reader: Reader, node: JsonNode) -> Any:  # noqa: ANN401 - the revision's message class
+    found = object_members(reader, node, "", ("id", "payload", revision.field))
     read, bits = revision.id
     number = read(reader, found["id"], bits) if "id" in found else 0
-    at = required(reader, node, found, "payload")
-    payload = octets(reader, at, "payload")
-    check_payload(reader, SENT, payload, at.start)
+    at = required_member(reader, node, found, "payload")
+    payload = read_base64(reader, at, "payload")
+    check_payload(reader, SENT_30, payload, at.start)
     headers = header_map(reader, found.get(revision.field), revision.forms)
     return revision.message(id=number, payload=payload, headers=headers)
 
 
-def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
+def encode(revision: JsonSendRevision, writer: Writer, value: Any, _: Options) -> None:  # noqa: ANN401 - see `decode`
     """Write a whole body, with the fields in the order that the client of 0.8.0 uses."""
     check_written(writer, value.messages, revision.limits, revision.tlv)
     messages = []
@@ -196,10 +203,10 @@ def encode(revision: Edition, writer: Writer, value: Any, _: Options) -> None:  
         messages.append(_message_json(revision, writer, message))
         writer.leave()
     partitioning = _partitioning_json(revision, writer, value.partitioning)
-    put_json(writer, {"partitioning": partitioning, "messages": messages})
+    write_json(writer, {"partitioning": partitioning, "messages": messages})
 
 
-def _partitioning_json(revision: Edition, writer: Writer, value: Partitioning) -> dict[str, Any]:
+def _partitioning_json(revision: JsonSendRevision, writer: Writer, value: Partitioning) -> dict[str, Any]:
     writer.enter("partitioning")
     lengths = revision.kinds[value.kind].lengths if value.kind != "balanced" else (0,)
     if len(value.value) not in lengths:
@@ -208,7 +215,7 @@ def _partitioning_json(revision: Edition, writer: Writer, value: Partitioning) -
     return {"kind": value.kind, "value": base64_of(value.value)}
 
 
-def _message_json(revision: Edition, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
+def _message_json(revision: JsonSendRevision, writer: Writer, message: Any) -> dict[str, Any]:  # noqa: ANN401 - see `_message`
     if not message.payload:
         raise writer.invalid("payload", "empty")
     json_object = {"id": _id_json(revision, writer, message.id), "payload": base64_of(message.payload)}
@@ -216,9 +223,9 @@ def _message_json(revision: Edition, writer: Writer, message: Any) -> dict[str, 
     return json_object if headers is None else {**json_object, revision.field: headers}
 
 
-def _id_json(revision: Edition, writer: Writer, number: int) -> int | str:
+def _id_json(revision: JsonSendRevision, writer: Writer, number: int) -> int | str:
     """Return an id as a number, or as a string if the number is too wide and the revision reads strings."""
     read, bits = revision.id
-    if number >> (bits if read is id_number else 128):
+    if number >> (bits if read is read_id_number else 128):
         raise writer.invalid("id", f"{number} does not fit {bits} bits")
     return str(number) if number >> bits else number

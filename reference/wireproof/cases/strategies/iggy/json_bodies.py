@@ -7,25 +7,30 @@ from typing import Any, cast
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from wireproof.cases.strategies.iggy.addresses import partitionings
-from wireproof.cases.strategies.iggy.headers import header_maps, keyed_maps, sealed_maps
-from wireproof.cases.strategies.iggy.messages import some_sent
+from wireproof.cases.strategies.iggy.destinations import partitionings
+from wireproof.cases.strategies.iggy.headers import header_maps, header_maps_or_blocks, header_maps_v2
+from wireproof.cases.strategies.iggy.messages import sent_lists
 from wireproof.cases.strategies.iggy.scalars import octets, unsigned
-from wireproof.iggy.jsonpoll import JsonPolled70, JsonPolled90, JsonPolled100
-from wireproof.iggy.jsonsend import JsonSend, JsonSent70, JsonSent90, JsonSent100
-from wireproof.iggy.message import Sent
+from wireproof.iggy.json_poll import JsonPolledMessage70, JsonPolledMessage90, JsonPolledMessage100
+from wireproof.iggy.json_send import JsonSend, JsonSentMessage70, JsonSentMessage90, JsonSentMessage100
+from wireproof.iggy.message import SentMessage
 
 
 @cache
 def json_sends() -> SearchStrategy[JsonSend]:
     """Return a strategy for bodies of an HTTP send up to 0.6.x."""
-    return st.builds(JsonSend, partitioning=partitionings(), messages=some_sent())
+    return st.builds(JsonSend, partitioning=partitionings(), messages=sent_lists())
 
 
 @cache
-def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
+def json_sends_since_0_7(value: Hashable, message: Hashable, bits: int = 128) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP send since 0.7.0, whose ids have at most `bits` bits."""
-    headers = {JsonSent70: header_maps, JsonSent90: keyed_maps, JsonSent100: sealed_maps, Sent: header_maps}
+    headers = {
+        JsonSentMessage70: header_maps,
+        JsonSentMessage90: header_maps_v2,
+        JsonSentMessage100: header_maps_or_blocks,
+        SentMessage: header_maps,
+    }
     single: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
         id=unsigned(bits),
@@ -37,9 +42,13 @@ def json_sends_later(value: Hashable, message: Hashable, bits: int = 128) -> Sea
 
 
 @cache
-def json_polls(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
+def json_polls_since_0_7(value: Hashable, message: Hashable) -> SearchStrategy[Any]:
     """Return a strategy for bodies of an HTTP poll response since 0.7.0."""
-    headers = {JsonPolled70: header_maps, JsonPolled90: keyed_maps, JsonPolled100: sealed_maps}
+    headers = {
+        JsonPolledMessage70: header_maps,
+        JsonPolledMessage90: header_maps_v2,
+        JsonPolledMessage100: header_maps_or_blocks,
+    }
     one: SearchStrategy[Any] = st.builds(
         cast("type[Any]", message),
         id=unsigned(128),
