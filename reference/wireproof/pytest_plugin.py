@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from wireproof.trial.events import CaseEvent
+    from wireproof.runner.events import CaseEvent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

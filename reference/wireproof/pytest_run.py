@@ -11,21 +11,28 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterError
 from wireproof.cases.case import Case, Level
 from wireproof.cases.fixtures import FixtureError, Suite, load
-from wireproof.cases.patterns import PatternError, select
-from wireproof.fuzz import property as property_run
-from wireproof.report.failure import block
-from wireproof.report.groups import Group, groups
-from wireproof.trial import baseline
-from wireproof.trial.conclusion import nothing_judged
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, Run, run_event
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.platform import manifest
-from wireproof.trial.property import Ask, PropertyError, Tally, Target, pool, targets
-from wireproof.trial.run import Plan, run
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import ROWS, gates
+from wireproof.cases.id_patterns import PatternError, select
+from wireproof.fuzz import property_run
+from wireproof.report.failure_block import failure_lines
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of
+from wireproof.runner import baseline
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.conclusion import why_nothing_judged
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, Run, run_event
+from wireproof.runner.property_suite import (
+    PropertyError,
+    PropertySettings,
+    PropertyTarget,
+    RedrawCounts,
+    case_pool,
+    property_targets,
+)
+from wireproof.runner.run import Selection, run
+from wireproof.runner.run_manifest import manifest_fields
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import ROWS, gates
 
 if TYPE_CHECKING:
     import pytest
@@ -79,9 +86,9 @@ class PytestRun:
         return cls(spec, suite, selected, families, level, known_failures, examples, seed)
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> Selection:
         """The cases for the adapter, by its claims."""
-        return Plan.of(self.hello, self.selected, self.suite, families=self.families)
+        return Selection.of(self.hello, self.selected, self.suite, families=self.families)
 
     def names(self) -> list[str]:
         """Return the ids of the golden cases for the adapter."""
@@ -94,7 +101,7 @@ class PytestRun:
             return engine.hello
 
     @cached_property
-    def targets(self) -> dict[str, Target]:
+    def targets(self) -> dict[str, PropertyTarget]:
         """The targets of generated examples, by the name of their item.
 
         Raises:
@@ -103,9 +110,11 @@ class PytestRun:
         if not self.examples:
             return {}
         formats = {case.joined for case in self.selected}
-        by_name = {f"{one.row.joined}/property/{one.op}": one for one in targets(self.hello, formats)}
+        by_name = {
+            f"{one.row.joined}/property/{one.op}": one for one in property_targets(self.hello, formats)
+        }
         for target in by_name.values():
-            pool(target.row.joined, self.seed)
+            case_pool(target.row.joined, self.seed)
         return by_name
 
     def properties(self) -> list[str]:
@@ -114,14 +123,19 @@ class PytestRun:
 
     def _head(self, hello: Hello) -> Run:
         return run_event(
-            hello, spec=self.spec, fixtures=self.suite.hash, seed=self.seed, level=self.level, **manifest()
+            hello,
+            spec=self.spec,
+            fixtures=self.suite.hash,
+            seed=self.seed,
+            level=self.level,
+            **manifest_fields(),
         )
 
     @cached_property
-    def stream(self) -> Stream:
+    def stream(self) -> EventStream:
         """The events of all cases; the first access runs them."""
         with Engine(self.spec) as engine:
-            return Stream(self._head(engine.hello), tuple(run(engine, self.plan)))
+            return EventStream(self._head(engine.hello), tuple(run(engine, self.plan)))
 
     @cached_property
     def known(self) -> frozenset[Signature]:
@@ -129,13 +143,15 @@ class PytestRun:
         if not self.known_failures:
             return frozenset()
         today = datetime.now(tz=UTC).date()
-        return property_run.known_of(self.hello, self.stream, self.known_failures, today)
+        return property_run.known_signatures(self.hello, self.stream, self.known_failures, today)
 
     def _run_examples(self, name: str) -> list[CaseEvent]:
         """Run one item of generated examples and return its events."""
-        ask = Ask(self.examples, self.seed, known=self.known)
+        ask = PropertySettings(self.examples, self.seed, known=self.known)
         with Engine(self.spec, seed=self.seed) as engine:
-            return list(property_run.of_target(engine, self.targets[name], ask, Tally(), self.level))
+            return list(
+                property_run.target_events(engine, self.targets[name], ask, RedrawCounts(), self.level)
+            )
 
     @cached_property
     def by_item(self) -> dict[str, list[CaseEvent]]:
@@ -178,15 +194,17 @@ class PytestRun:
     @cached_property
     def nothing_judged(self) -> str:
         """The reason why the run judged no case at all; empty if it judged any."""
-        return "" if self.targets else nothing_judged(self.stream)
+        return "" if self.targets else why_nothing_judged(self.stream)
 
     def text(self, failing: list[CaseEvent]) -> str:
         """Return the text of a failure, as in the terminal output of `check`."""
-        lookups = Lookups(self.suite)
+        lookups = CaseLookup(self.suite)
         head = self._head(self.hello)
         if failing[0].id.partition("~")[0] in self.targets:
-            stream = Stream(head, tuple(failing))
-            lines = [block(group, head, lookups.case, lookups.twin) for group in groups(stream)]
+            stream = EventStream(head, tuple(failing))
+            lines = [
+                failure_lines(group, head, lookups.case, lookups.twin) for group in failure_groups_of(stream)
+            ]
             return "\n\n".join("\n".join(one) for one in lines)
-        group = Group(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
-        return "\n".join(block(group, head, lookups.case, lookups.twin))
+        group = FailureGroup(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
+        return "\n".join(failure_lines(group, head, lookups.case, lookups.twin))

@@ -9,8 +9,8 @@ import json
 import sys
 
 from wireproof.cases.fixtures import load
-from wireproof.trial.engine import Engine
-from wireproof.trial.run import Plan, run
+from wireproof.runner.engine import Engine
+from wireproof.runner.run import Selection, run
 
 AGREES = ("pass", "pass-unclassified")
 
@@ -19,7 +19,7 @@ def witnessed(spec: str) -> tuple[dict[str, str], set[str]]:
     """Who it is, and the ids of the cases that it agrees with."""
     suite = load()
     with Engine(spec) as engine:
-        plan = Plan.of(engine.hello, suite.cases, suite, families=False)
+        plan = Selection.of(engine.hello, suite.cases, suite, families=False)
         events = list(run(engine, plan))
         who = {"name": spec, "version": engine.hello.version}
     return who, {event.id for event in events if event.verdict in AGREES}

@@ -19,11 +19,11 @@ from wireproof.adapters.contract import Hello, Request
 from wireproof.adapters.objects import Caller
 from wireproof.adapters.registry import load_object, resolve
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.spark import jobs
+from wireproof.runner.requests import prepare_case, request_for
+from wireproof.spark import command_support
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.session import session
-from wireproof.trial.plan import planned, request_for
 
 BAR = 0.7
 SOUND = 1 << 62
@@ -37,7 +37,7 @@ def questions(folder: Path, hello: Hello) -> Iterator[Request]:
         frames = columnar.scan(data)
         for at, length, magic in zip(frames.position, frames.length, frames.magic, strict=True):
             if magic >= 0:
-                case = planned(_case(data[at : at + length], int(magic)), hello)
+                case = prepare_case(_case(data[at : at + length], int(magic)), hello)
                 if isinstance(case, Case):
                     yield request_for(case, "0", "digest")
 
@@ -87,7 +87,7 @@ def main(*, adapter: str, mib: int, plain: bool, rounds: int) -> None:
 def scanned(adapter: str, folder: Path, out: Path) -> None:
     """A scan as the verb makes it."""
     shutil.rmtree(out, ignore_errors=True)
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = plan_scan("wireproof.kafka_log", options, [adapter], out)
     run_scan(plan, None, lambda *_: None)
 

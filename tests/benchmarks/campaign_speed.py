@@ -17,8 +17,8 @@ import click
 from attrs import frozen
 from beside import Cost, best, conditions, of_tree, told
 
-from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, jobs
+from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.spark import campaign_job, command_support
 from wireproof.spark.session import session
 
 BAR = 1.4
@@ -38,12 +38,14 @@ class Shape:
 
     def run(self, cases: int, tasks: int) -> int:
         """A campaign as the verb makes it, in a folder that is thrown away; how many answers did not come."""
-        hellos = jobs.ready(self.adapters)
+        hellos = command_support.start_adapters(self.adapters)
         with tempfile.TemporaryDirectory() as name:
             out = Path(name) / "out"
-            numbered = Numbered(campaign.formats_of(hellos, self.formats), campaign.ops_of(hellos), 1)
-            plan = campaign.planned(numbered, self.adapters, cases, out, grain=self.grain)
-            found = campaign.run(plan, None, lambda *_: None, tasks).signatures
+            numbered = SeededCases(
+                campaign_job.claimed_formats(hellos, self.formats), campaign_job.claimed_ops(hellos), 1
+            )
+            plan = campaign_job.plan_campaign(numbered, self.adapters, cases, out, grain=self.grain)
+            found = campaign_job.run_campaign(plan, None, lambda *_: None, tasks).signatures
             shutil.rmtree(out)
         return sum(row["count"] for row in found if row["kind"] in {"timeout", "crash"})
 

@@ -15,10 +15,10 @@ from attrs import frozen
 
 from wireproof import formats
 from wireproof.adapters.registry import resolve
-from wireproof.cases.mutate import mutated, seed
+from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.least import written
 from wireproof.formats import FORMATS, Format
-from wireproof.fuzz.instrument import instrument, modules_of
+from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
 from wireproof.wire.rejection import Rejected
 
 SEEDS = range(5)
@@ -39,7 +39,7 @@ def sound(row: Format) -> list[bytes]:
     """Parents that are accepted, descendants of the least encoding."""
     rng, found = Random(1), [seed(row)]
     for _ in range(8 * PARENTS):
-        data = mutated(row, rng.choice(found), rng, LARGEST).data
+        data = mutate_with_edits(row, rng.choice(found), rng, LARGEST).data
         if there_and_back(row, data):
             found.append(data)
     return found[-PARENTS:]
@@ -65,7 +65,7 @@ def rated(row: Format, parents: list[bytes], number: int) -> Rate:
     rng = Random(number)
     drawn = [rng.choice(parents) for _ in range(INPUTS)]
     made: list[bytes] = []
-    mutation = seconds(lambda data: made.append(mutated(row, data, rng, LARGEST).data), drawn)
+    mutation = seconds(lambda data: made.append(mutate_with_edits(row, data, rng, LARGEST).data), drawn)
     target = seconds(lambda data: there_and_back(row, data), made)
     plain = seconds(lambda data: there_and_back(row, data), drawn)
     return Rate(INPUTS / plain, INPUTS / (mutation + target), INPUTS / target)
@@ -85,7 +85,7 @@ def line(row: Format) -> str:
 
 def main(part: str = "") -> None:
     rows = [row for row in FORMATS.values() if part in row.joined]
-    instrument(modules_of(rows, resolve("reference")))
+    instrument(modules_to_instrument(rows, resolve("reference")))
     for row in rows:
         print(line(row), flush=True)  # noqa: T201 - what the script is for
 

@@ -15,8 +15,8 @@ from attrs import frozen
 
 from tests.coverage_goals import reached, states_of
 from wireproof import formats
-from wireproof.cases.mutate import mutated, seed
-from wireproof.cases.mutate.raw import edited
+from wireproof.cases.mutate import mutate_with_edits, seed
+from wireproof.cases.mutate.byte_mutations import mutate_bytes
 from wireproof.formats import Format, TracedDecode
 
 Mutator = Callable[[Format, bytes, Random], bytes]
@@ -24,16 +24,16 @@ LARGEST = 4096
 
 
 def by_schedule(row: Format, data: bytes, rng: Random) -> bytes:
-    return mutated(row, data, rng, LARGEST).data
+    return mutate_with_edits(row, data, rng, LARGEST).data
 
 
 def by_fields(row: Format, data: bytes, rng: Random) -> bytes:
-    return mutated(row, data, rng, LARGEST, aware=100).data
+    return mutate_with_edits(row, data, rng, LARGEST, aware=100).data
 
 
 def by_bytes(row: Format, data: bytes, rng: Random) -> bytes:
     del row
-    return edited(rng, data)[:LARGEST]
+    return mutate_bytes(rng, data)[:LARGEST]
 
 
 @lru_cache(maxsize=4096)

@@ -19,12 +19,12 @@ from attrs import evolve
 
 from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
-from wireproof.fuzz.campaign import Campaign, run
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.run import Plan
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import ROWS
+from wireproof.fuzz.campaign import Campaign, run_campaign
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.run import Selection
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import ROWS
 
 VECTORS: Final = frozenset(("I15", "I16", "T03", "T09", "T16", "Z20", "L06", "L23", "L33", "X09", "X10"))
 """INVALID in kafka.md §7, and marked `kp:A`."""
@@ -35,7 +35,7 @@ def known(adapter: str) -> dict[Signature, list[Case]]:
     suite = load()
     found: dict[Signature, list[Case]] = {}
     with Engine(adapter) as engine:
-        cases = Plan.of(engine.hello, suite.cases, suite).golden
+        cases = Selection.of(engine.hello, suite.cases, suite).golden
         decodes = [evolve(case, twin=None) for case in cases if case.op == "decode"]
         for case, ran in zip(decodes, engine.run(decodes), strict=True):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello)
@@ -55,9 +55,9 @@ def met(adapter: str, seconds: float, seed: int, *, bare: bool, held: Iterable[s
     """The signatures that a campaign meets, that began without the fixtures `held`."""
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(
-            adapter, Path(folder), minutes=seconds / 60, seed=seed, bare=bare, held=tuple(held)
+            adapter, Path(folder), minutes=seconds / 60, seed=seed, minimal_seeds=bare, held_out=tuple(held)
         )
-        return {finding.signature for finding in run(campaign).findings if finding.gates}
+        return {finding.signature for finding in run_campaign(campaign).findings if finding.gates}
 
 
 @click.command()

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from tests.generators.kafka_segments import SEGMENT, generate
 from wireproof import columnar
-from wireproof.spark import jobs, spanwise
+from wireproof.spark import checkpointed_job, command_support
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.session import session
@@ -87,7 +87,7 @@ class Room:
         """A scan as the verb makes it, its plan and its tables included."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
-        options = jobs.source_options([str(folder)], [])
+        options = command_support.source_options([str(folder)], [])
         plan = plan_scan("wireproof.kafka_log", options, [], out)
         run_scan(plan, None, lambda *_: None)
 
@@ -164,7 +164,7 @@ def cores(room: Room) -> None:
     def idle(spark: SparkSession) -> None:
         del spark
         plan = Nothing(room.folder / "nothing")
-        cost = of_tree(lambda: spanwise.on_spark(plan, do_nothing, None, lambda *_: None))()
+        cost = of_tree(lambda: checkpointed_job.run_on_spark(plan, do_nothing, None, lambda *_: None))()
         nothing.append(cost.seconds)
 
     pool = ProcessPoolExecutor(2, get_context("spawn"))

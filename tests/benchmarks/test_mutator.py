@@ -7,7 +7,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from wireproof import formats
-from wireproof.cases.mutate import mutated, seed
+from wireproof.cases.mutate import mutate_with_edits, seed
 from wireproof.cases.mutate.least import written
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.rejection import Rejected
@@ -19,7 +19,7 @@ ROUNDS = 5
 def _corpus(row: Format) -> list[bytes]:
     rng, found = Random(1), [seed(row)]
     for _ in range(2000):
-        data = mutated(row, rng.choice(found), rng, 512).data
+        data = mutate_with_edits(row, rng.choice(found), rng, 512).data
         try:
             formats.decode(row, data)
         except Rejected:
@@ -43,7 +43,7 @@ def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture
     def interleaved() -> None:
         for data in corpus:
             start = time.perf_counter()
-            mutated(row, data, rng, 512)
+            mutate_with_edits(row, data, rng, 512)
             middle = time.perf_counter()
             _there_and_back(row, data)
             spent[0] += middle - start

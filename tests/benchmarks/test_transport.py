@@ -7,9 +7,9 @@ import pytest
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Outcome
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import case_event, to_line
-from wireproof.trial.judge import judge
+from wireproof.runner.engine import Engine
+from wireproof.runner.events import case_event, to_line
+from wireproof.runner.judge import judge
 
 CASES = 8_000
 

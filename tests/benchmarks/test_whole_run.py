@@ -9,9 +9,9 @@ from typing import Any
 
 from goldens import load
 
-from wireproof.trial.engine import Engine
-from wireproof.trial.run import Plan, run
-from wireproof.trial.verdicts import ROWS
+from wireproof.runner.engine import Engine
+from wireproof.runner.run import Selection, run
+from wireproof.runner.verdicts import ROWS
 
 TARGET = 60
 """Seconds; printed beside what it took, and never asserted."""
@@ -23,7 +23,7 @@ def test_golden_and_derived_cases_of_the_reference(benchmark: Any) -> None:
     def whole() -> dict[str, int]:
         counts: dict[str, int] = {}
         with Engine("reference") as engine:
-            plan = Plan.of(engine.hello, suite.cases, suite, families=benchmark.enabled)
+            plan = Selection.of(engine.hello, suite.cases, suite, families=benchmark.enabled)
             for event in run(engine, plan):
                 counts[event.verdict] = counts.get(event.verdict, 0) + 1
         return counts

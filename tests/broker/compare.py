@@ -22,10 +22,10 @@ from attrs import define, evolve, field
 from wireproof import formats
 from wireproof.cases.case import Case, Data, Reject, Source
 from wireproof.cases.outcome import Accepted
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import decoded, expectation
-from wireproof.trial.signature import signature
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import decode_with_remarks, reference_expectation
+from wireproof.runner.signature import signature
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers" / "_shared" / "python"))
@@ -64,7 +64,7 @@ def compare(folder: Path, counts: Counts) -> None:
     topics: dict[str, list[Any]] = {}
     for segment in segments:
         data = segment.read_bytes()
-        outcome = decoded(LOG, data, DEFAULT_OPTIONS).outcome
+        outcome = decode_with_remarks(LOG, data, DEFAULT_OPTIONS).outcome
         if not isinstance(outcome, Accepted) or outcome.consumed != len(data):
             counts.differences.append(f"{dump.named(segment)}: the reference: {str(outcome)[:200]}")
             continue
@@ -147,7 +147,9 @@ def entries(folder: Path) -> Iterator[Case]:
         for entry in split_log(segment.read_bytes()).entries:
             name = f"kafka.log/mixed/{dump.named(segment)}/{at}"
             case = Case(name, "kafka.log", "mixed", Data(entry.data), Reject("other"))
-            yield evolve(case, expect=expectation(case), source=Source("broker", dump.named(segment)))
+            yield evolve(
+                case, expect=reference_expectation(case), source=Source("broker", dump.named(segment))
+            )
             at += len(entry.data)
 
 

@@ -21,10 +21,10 @@ from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller
 from wireproof.adapters.registry import open_adapter
-from wireproof.cases.needs import atoms_of
+from wireproof.cases.case_capabilities import capabilities_of
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.trial.reference import decoded
+from wireproof.runner.reference_answers import decode_with_remarks
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 TARGET = Path(__file__).resolve().parents[2] / "fixtures" / "kafka.log" / "mixed"
@@ -95,7 +95,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
     client, topic = segment["client"], segment["topic"]
     data, value = path.read_bytes(), kafka.value(path)
     name = f"{client}-{topic}-{int(path.stem)}"
-    ours = decoded(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
+    ours = decode_with_remarks(formats.get("kafka.log", "mixed"), data, DEFAULT_OPTIONS).outcome
     if not isinstance(ours, Accepted) or ours.value != value:
         raise SystemExit(f"{dump.named(path)}: the reference does not agree")
     remarks = {"remarks": list(ours.remarks)} if ours.remarks else {}
@@ -109,7 +109,7 @@ def _row(path: Path, segment: dict[str, Any], manifest: dict[str, Any], kafka: _
         "rules": ["kafka.log.join", "kafka.log.aborted"],
         "input": _input(name, data),
         "expect": {"accept": {"value": value, "consumed": len(data)} | remarks},
-        "needs": list(atoms_of(FORMATS["kafka.log/mixed"], data)),
+        "needs": list(capabilities_of(FORMATS["kafka.log/mixed"], data)),
         "source": {
             "origin": "broker",
             "document": document,

@@ -6,8 +6,8 @@ from goldens import load
 from tests.mutants.kill import is_costly, verdict_on
 from tests.mutants.registry import mutants, spec_of
 from wireproof.cases.case import Reject
-from wireproof.trial.engine import Engine
-from wireproof.trial.run import Plan, run
+from wireproof.runner.engine import Engine
+from wireproof.runner.run import Selection, run
 
 
 @pytest.mark.sweeps
@@ -27,7 +27,7 @@ def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> No
     refused = [case for case in suite.cases if isinstance(case.expect, Reject) and case.op == "decode"]
     assert len(refused) > 300
     with Engine(spec_of(name), in_process=True) as engine:
-        events = list(run(engine, Plan.of(engine.hello, refused, suite, families=False)))
+        events = list(run(engine, Selection.of(engine.hello, refused, suite, families=False)))
     assert len(events) == len(refused)
     assert [(event.id, event.label) for event in events if event.verdict.startswith("pass")] == []
 
@@ -35,7 +35,7 @@ def test_a_codec_without_judgement_gets_no_credit_for_a_refusal(name: str) -> No
 def test_a_codec_that_refuses_everything_passes_no_golden_case_but_open_ones() -> None:
     suite = load()
     with Engine(spec_of("mutant:reject-everything"), in_process=True) as engine:
-        events = list(run(engine, Plan.of(engine.hello, suite.cases, suite, families=False)))
+        events = list(run(engine, Selection.of(engine.hello, suite.cases, suite, families=False)))
     assert [(event.id, event.label) for event in events if event.verdict == "pass"] == []
 
 

@@ -16,7 +16,7 @@ from machine import leave_out, needs
 from wireproof.adapters.packaged import peers_folder
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 BUILT_HERE = ("kafka-clients",)
 

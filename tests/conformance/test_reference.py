@@ -5,15 +5,15 @@ from collections import Counter
 from goldens import load
 
 from wireproof.formats import FORMATS
-from wireproof.trial.engine import Engine
-from wireproof.trial.run import Plan, run
+from wireproof.runner.engine import Engine
+from wireproof.runner.run import Selection, run
 
 
 def test_the_reference_passes_every_golden_case() -> None:
     suite = load()
     with Engine("reference") as engine:
         assert set(engine.hello.revisions) == set(FORMATS)
-        plan = Plan.of(engine.hello, suite.cases, suite, families=False)
+        plan = Selection.of(engine.hello, suite.cases, suite, families=False)
         events = list(run(engine, plan))
     assert [event.id for event in events] == [case.id for case in suite.cases]
     seen = Counter(event.verdict for event in events)

@@ -15,7 +15,7 @@ from wireproof.cases.fixtures import Suite
 from wireproof.cli import run
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 INSTRUMENTS: Final = {column.name: column for column in COLUMNS}
 

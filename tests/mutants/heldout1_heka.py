@@ -87,7 +87,7 @@ class HmacPrefix(Patched):
 
     name = "heka-hmac-prefix"
     system = "heka"
-    patches = ((hmac_signature, "digest", _as_long_as_stored),)
+    patches = ((hmac_signature, "hmac_digest", _as_long_as_stored),)
 
 
 class LimitFixed(ReferenceCodec):

@@ -78,7 +78,7 @@ class AppendTimeUncompressedOnly(PatchedKafka):
     """Forgets the append time of a batch that is compressed."""
 
     name = "append-time-uncompressed-only"
-    patches = ((batch, "Shape", _shape),)
+    patches = ((batch, "BatchContext", _shape),)
 
 
 class Reader31(Reader):
@@ -120,7 +120,7 @@ class AbortedFromBaseOffset(PatchedKafka):
     """Has an aborted transaction begin only with the first batch that lies wholly behind its first offset."""
 
     name = "aborted-from-base-offset"
-    patches = ((consumer_view, "Aborted", _FromBase),)
+    patches = ((consumer_view, "AbortedTransactions", _FromBase),)
 
 
 class _ClosesAll(consumer_view.AbortedTransactions):
@@ -134,7 +134,7 @@ class AbortMarkerClosesAll(PatchedKafka):
     """Ends the aborted transactions of every producer at the marker of one."""
 
     name = "abort-marker-closes-all"
-    patches = ((consumer_view, "Aborted", _ClosesAll),)
+    patches = ((consumer_view, "AbortedTransactions", _ClosesAll),)
 
 
 _drop_earlier = consumer_view._drop_earlier  # noqa: SLF001 - the part that is wrong in the mutant

@@ -62,7 +62,7 @@ class NameFirst(PatchedHeka):
     """Refuses a Field with a value before its name, as C does."""
 
     name = "heka-name-first"
-    patches = ((message, "collect", _collect_name_first),)
+    patches = ((message, "collect_fields", _collect_name_first),)
 
 
 _put = message._put  # noqa: SLF001 - the part that is wrong in the mutant
@@ -131,7 +131,7 @@ class HashFunctionIgnored(PatchedHeka):
     """Computes HMAC-MD5, whatever function the header names."""
 
     name = "heka-hash-function-ignored"
-    patches = ((hmac_signature, "digest", _md5),)
+    patches = ((hmac_signature, "hmac_digest", _md5),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

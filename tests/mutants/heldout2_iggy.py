@@ -97,8 +97,13 @@ _write_block = message._write_block  # noqa: SLF001 - the part that is wrong in 
 
 
 def _write_short(
-    writer: Writer, row: MessageLayout, sent: Any, name: str, length: LengthField, at: int
-) -> None:  # noqa: ANN401 - as in `message`
+    writer: Writer,
+    row: MessageLayout,
+    sent: Any,  # noqa: ANN401 - a message of any revision
+    name: str,
+    length: LengthField,
+    at: int,
+) -> None:
     start = writer.pos
     _write_block(writer, row, sent, name, length, at)
     if name == "headers":

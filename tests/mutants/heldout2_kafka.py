@@ -197,7 +197,7 @@ class AbortedHidesPlain(PatchedKafka):
     """Drops a producer's batches outside any transaction, too, while one of its transactions is aborted."""
 
     name = "aborted-hides-plain"
-    patches = ((consumer_view, "Aborted", _HidesPlainToo),)
+    patches = ((consumer_view, "AbortedTransactions", _HidesPlainToo),)
 
 
 MUTANTS: Final[Mapping[str, type[ReferenceCodec]]] = {

@@ -19,7 +19,7 @@ from tests.mutants.iggy_helpers import (
 from wireproof import formats
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import refused
-from wireproof.cases.damage import right
+from wireproof.cases.edit_bytes import correct_bytes
 from wireproof.cases.outcome import Accepted, Outcome
 from wireproof.formats import Decoded, Format
 from wireproof.iggy.header_kinds import KINDS_BY_CODE
@@ -116,7 +116,7 @@ class ChecksumSkipped(IggyMutant):
                 break
             span = next(span for span in reversed(found.spans) if span.path == found.rejected.path)
             assert span.cover is not None
-            new = right(data, span, span.cover)
+            new = correct_bytes(data, span, span.cover)
             assert new is not None
             data = data[: span.start] + new + data[span.end :]
         return data

@@ -11,15 +11,22 @@ from attrs import frozen
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import load_object, resolve
-from wireproof.cases.derived import derived
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
 from wireproof.fuzz.campaign import Campaign
-from wireproof.fuzz.campaign import run as fuzz
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.property import BLOCK, Ask, Judged, Tally, sampled, targets
-from wireproof.trial.run import Plan, run
-from wireproof.trial.verdicts import Verdict, gates
+from wireproof.fuzz.campaign import run_campaign as fuzz
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.property_suite import (
+    BLOCK_SIZE,
+    JudgedCase,
+    PropertySettings,
+    RedrawCounts,
+    property_targets,
+    run_target,
+)
+from wireproof.runner.run import Selection, run
+from wireproof.runner.verdicts import Verdict, gates
 
 T = TypeVar("T")
 
@@ -75,7 +82,7 @@ def _object(name: str) -> object:
 def verdict_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
     """Run the golden cases of the formats that the mutant claims."""
     with Engine(spec_of(name), in_process=in_process) as engine:
-        plan = Plan.of(engine.hello, suite.cases, suite, families=False)
+        plan = Selection.of(engine.hello, suite.cases, suite, families=False)
         events = list(run(engine, plan))
     deadly = [event for event in events if gates(event.verdict, event.level)]
     passed = sum(event.verdict in ("pass", "info") for event in events)
@@ -93,8 +100,8 @@ def derived_on(name: str, suite: Suite, *, in_process: bool = False) -> Killed:
     """
     passed = 0
     with Engine(spec_of(name), in_process=in_process) as engine:
-        golden = Plan.of(engine.hello, suite.cases, suite).golden
-        for ran in engine.run(_one_of_each(derived(case) for case in golden)):
+        golden = Selection.of(engine.hello, suite.cases, suite).golden
+        for ran in engine.run(_one_of_each(derived_cases(case) for case in golden)):
             verdict = judge(ran.case, ran.outcome, hello=engine.hello, twin=ASSUMED)
             if gates(verdict.name, ran.case.level):
                 return Killed(ran.case.id, verdict.label, 1, passed, (ran.case.id,))
@@ -129,23 +136,25 @@ def killed_by_property(
     """
     passed = 0
     with Engine(spec_of(name), in_process=in_process, timeout_scale=timeout_scale) as engine:
-        ask = Ask(count, seed)
-        for judged in _block_of_each([sampled(engine, one, ask, Tally()) for one in targets(engine.hello)]):
+        ask = PropertySettings(count, seed)
+        for judged in _block_of_each(
+            [run_target(engine, one, ask, RedrawCounts()) for one in property_targets(engine.hello)]
+        ):
             if gates(judged.verdict.name, judged.case.level):
                 return Killed(judged.case.id, judged.verdict.label, 1, passed)
             passed += judged.verdict.passing
     return Killed("", "", 0, passed)
 
 
-def _block_of_each(sources: list[Iterator[Judged]]) -> Iterator[Judged]:
+def _block_of_each(sources: list[Iterator[JudgedCase]]) -> Iterator[JudgedCase]:
     """Yield a block of each source, then the next block of each."""
     while sources:
         left = []
         for source in sources:
             block = 0
-            for block, judged in enumerate(islice(source, BLOCK), 1):  # noqa: B007 - how many there were
+            for block, judged in enumerate(islice(source, BLOCK_SIZE), 1):  # noqa: B007 - how many there were
                 yield judged
-            left += [source] * (block == BLOCK)
+            left += [source] * (block == BLOCK_SIZE)
         sources = left
 
 
@@ -165,8 +174,8 @@ def killed_by_fuzz(name: str, seconds: float, seed: int = 1, workers: int = 1) -
             minutes=seconds / 60,
             seed=seed,
             workers=workers,
-            first=True,
-            bare=True,
+            stop_at_first=True,
+            minimal_seeds=True,
         )
         gating = [finding for finding in fuzz(campaign).findings if finding.gates]
     if not gating:

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from tests.mutants.kill_table import Cell, Row, Table
 from tests.mutants.registry import PREFIX
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
 
 LONGEST = 110
 """Characters of an id or token that a view shows."""

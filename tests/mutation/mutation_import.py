@@ -32,7 +32,7 @@ def _entered(frame: FrameType, _: str, __: object) -> Any:
 assert "wireproof.formats" not in sys.modules, "import this module before the package"
 _before = sys.gettrace()
 sys.settrace(_entered)
-importlib.import_module("wireproof.trial.judge")
+importlib.import_module("wireproof.runner.judge")
 importlib.import_module("wireproof.adapters.reference")
 importlib.import_module("wireproof.cases.derived")
 sys.settrace(_before)

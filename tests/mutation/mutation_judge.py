@@ -11,10 +11,10 @@ from layout_check import layout_errors
 
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Case
-from wireproof.cases.derived import broken, derived
-from wireproof.trial.judge import OURSELVES, judge
-from wireproof.trial.plan import request_for
-from wireproof.trial.verdicts import Verdict
+from wireproof.cases.derived import broken_relations, derived_cases
+from wireproof.runner.judge import REFERENCE_HELLO, judge
+from wireproof.runner.requests import request_for
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.rejection import Rejected
 
 TWIN = Verdict("pass", "canonical")
@@ -31,7 +31,7 @@ def verdict_on(case: Case) -> str:
     request = request_for(case, case.id)
     try:
         outcome = getattr(ADAPTER, case.op)(request)
-        verdict = judge(case, outcome, hello=OURSELVES, twin=TWIN, reference=None)
+        verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=TWIN, reference=None)
     except Rejected as rejected:
         return f"raised {rejected.cls}"
     except MemoryError:
@@ -97,7 +97,7 @@ def first_broken(parents: Sequence[Case], seconds: float) -> tuple[str, str]:
     try:
         for parent in parents:
             now = parent.id
-            for case, _ in broken(derived(parent)):
+            for case, _ in broken_relations(derived_cases(parent)):
                 return case.id, "relation"
     except _Late:
         return "", ""

@@ -37,7 +37,7 @@ from mutation_sites import PACKAGE, Site, changed, modules, path_of, sites, stat
 from mutation_table import printed
 from mutation_trial import Found, Ground
 from wireproof.cases.case import Case
-from wireproof.cases.derived import derived
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import load
 
 SHARE = 3
@@ -116,7 +116,7 @@ def surveyed(work: Path) -> Field:
         key.update(path_of(module).read_bytes())
     kept = work / f"field-{key.hexdigest()}.pickle"
     old: Field | None = pickle.loads(kept.read_bytes()) if kept.exists() else None
-    cases = [*suite.cases, *(each for case in suite.cases for each in derived(case) if _taken(each.id))]
+    cases = [*suite.cases, *(each for case in suite.cases for each in derived_cases(case) if _taken(each.id))]
     if old is not None and old.cases == cases:
         return old
     cases = [case for case in cases if not mutation_judge.verdict_on(case)]

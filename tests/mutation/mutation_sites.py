@@ -20,14 +20,14 @@ import wireproof
 PACKAGE = Path(wireproof.__file__).parent
 ROOMS = ("wire", "kafka", "iggy", "heka")
 OUTSIDE = {
-    "wire.classes": "the closed list of classes; no code",
-    "wire.items": "a row of a scan; no code",
-    "wire.observe": "patterns of what adapters show: the judge's",
+    "wire.reject_classes": "the closed list of classes; no code",
+    "wire.scan_items": "a row of a scan; no code",
+    "wire.observed_fields": "patterns of what adapters show: the judge's",
     "wire.options": "the defaults of options; no code",
-    "wire.rejected": "what refusals and remarks carry; no code but texts and prefixes of paths, the judge's",
-    "wire.remarks": "what the judge allows at a remark; the codecs read no row of it",
+    "wire.rejection": "what refusals and remarks carry; no code but texts and prefixes of paths, the judge's",
+    "wire.remark_classes": "what the judge allows at a remark; the codecs read no row of it",
     "wire.trace": "a row of a layout; no code",
-    "wire.values": "the JSON form of values and its schema: how adapters talk, no rule of a format",
+    "wire.json_values": "the JSON form of values and its schema: how adapters talk, no rule of a format",
 }
 """Modules of the floor that are no codec, and why; the unit tests hold them."""
 

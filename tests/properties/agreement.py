@@ -29,7 +29,7 @@ def assert_agrees(data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[int,
     return sum(plain), sum(one and handed for one, handed in zip(plain, frames.handed.tolist(), strict=True))
 
 
-def items_of(frames: columnar.Frames) -> list[tuple[str, int, int, str | None]]:
+def items_of(frames: columnar.KafkaFrames) -> list[tuple[str, int, int, str | None]]:
     columns = (frames.kind.tolist(), frames.position.tolist(), frames.length.tolist())
     return [
         (columnar.KINDS[kind], at, length, frames.fault(row))

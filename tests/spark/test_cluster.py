@@ -15,8 +15,8 @@ from machine import needs
 from standalone import cluster
 
 from tests.mutants.registry import spec_of
-from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, companions, jobs
+from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.spark import campaign_job, command_support, index_files
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_plan import plan_scan
 
@@ -84,13 +84,15 @@ def digests(out: Path) -> dict[str, str]:
 def local(tmp_path: Path, spark: object) -> Path:  # noqa: ARG001 - of the local session all of it is made
     """The tables of a scan and of a campaign on `local[2]`."""
     folder = logs.write(tmp_path / "in", **{f"f{number}": LOG for number in range(4)})
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     scanned = plan_scan("wireproof.kafka_log", options, [ADAPTER], tmp_path / "l" / "scan")
     run_scan(scanned, None, lambda *_: None)
-    companions.beside([span.place for span in scanned.spans], tmp_path / "l" / "scan")
-    numbered = Numbered((FORMAT,), campaign.ops_of(jobs.ready([ADAPTER])), SEED)
-    plan = campaign.planned(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
-    campaign.run(plan, None, lambda *_: None)
+    index_files.check_local_logs([span.place for span in scanned.spans], tmp_path / "l" / "scan")
+    numbered = SeededCases(
+        (FORMAT,), campaign_job.claimed_ops(command_support.start_adapters([ADAPTER])), SEED
+    )
+    plan = campaign_job.plan_campaign(numbered, [ADAPTER], CASES, tmp_path / "l" / "campaign")
+    campaign_job.run_campaign(plan, None, lambda *_: None)
     return tmp_path / "l"
 
 

@@ -16,13 +16,13 @@ from machine import needs
 from pyspark.sql import SparkSession
 
 from wireproof.cli import group
-from wireproof.spark import companions, jobs
+from wireproof.spark import command_support, index_files
+from wireproof.spark.checkpointed_job import TaskCounts
 from wireproof.spark.errors import SourceError
 from wireproof.spark.scan_job import run_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
-from wireproof.spark.spanwise import Tasks
 
 ENTRIES = [logs.batch(bytes([n % 251]) * 4000, n) for n in range(1500)]
 LOG = b"".join(ENTRIES[:700]) + b"\xff" * 50 + b"".join(ENTRIES[700:]) + ENTRIES[0][:90]
@@ -37,9 +37,9 @@ def tables(out: Path) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None:
-    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out", grain=1 << 20)
-    told: list[tuple[int, int, Tasks]] = []
+    told: list[tuple[int, int, TaskCounts]] = []
     summary = run_scan(plan, None, lambda *now: told.append(now))
     assert {row["class"] or row["kind"]: row["count"] for row in summary.signatures} == {
         "frame": 1500,
@@ -47,7 +47,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
         "tail": 1,
     }
     assert summary.files[0]["read"] == len(LOG)
-    assert told[0] == (0, len(LOG), Tasks())
+    assert told[0] == (0, len(LOG), TaskCounts())
     assert told[-1][:2] == (len(LOG), len(LOG))
     assert max(tasks.all for *_, tasks in told) == len(plan.spans), "Spark said how many there are"
     assert max(tasks.done + tasks.running for *_, tasks in told) > 0
@@ -56,7 +56,7 @@ def test_a_scan_counts_every_byte_and_says_how_far_it_is(tmp_path: Path) -> None
 
 @pytest.mark.spark
 def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: Path) -> None:
-    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG[:50_000]))], [])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     for number in plan.remaining:
         scan_span(plan, number)
@@ -67,12 +67,12 @@ def test_the_tables_of_a_scan_are_read_by_spark(spark: SparkSession, tmp_path: P
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_what_fails_in_a_task_is_told_in_one_line(tmp_path: Path) -> None:
-    options = jobs.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
+    options = command_support.source_options([str(logs.write(tmp_path / "in", a=LOG))], [])
     plan = plan_scan("wireproof.kafka_log", options, [], tmp_path / "out")
     logs.write(tmp_path / "in", a=LOG[:1000])
     with (
         pytest.raises(SourceError, match=r"a\.log had \d+ bytes and ends at 1000: read it again"),
-        jobs.told(),
+        command_support.one_line_errors(),
     ):
         run_scan(plan, None, lambda *_: None)
 
@@ -100,12 +100,12 @@ def test_thirty_bit_errors_are_each_named(
 
 def looped(folder: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables of the same scan without Spark: span after span, in this process."""
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = plan_scan("wireproof.kafka_log", options, ["reference"], out)
     for number in plan.remaining:
         scan_span(plan, number)
     merge_scan(plan)
-    companions.beside([span.place for span in plan.spans], out)
+    index_files.check_local_logs([span.place for span in plan.spans], out)
     return tables(out)
 
 

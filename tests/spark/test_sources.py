@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from wireproof import formats
-from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
-from wireproof.spark.source import KafkaLog
+from wireproof.spark.data_sources import KafkaLog
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCHES = b"".join(logs.batch(bytes([offset % 251]) * 4000, offset) for offset in range(2000))
@@ -31,7 +31,9 @@ def read(spark: SparkSession, path: Path | str, kind: str = "kafka_log", **optio
     return spark.read.format(f"wireproof.{kind}").options(**options).load(str(path))
 
 
-def whole(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> Counter[tuple[Any, ...]]:
+def whole(
+    framing: StreamFraming, data: bytes, options: Options = DEFAULT_OPTIONS
+) -> Counter[tuple[Any, ...]]:
     """The items as the reference scans them, in one piece."""
     items = formats.scan(framing.fmt, [data], options)
     return Counter((item.at, item.length, item.kind, item.cls) for item in items)

@@ -61,7 +61,7 @@ def _toys_may_be_claimed() -> Iterator[None]:
 
 def _load(folders: Any = ()) -> Suite:
     """As `fixtures.load`; a test may have put another folder in the place of the package's own."""
-    own = fixtures.folder.__module__ == fixtures.__name__
+    own = fixtures.fixtures_folder.__module__ == fixtures.__name__
     return load(folders) if own else fixtures.load(folders)
 
 

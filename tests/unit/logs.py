@@ -9,16 +9,16 @@ from attrs import field, frozen
 from goldens import load
 
 from wireproof.cases.case import Case, Chunks, Data
-from wireproof.spark.framing import HEKA, IGGY, KAFKA, Framing
-from wireproof.spark.reading import accounted
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.read_span import check_coverage
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
 
 @frozen
 class Memory:
-    """An object in memory, with the one method that `Stored` needs; it counts the bytes read."""
+    """An object in memory, with the one method that `ObjectReader` needs; it counts the bytes read."""
 
     data: bytes
     lengths: list[int] = field(factory=list, eq=False)
@@ -28,16 +28,16 @@ class Memory:
         return self.data[position : position + length]
 
 
-def stored(data: bytes, window: int = 64) -> Stored:
-    return Stored(Memory(data), "memory", len(data), window)
+def stored(data: bytes, window: int = 64) -> ObjectReader:
+    return ObjectReader(Memory(data), "memory", len(data), window)
 
 
 def items(
-    framing: Framing, one: Stored, start: int, end: int, options: Options = DEFAULT_OPTIONS
+    framing: StreamFraming, one: ObjectReader, start: int, end: int, options: Options = DEFAULT_OPTIONS
 ) -> list[Item]:
     """The items of a range, by the reference, held to cover it."""
     parts = framing.items(framing, one, start, end, options)
-    return [part for part in accounted(parts, one, start, end) if isinstance(part, Item)]
+    return [part for part in check_coverage(parts, one, start, end) if isinstance(part, Item)]
 
 
 def varint(number: int) -> bytes:
@@ -81,7 +81,7 @@ def nested_claims() -> bytes:
     return heka_frame(b"first") + claim * 9000 + bytes(70000) + heka_frame(b"second") + heka_frame(b"third")
 
 
-def of_fixtures() -> list[tuple[str, Framing, Case, bytes]]:
+def of_fixtures() -> list[tuple[str, StreamFraming, Case, bytes]]:
     """The bytes of every fixture that is a stream, or an entry of one."""
     framings = {"kafka.batch": KAFKA, "kafka.log": KAFKA, "heka.stream": HEKA}
     found = []

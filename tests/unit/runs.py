@@ -1,7 +1,7 @@
 """Small runs for the tests of streams, baselines and reports."""
 
-from wireproof.trial.events import CaseEvent, Run
-from wireproof.trial.streams import Stream, footer_of
+from wireproof.runner.event_files import EventStream, footer_of
+from wireproof.runner.events import CaseEvent, Run
 
 RUN = Run("0.1.0", "ab12", "py:some:thing", "some", "1.2", seed=7, platform="test", python="3.11")
 
@@ -11,8 +11,8 @@ def event(seq: int, name: str, verdict: str = "pass", kind: str = "", **more: ob
     return CaseEvent(seq=seq, id=f"toy.frame/v1/{name}", verdict=verdict, kind=kind, **{**base, **more})
 
 
-def stream(*cases: CaseEvent, run: Run = RUN, complete: bool = True) -> Stream:
-    return Stream(run, cases, footer_of(cases) if complete else None)
+def stream(*cases: CaseEvent, run: Run = RUN, complete: bool = True) -> EventStream:
+    return EventStream(run, cases, footer_of(cases) if complete else None)
 
 
 PASS = event(0, "basic/good", "pass", "canonical", ns=1000)

@@ -56,16 +56,16 @@ def write(root: Path, *rows: dict[str, Any], rules: str = RULE, place: str = PLA
 
 def only(root: Path, monkeypatch: Any) -> Suite:
     """The suite of one shelf and nothing else."""
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: root)
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: root)
     return load()
 
 
 def formats(root: Path, monkeypatch: Any, *names: str) -> None:
     """The package's fixtures of some formats and no others: to lint the rest of them takes seconds."""
-    package = fixtures.folder()
+    package = fixtures.fixtures_folder()
     for name in names:
         (root / name).symlink_to(package / name)
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: root)
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: root)
 
 
 def problems(root: Path, monkeypatch: Any) -> list[str]:

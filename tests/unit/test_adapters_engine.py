@@ -21,8 +21,8 @@ from wireproof.cases.outcome import (
     TimedOut,
     Unsupported,
 )
-from wireproof.trial.deaths import SILENT, TIMEOUTS, Deaths
-from wireproof.trial.engine import Engine
+from wireproof.runner.engine import Engine
+from wireproof.runner.failure_budget import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
 from wireproof.wire.json_values import json_digest
 
 FAULTY = Path(__file__).with_name("faulty.py")
@@ -137,32 +137,32 @@ def test_a_breach_behind_the_very_last_answer_is_seen(fault: str) -> None:
 
 def test_an_adapter_that_hangs_on_everything_uses_up_a_budget_over_all_families() -> None:
     outcomes, engine = run(cases(*[b"hang"] * 20, ms=50))
-    assert [type(one) for one in outcomes].count(TimedOut) == SILENT
+    assert [type(one) for one in outcomes].count(TimedOut) == MAX_CONSECUTIVE_TIMEOUTS
     rest = [one for one in outcomes if isinstance(one, NotRun)]
-    assert len(rest) == 20 - SILENT
-    assert f"{SILENT} cases in a row without an answer in time" in rest[0].text
-    assert engine.deaths.count == SILENT
+    assert len(rest) == 20 - MAX_CONSECUTIVE_TIMEOUTS
+    assert f"{MAX_CONSECUTIVE_TIMEOUTS} cases in a row without an answer in time" in rest[0].text
+    assert engine.deaths.count == MAX_CONSECUTIVE_TIMEOUTS
 
 
 def test_an_adapter_that_hangs_now_and_then_is_asked_on() -> None:
-    deaths = Deaths()
-    for number, one in enumerate(cases(*[b"hang"] * 4 * SILENT)):
+    deaths = FailureBudget()
+    for number, one in enumerate(cases(*[b"hang"] * 4 * MAX_CONSECUTIVE_TIMEOUTS)):
         deaths.add(one, TimedOut(100), "timeout")
-        if number % (SILENT - 1) == SILENT - 2:
+        if number % (MAX_CONSECUTIVE_TIMEOUTS - 1) == MAX_CONSECUTIVE_TIMEOUTS - 2:
             deaths.answered()
         assert deaths.verdict(case(b"x", 1000)) is None
 
 
 def test_timeouts_are_bounded_in_number_where_some_cases_are_answered() -> None:
-    deaths = Deaths()
-    for number, one in enumerate(cases(*[b"hang"] * TIMEOUTS)):
+    deaths = FailureBudget()
+    for number, one in enumerate(cases(*[b"hang"] * MAX_TIMEOUTS)):
         assert deaths.verdict(one) is None
         deaths.add(one, TimedOut(100), "timeout")
         if number % 2:
             deaths.answered()
     left_out = deaths.verdict(case(b"x", 1000))
     assert left_out is not None
-    assert f"{TIMEOUTS} cases without an answer in time" in left_out.text
+    assert f"{MAX_TIMEOUTS} cases without an answer in time" in left_out.text
 
 
 @pytest.mark.parametrize(

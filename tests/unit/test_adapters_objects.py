@@ -31,7 +31,7 @@ from wireproof.adapters.serve import serve
 from wireproof.cases.case import Accept, Case, Data
 from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, Outcome, Refused, Unsupported
 from wireproof.formats import FORMATS
-from wireproof.trial.engine import Engine
+from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import json_digest
 
 HERE = Path(__file__).parent

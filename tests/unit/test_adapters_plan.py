@@ -10,9 +10,9 @@ from wireproof.adapters.probe import Finding, filled, probe
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Reject, Value
 from wireproof.cases.outcome import Accepted, Crashed, Faulty, NotRun, Outcome, Refused, TimedOut, Unsupported
 from wireproof.formats import FORMATS, Format
-from wireproof.trial import plan
-from wireproof.trial.deaths import FAULTS, SIGNATURES, Deaths
-from wireproof.trial.plan import Draw, Sample, blocks, planned, request_for
+from wireproof.runner import requests
+from wireproof.runner.failure_budget import MAX_FAULTS, MAX_SIGNATURES, FailureBudget
+from wireproof.runner.requests import DerivedSample, SeededOrder, blocks, prepare_case, request_for
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 
 BATCH = Case("kafka.batch/v2/t/n", "kafka.batch", "v2", Data(b"0123"), Accept({"magic": "2"}, 4))
@@ -36,7 +36,7 @@ def test_blocks_are_lazy_and_keep_every_case() -> None:
 
 
 def test_orders_and_names_follow_the_seed_and_names_never_repeat() -> None:
-    first, second, other = Draw(1), Draw(1), Draw(2)
+    first, second, other = SeededOrder(1), SeededOrder(1), SeededOrder(2)
     assert first.order(50) == second.order(50) != other.order(50)
     names = [first.name() for _ in range(5000)]
     assert names == [second.name() for _ in range(5000)]
@@ -63,7 +63,7 @@ def test_each_kind_of_input_travels_in_its_own_field() -> None:
 
 def test_without_claims_everything_is_asked() -> None:
     case = evolve(BATCH, needs=("codec:lz4",))
-    assert planned(case, hello()) is case
+    assert prepare_case(case, hello()) is case
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_without_claims_everything_is_asked() -> None:
 )
 def test_a_claim_decides_what_is_asked(claim: Claim, case: Case, lack: str) -> None:
     expected = Unsupported(lack) if lack else case
-    assert planned(case, hello(kafka__batch_v2=claim)) == expected
+    assert prepare_case(case, hello(kafka__batch_v2=claim)) == expected
 
 
 def _never(*_: object) -> None:
@@ -99,7 +99,7 @@ def _never(*_: object) -> None:
 @pytest.fixture
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
-    monkeypatch.setattr(plan, "FORMATS", {**FORMATS, made.joined: made})
+    monkeypatch.setattr(requests, "FORMATS", {**FORMATS, made.joined: made})
 
 
 @pytest.mark.usefixtures("row")
@@ -109,14 +109,14 @@ def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
         hello(kafka__log_mixed=log),
         hello(kafka__log_mixed=log, kafka__batch_v2=Claim(("encode",))),
     ):
-        asked = planned(BATCH, claims)
+        asked = prepare_case(BATCH, claims)
         assert isinstance(asked, Case)
         assert (asked.joined, asked.expect) == ("kafka.log/mixed", Accept({"batches": [{"magic": "2"}]}, 4))
-        lz4 = planned(evolve(BATCH, needs=("codec:lz4",)), claims)
+        lz4 = prepare_case(evolve(BATCH, needs=("codec:lz4",)), claims)
         assert lz4 == Unsupported("claims no codec:lz4 for kafka.log/mixed")
-    assert planned(BATCH, hello(kafka__log_mixed=log, kafka__batch_v2=Claim())) is BATCH
+    assert prepare_case(BATCH, hello(kafka__log_mixed=log, kafka__batch_v2=Claim())) is BATCH
     encode = evolve(BATCH, op="encode", input=Value(None))
-    assert planned(encode, hello(kafka__log_mixed=Claim())) == Unsupported(
+    assert prepare_case(encode, hello(kafka__log_mixed=Claim())) == Unsupported(
         "claims no encode of kafka.batch/v2"
     )
 
@@ -124,17 +124,17 @@ def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
 @pytest.mark.usefixtures("row")
 def test_a_reader_of_logs_that_knows_no_such_entry_is_not_asked() -> None:
     claims = hello(kafka__log_mixed=Claim(("decode",)), kafka__batch_v2=Claim(()))
-    assert planned(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
+    assert prepare_case(BATCH, claims) == Unsupported("claims no decode of kafka.batch/v2")
 
 
 def test_a_sample_keeps_every_golden_case_and_the_same_derived_ones_each_time() -> None:
     derived = [evolve(BATCH, id=f"{BATCH.id}~flip:{n}", parent=BATCH.id, family="flip") for n in range(1600)]
-    sample = Sample(16)
+    sample = DerivedSample(16)
     kept = list(sample.of([BATCH, *derived]))
     assert kept[0] is BATCH
     assert (sample.kept, sample.seen) == (len(kept) - 1, 1600)
     assert 60 <= sample.kept <= 140
-    assert list(Sample(16).of(reversed(derived))) == kept[:0:-1]
+    assert list(DerivedSample(16).of(reversed(derived))) == kept[:0:-1]
 
 
 # --- deaths ---
@@ -144,13 +144,13 @@ def family(mother: str, number: int) -> Case:
     return evolve(BATCH, id=f"{mother}~flip:{number}", parent=mother, family="flip")
 
 
-def why(deaths: Deaths, case: Case) -> str:
+def why(deaths: FailureBudget, case: Case) -> str:
     left_out = deaths.verdict(case)
     return left_out.text if left_out else ""
 
 
 def test_three_deaths_of_one_kind_close_a_family() -> None:
-    deaths = Deaths()
+    deaths = FailureBudget()
     for number in range(3):
         assert why(deaths, family("a/b/c/d", 9)) == ""
         deaths.add(family("a/b/c/d", number), Crashed(), f"SIGSEGV: at 0x7f{number:04x}")
@@ -160,35 +160,38 @@ def test_three_deaths_of_one_kind_close_a_family() -> None:
 
 
 def test_deaths_of_different_kinds_do_not_close_a_family() -> None:
-    deaths = Deaths()
+    deaths = FailureBudget()
     for how in ("SIGSEGV", "SIGABRT", "timeout", "exit code"):
         deaths.add(family("a/b/c/d", 0), Crashed(), how)
     assert why(deaths, family("a/b/c/d", 9)) == ""
 
 
 def test_the_budget_counts_signatures_and_not_deaths() -> None:
-    deaths = Deaths()
+    deaths = FailureBudget()
     for number in range(500):
         deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), Crashed(), f"SIGSEGV: line {number}")
     assert why(deaths, BATCH) == ""
-    for number in range(SIGNATURES - 1):
+    for number in range(MAX_SIGNATURES - 1):
         deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), Crashed(), "x" * number + "!")
     assert "different ways to die" in why(deaths, BATCH)
-    assert deaths.count == 500 + SIGNATURES - 1
+    assert deaths.count == 500 + MAX_SIGNATURES - 1
 
 
 @pytest.mark.parametrize(("outcome", "alone"), [(Faulty(), True), (Crashed(), False)])
 def test_faults_of_the_adapter_itself_are_soon_enough(outcome: Outcome, alone: bool) -> None:
-    deaths = Deaths()
-    for number in range(FAULTS):
+    deaths = FailureBudget()
+    for number in range(MAX_FAULTS):
         assert why(deaths, BATCH) == ""
         deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), outcome, "noise", alone=alone)
-    assert why(deaths, BATCH) == f"{FAULTS} faults of the adapter itself, the last at a/b/c/m{FAULTS - 1}"
+    assert (
+        why(deaths, BATCH)
+        == f"{MAX_FAULTS} faults of the adapter itself, the last at a/b/c/m{MAX_FAULTS - 1}"
+    )
 
 
 def test_slowness_that_no_case_shows_alone_ends_nothing() -> None:
-    deaths = Deaths()
-    for number in range(5 * FAULTS):
+    deaths = FailureBudget()
+    for number in range(5 * MAX_FAULTS):
         deaths.add(evolve(BATCH, id=f"a/b/c/m{number}"), TimedOut(5), "timeout", alone=False)
     assert why(deaths, BATCH) == ""
 

@@ -3,7 +3,12 @@
 import pytest
 from goldens import load
 
-from wireproof.cases.autopsy import BEYOND, PADDING, Within, autopsy
+from wireproof.cases.best_effort_layout import (
+    MAX_FIELDS_BEYOND,
+    PADDING_BYTES,
+    BoundedSpans,
+    layout_of_damaged,
+)
 from wireproof.cases.case import Case, Data
 from wireproof.formats import FORMATS, TracedDecode, decode_with_trace
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -28,7 +33,7 @@ def paths(seen: TracedDecode) -> list[str]:
 
 def test_behind_a_wrong_checksum_every_field_is_told_and_the_fault_stays() -> None:
     bad, good = data_of(golden("crc/ieee")), data_of(golden("batch/two-records"))
-    seen = autopsy(V2, bad)
+    seen = layout_of_damaged(V2, bad)
     assert paths(seen) == paths(decode_with_trace(V2, good))
     assert seen.rejected is not None
     assert (seen.rejected.cls, seen.rejected.at) == ("crc-mismatch", 17)
@@ -36,13 +41,13 @@ def test_behind_a_wrong_checksum_every_field_is_told_and_the_fault_stays() -> No
 
 def test_the_checksum_is_shown_as_it_is_stored() -> None:
     bad = data_of(golden("crc/ieee"))
-    (crc,) = (span.value for span in autopsy(V2, bad).spans if span.path == "crc")
+    (crc,) = (span.value for span in layout_of_damaged(V2, bad).spans if span.path == "crc")
     assert crc == int.from_bytes(bad[17:21], "big")
 
 
 def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
     whole = data_of(golden("batch/two-records"))
-    told = {span.path: span for span in autopsy(V2, whole[:64]).spans}
+    told = {span.path: span for span in layout_of_damaged(V2, whole[:64]).spans}
     assert told["recordsCount"].value == 2
     assert told["records[0].length"].value == 8
     assert told["crc"].value == int.from_bytes(whole[17:21], "big")
@@ -51,17 +56,17 @@ def test_of_bytes_that_are_cut_the_fields_that_are_there_are_told() -> None:
 
 def test_other_refusals_are_told_as_they_are() -> None:
     bad = data_of(golden("attributes/codec-5"))
-    assert autopsy(V2, bad).spans == decode_with_trace(V2, bad).spans
+    assert layout_of_damaged(V2, bad).spans == decode_with_trace(V2, bad).spans
 
 
 def test_zeros_that_stand_for_what_was_cut_off_are_no_messages_without_end() -> None:
     """Of a poll response of Iggy 40 of them are a message of no bytes."""
     poll = FORMATS["iggy.poll/0.0.30"]
     whole = data_of(load().by_id["iggy.poll/0.0.30/messages/worked"])
-    spans = Within(len(whole) - 1)
-    reader = TracingReader(whole[:-1] + bytes(PADDING), spans=spans)
+    spans = BoundedSpans(len(whole) - 1)
+    reader = TracingReader(whole[:-1] + bytes(PADDING_BYTES), spans=spans)
     with pytest.raises(Rejected) as caught:
         poll.decode(reader, DEFAULT_OPTIONS)
     assert caught.value.cls == "truncated"
-    assert len([span for span in spans if span.start >= len(whole)]) <= BEYOND
+    assert len([span for span in spans if span.start >= len(whole)]) <= MAX_FIELDS_BEYOND
     assert {span.path for span in decode_with_trace(poll, whole).spans} <= {span.path for span in spans}

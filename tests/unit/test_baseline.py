@@ -8,10 +8,10 @@ from goldens import load
 from runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged import peers_folder
-from wireproof.trial import baseline
-from wireproof.trial.baseline import BaselineError, apply, fix, parse, write
-from wireproof.trial.conclusion import exit_code
-from wireproof.trial.events import CaseEvent
+from wireproof.runner import baseline
+from wireproof.runner.baseline import BaselineError, apply, fix, parse, write
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.events import CaseEvent
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 6, 30)
@@ -292,25 +292,25 @@ def test_an_entry_may_name_its_issue_and_says_it_with_its_owner() -> None:
 def test_the_ratchet_lets_entries_shrink_and_nothing_else() -> None:
     old = parse(GROUPS)
     first, second, third = old
-    assert baseline.grown(old, old) == ()
-    assert baseline.grown(old, [first]) == ()
-    assert baseline.grown(old, [evolve(first, kind="fail:wrong-value", reason="other")]) == ()
-    assert baseline.grown(old, [evolve(third, expires=TODAY)]) == ()
-    assert baseline.grown([first, third], old) == (
+    assert baseline.growth(old, old) == ()
+    assert baseline.growth(old, [first]) == ()
+    assert baseline.growth(old, [evolve(first, kind="fail:wrong-value", reason="other")]) == ()
+    assert baseline.growth(old, [evolve(third, expires=TODAY)]) == ()
+    assert baseline.growth([first, third], old) == (
         "toy.frame/v1/sum/zero: a new entry (fail:wrong-accept), owner somebody",
     )
-    assert baseline.grown(old, [evolve(second, expires=date(2028, 1, 1))]) == (
+    assert baseline.growth(old, [evolve(second, expires=date(2028, 1, 1))]) == (
         "toy.frame/v1/sum/zero: expires on 2028-01-01, was 2027-06-30, owner somebody",
     )
     loose = evolve(second, flaky=True)
-    assert baseline.grown([loose], [second]) == baseline.grown([loose], [loose]) == ()
-    assert baseline.grown(old, [loose]) == ("toy.frame/v1/sum/zero: is flaky now, owner somebody",)
+    assert baseline.growth([loose], [second]) == baseline.growth([loose], [loose]) == ()
+    assert baseline.growth(old, [loose]) == ("toy.frame/v1/sum/zero: is flaky now, owner somebody",)
     exact = evolve(third, exact=True)
-    assert baseline.grown([third], [exact]) == baseline.grown([exact], [exact]) == ()
+    assert baseline.growth([third], [exact]) == baseline.growth([exact], [exact]) == ()
     flips = evolve(third, id="toy.*/**~flip:*")
-    assert baseline.grown([flips], [evolve(flips, kind="timeout", exact=True)]) == ()
-    assert len(baseline.grown([evolve(flips, exact=True)], [flips])) == 1
-    assert baseline.grown([exact], [third]) == (
+    assert baseline.growth([flips], [evolve(flips, kind="timeout", exact=True)]) == ()
+    assert len(baseline.growth([evolve(flips, exact=True)], [flips])) == 1
+    assert baseline.growth([exact], [third]) == (
         f"{third.id}: is not exact now, owner somebody, https://example.org/1",
     )
 
@@ -319,13 +319,13 @@ def test_the_ratchet_takes_a_narrower_entry_for_a_part_of_a_broader_one() -> Non
     family = evolve(parse(GROUPS)[0], id="toy.frame/v1/sum/wrong~flip:*")
     broad = evolve(family, id="toy.*/**~flip:*")
     one = evolve(family, id="toy.frame/v1/sum/wrong~flip:7")
-    assert baseline.grown([broad], [family]) == ()
-    assert baseline.grown([family], [one]) == ()
-    assert baseline.grown([broad], [one]) == ()
+    assert baseline.growth([broad], [family]) == ()
+    assert baseline.growth([family], [one]) == ()
+    assert baseline.growth([broad], [one]) == ()
     for more, less in ((broad, family), (family, one), (evolve(broad, cls="bad-magic"), broad)):
-        assert len(baseline.grown([less], [more])) == 1
-    assert len(baseline.grown([broad], [evolve(family, id="toy.frame/v1/sum/wrong~truncate:*")])) == 1
-    assert len(baseline.grown([broad], [evolve(family, id="toy.frame/v1/sum/wrong")])) == 1
+        assert len(baseline.growth([less], [more])) == 1
+    assert len(baseline.growth([broad], [evolve(family, id="toy.frame/v1/sum/wrong~truncate:*")])) == 1
+    assert len(baseline.growth([broad], [evolve(family, id="toy.frame/v1/sum/wrong")])) == 1
 
 
 def test_fix_rewrites_what_changed_and_keeps_comments() -> None:

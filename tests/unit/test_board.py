@@ -15,17 +15,24 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from tests.mutants.registry import spec_of
-from wireproof.cli.progress import said, worked
-from wireproof.fuzz.numbered import Numbered
+from wireproof.cli.progress import job_bar, tasks_text
+from wireproof.fuzz.seeded_cases import SeededCases
 from wireproof.report.chart import Chart, Lane, svg
-from wireproof.spark import board, campaign, charts, jobs, spanwise, vectors
+from wireproof.runner.signature import Signature
+from wireproof.spark import (
+    campaign_job,
+    charts,
+    checkpointed_job,
+    command_support,
+    report_page,
+    verdict_matrix,
+)
+from wireproof.spark.checkpointed_job import TaskCounts
 from wireproof.spark.errors import SourceError
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
-from wireproof.spark.spanwise import Tasks
-from wireproof.spark.vectors import Sum, Vectors
-from wireproof.trial.signature import Signature
+from wireproof.spark.verdict_matrix import VectorTotal, VerdictVectors
 
 ADAPTER = spec_of("mutant:crc-skip")
 GOOD = [logs.batch(bytes([n % 251]) * 900, n) for n in range(400)]
@@ -38,7 +45,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two objects, of which one is damaged, in spans of 100 kB."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=LOG, b=b"".join(GOOD[:100]))
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = plan_scan("wireproof.kafka_log", options, [ADAPTER], room / "out", grain=100_000)
     for number in plan.remaining:
         scan_span(plan, number)
@@ -50,11 +57,11 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def campaigned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two adapters over some cases."""
     out = tmp_path_factory.mktemp("campaigned") / "out"
-    numbered = Numbered(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
-    plan = campaign.planned(numbered, [ADAPTER, "reference"], 75, out, grain=30)
-    for number in spanwise.left(plan):
+    numbered = SeededCases(("kafka.batch/v1", "kafka.batch/v2"), ("decode", "encode"), 10)
+    plan = campaign_job.plan_campaign(numbered, [ADAPTER, "reference"], 75, out, grain=30)
+    for number in checkpointed_job.remaining_spans(plan):
         plan.run_span(number)
-    campaign.merge(plan)
+    campaign_job.merge_campaign(plan)
     return out
 
 
@@ -87,20 +94,20 @@ def test_places_count_every_item_once_for_each_implementation(scanned: Path) -> 
     for name, answers in (("reference", 503), (ADAPTER, 501)):
         assert sum(row["count"] for row in rows if row["implementation"] == name) == answers
     [bad] = [row for row in rows if row["verdict"] == "fail:wrong-accept"]
-    assert bad["start"] <= 300 * 970 < bad["end"] == bad["start"] + vectors.STRETCH_LEAST
+    assert bad["start"] <= 300 * 970 < bad["end"] == bad["start"] + verdict_matrix.MIN_STRETCH
 
 
 def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
     one, two = (Signature(name, "kafka.batch/v2", "decode", "crash", "", "") for name in "ab")
-    parts = [Vectors(), Vectors(), Vectors()]
-    parts[0].add((one, two), Sum(2, 20, ("x", 7)))
-    parts[1].add((one, two), Sum(1, 10, ("x", 3)))
-    parts[2].add((one,), Sum(1, 5, ("y", 0)))
+    parts = [VerdictVectors(), VerdictVectors(), VerdictVectors()]
+    parts[0].add((one, two), VectorTotal(2, 20, ("x", 7)))
+    parts[1].add((one, two), VectorTotal(1, 10, ("x", 3)))
+    parts[2].add((one,), VectorTotal(1, 5, ("y", 0)))
     parts[1].put(70_000, one)
-    rows = vectors.matrix([part.dump() for part in parts])
-    assert rows == vectors.matrix([part.dump() for part in reversed(parts)])
+    rows = verdict_matrix.matrix_rows([part.dump() for part in parts])
+    assert rows == verdict_matrix.matrix_rows([part.dump() for part in reversed(parts)])
     assert [(row["count"], row["bytes"], row["position"]) for row in rows] == [(1, 5, 0), (3, 30, 3)]
-    [place] = vectors.positions([("x", parts[1].dump())])
+    [place] = verdict_matrix.position_rows([("x", parts[1].dump())])
     assert (place["start"], place["end"], place["count"]) == (65536, 131072, 1)
 
 
@@ -108,7 +115,7 @@ def test_the_vectors_of_parts_in_any_order_are_those_of_the_whole() -> None:
     ("size", "wide"), [(0, 65536), (1 << 23, 65536), ((1 << 23) + 1, 1 << 17), (1 << 30, 1 << 23)]
 )
 def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
-    assert vectors.stretch(size) == wide
+    assert verdict_matrix.stretch_bytes(size) == wide
 
 
 # --- the page ---
@@ -116,7 +123,7 @@ def test_an_object_has_at_most_as_many_stretches(size: int, wide: int) -> None:
 
 @pytest.mark.sweeps
 def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Path) -> None:
-    page = board.html(scanned)
+    page = report_page.render_page(scanned)
     text = shown(page)
     for part in (
         "reference, of the log",
@@ -137,7 +144,7 @@ def test_the_page_of_a_scan_has_the_matrix_the_bytes_and_the_charts(scanned: Pat
 
 @pytest.mark.sweeps
 def test_the_page_of_a_campaign_has_a_column_for_each_adapter(campaigned: Path) -> None:
-    text = shown(board.html(campaigned))
+    text = shown(report_page.render_page(campaigned))
     assert "75 cases of seed 10: kafka.batch/v1, kafka.batch/v2" in text
     assert "cases over the whole job" in text
     assert "fail:wrong-accept" in text
@@ -170,7 +177,7 @@ def test_what_report_cannot_do_with_a_folder_is_one_line(
         assert (done.code, len(done.err.splitlines())) == (2, 1)
         assert text in done.err
     with pytest.raises(SourceError, match="is missing"):
-        board.kept(tmp_path)
+        report_page.load_job(tmp_path)
 
 
 # --- the charts ---
@@ -191,14 +198,14 @@ def test_throughput_is_what_was_committed_over_the_time_since_the_plan(scanned: 
     files = sorted((scanned / "spans").glob("*.json"))
     for number, file in enumerate(files, 1):
         os.utime(file, (began + number, began + number))
-    [chart] = charts.speed(scanned)
+    [chart] = charts.throughput(scanned)
     [lane] = chart.lanes
     wide = len(files) / len(lane.bars)
     assert sum(bar * wide for bar in lane.bars) * charts.MIB == pytest.approx(len(LOG) + 97_000)
     assert chart.end == f"{len(files):.1f} s"
     for file in files:
         os.utime(file, (began, began))
-    assert list(charts.speed(scanned)) == [], "a folder that was copied bears no times"
+    assert list(charts.throughput(scanned)) == [], "a folder that was copied bears no times"
 
 
 @pytest.mark.sweeps
@@ -207,7 +214,7 @@ def test_throughput_of_a_task_stands_over_the_bytes_that_it_read(scanned: Path) 
     for number, file in enumerate(files, 1):
         began = (scanned / "begun" / file.stem).stat().st_mtime
         os.utime(file, (began + number, began + number))
-    [chart] = charts.places(scanned)
+    [chart] = charts.task_speed(scanned)
     [lane] = chart.lanes
     assert len(lane.bars) == len(files)
     read = sum(bar * number for number, bar in enumerate(lane.bars, 1))
@@ -216,7 +223,7 @@ def test_throughput_of_a_task_stands_over_the_bytes_that_it_read(scanned: Path) 
     for file in files:
         began = (scanned / "begun" / file.stem).stat().st_mtime
         os.utime(file, (began, began))
-    assert list(charts.places(scanned)) == [], "a folder that was copied bears no times"
+    assert list(charts.task_speed(scanned)) == [], "a folder that was copied bears no times"
 
 
 # --- the bar ---
@@ -247,21 +254,21 @@ class Tracker:
 
 
 def test_tasks_are_those_of_the_group_that_the_tracker_still_knows() -> None:
-    assert spanwise.tasks_of(Tracker(), "mine") == Tasks(8, 2, 5, 1)
-    assert spanwise.tasks_of(Tracker(), "yours") == Tasks()
-    assert said(Tasks(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
-    assert said(Tasks()) == "waiting for Spark"
+    assert checkpointed_job.count_tasks(Tracker(), "mine") == TaskCounts(8, 2, 5, 1)
+    assert checkpointed_job.count_tasks(Tracker(), "yours") == TaskCounts()
+    assert tasks_text(TaskCounts(8, 2, 5, 1)) == "5 of 8 tasks, 2 running, 1 failed"
+    assert tasks_text(TaskCounts()) == "waiting for Spark"
 
 
 def test_a_bar_begins_where_a_job_that_goes_on_was() -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=120)
-    with worked(console, "scan", MofNCompleteColumn()) as tell:
-        tell(40, 100, Tasks())
-        tell(70, 100, Tasks(4, 2, 1, 0))
+    with job_bar(console, "scan", MofNCompleteColumn()) as tell:
+        tell(40, 100, TaskCounts())
+        tell(70, 100, TaskCounts(4, 2, 1, 0))
     assert "70/100" in out.getvalue()
     assert "1 of 4 tasks, 2 running" in out.getvalue()
     quiet = io.StringIO()
-    with worked(Console(file=quiet), "scan") as tell:
-        tell(1, 2, Tasks())
+    with job_bar(Console(file=quiet), "scan") as tell:
+        tell(1, 2, TaskCounts())
     assert quiet.getvalue() == "", "nothing where there is no terminal"

@@ -18,46 +18,46 @@ from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Reject
 from wireproof.cases.outcome import Refused
-from wireproof.cases.token import parse
-from wireproof.fuzz.numbered import Numbered
-from wireproof.spark import campaign, spanwise
-from wireproof.spark.campaign import Plan
+from wireproof.cases.token import from_token
+from wireproof.fuzz.seeded_cases import SeededCases
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature, signature
+from wireproof.spark import campaign_job, checkpointed_job
+from wireproof.spark.campaign_job import CampaignPlan
 from wireproof.spark.errors import SourceError
-from wireproof.spark.merging import Gathered, Shown, gathered
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import expectation
-from wireproof.trial.signature import Signature, signature
+from wireproof.spark.signature_groups import SampleKey, SignatureGroups, load_groups
 
 MUTANT = spec_of("mutant:crc-skip")
 
 KAFKA = ("kafka.batch/v1", "kafka.batch/v2")
-NUMBERED = Numbered(KAFKA, ("decode", "encode"), 10)
+NUMBERED = SeededCases(KAFKA, ("decode", "encode"), 10)
 
 
-def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = (MUTANT,)) -> Plan:
-    return campaign.planned(NUMBERED, adapters, cases, out, grain=15)
+def planned(out: Path, cases: int = 75, adapters: tuple[str, ...] = (MUTANT,)) -> CampaignPlan:
+    return campaign_job.plan_campaign(NUMBERED, adapters, cases, out, grain=15)
 
 
-def done_in(plan: Plan, tasks: int) -> Plan:
+def done_in(plan: CampaignPlan, tasks: int) -> CampaignPlan:
     """Do what is left in so many tasks, as Spark would: Arrow batches of task numbers in, of spans out."""
     dealt = plan.tasks(tasks)
     reports = []
     for number in random.Random(tasks).sample(range(len(dealt)), len(dealt)):
         batch = pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])
-        reports += list(spanwise.work(plan.run_span, dealt, [batch]))
+        reports += list(checkpointed_job.run_tasks(plan.run_span, dealt, [batch]))
     spans = sorted(span for report in reports for span in report.column(0).to_pylist())
     assert spans == sorted(span for task in dealt for span in task)
-    campaign.merge(plan)
+    campaign_job.merge_campaign(plan)
     return plan
 
 
-def digests(plan: Plan) -> dict[str, str]:
+def digests(plan: CampaignPlan) -> dict[str, str]:
     files = [path for path in plan.out.rglob("*") if path.is_file()]
     return {str(path.relative_to(plan.out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def table(plan: Plan, name: str) -> list[dict[str, Any]]:
+def table(plan: CampaignPlan, name: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = pq.read_table(plan.out / f"{name}.parquet").to_pylist()
     return rows
 
@@ -70,9 +70,9 @@ def test_a_case_is_a_function_of_seed_and_number_alone() -> None:
     forward = {number: NUMBERED.case(number) for number in numbers}
     random.Random(1).shuffle(numbers)
     assert all(
-        Numbered(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers
+        SeededCases(KAFKA, ("decode", "encode"), 10).case(number) == forward[number] for number in numbers
     )
-    other = Numbered(KAFKA, ("decode", "encode"), 8)
+    other = SeededCases(KAFKA, ("decode", "encode"), 8)
     assert sum(other.case(number).input == case.input for number, case in forward.items()) < 20
 
 
@@ -83,7 +83,7 @@ def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() ->
     assert {type(case.expect).__name__ for case in cases} == {"Accept", "Reject"}
     assert len({repr(case.input) for case in cases}) > 400
     for case in cases:
-        answer = expectation(case)
+        answer = reference_expectation(case)
         assert type(case.expect) is type(answer)
         assert getattr(case.expect, "cls", "") == getattr(answer, "cls", "")
 
@@ -98,26 +98,26 @@ def test_a_refusal_agrees_with_any_refusal() -> None:
 
 # --- groups ---
 
-SHOWN = st.builds(Shown, st.integers(0, 3), st.sampled_from("abc"), st.integers(0, 40))
+SHOWN = st.builds(SampleKey, st.integers(0, 3), st.sampled_from("abc"), st.integers(0, 40))
 SIGNATURES = st.sampled_from([Signature("a", "f", "decode", kind, "", "") for kind in "xyz"])
 
 
-def of(rows: list[tuple[Signature, Shown]], most: int = 2) -> Gathered:
-    found = Gathered(most)
+def of(rows: list[tuple[Signature, SampleKey]], most: int = 2) -> SignatureGroups:
+    found = SignatureGroups(most)
     for said, shown in rows:
         found.add(said, shown, sample=True)
     return found
 
 
-def joined(one: Gathered, two: Gathered) -> Gathered:
-    both = gathered(one.dump(), one.most)
+def joined(one: SignatureGroups, two: SignatureGroups) -> SignatureGroups:
+    both = load_groups(one.dump(), one.most)
     both.merge(two)
     return both
 
 
 @given(st.lists(st.lists(st.tuples(SIGNATURES, SHOWN), max_size=8), max_size=5), st.randoms())
 def test_to_merge_is_associative_and_commutative(
-    parts: list[list[tuple[Signature, Shown]]], rng: random.Random
+    parts: list[list[tuple[Signature, SampleKey]]], rng: random.Random
 ) -> None:
     whole = of([row for part in parts for row in part])
     groups = [of(part) for part in parts]
@@ -131,7 +131,13 @@ def test_to_merge_is_associative_and_commutative(
 
 def test_a_group_keeps_count_first_and_the_smallest_each_question_once() -> None:
     said = Signature("a", "f", "decode", "x", "", "")
-    shown = [Shown(9, "q", 0), Shown(5, "b", 7), Shown(5, "a", 9), Shown(5, "b", 4), Shown(6, "c", 1)]
+    shown = [
+        SampleKey(9, "q", 0),
+        SampleKey(5, "b", 7),
+        SampleKey(5, "a", 9),
+        SampleKey(5, "b", 4),
+        SampleKey(6, "c", 1),
+    ]
     [row] = of([(said, one) for one in shown], most=3).dump()
     assert row[6:] == [5, 0, [[5, "a", 9], [5, "b", 4], [6, "c", 1]]]
 
@@ -163,11 +169,11 @@ def test_samples_replay_to_their_signature(tmp_path: Path) -> None:
     with Engine(MUTANT) as engine:
         for row in samples:
             word = row["token"] if row["token"][0] != "@" else f"@{plan.out / row['token'][1:]}"
-            case = parse(word)
+            case = from_token(word)
             [ran] = engine.run([case])
             said = signature(MUTANT, ran.case, judge(ran.case, ran.outcome, hello=engine.hello))
             assert (said.kind, said.cls, said.path) == (row["kind"], row["class"], row["path"])
-            assert (campaign.raw(case), len(row["raw"])) == (row["raw"], row["length"])
+            assert (campaign_job.input_bytes(case), len(row["raw"])) == (row["raw"], row["length"])
             assert found[row["finding"]]["first"] <= row["number"]
 
 
@@ -177,7 +183,7 @@ def test_a_campaign_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -
     cut = planned(tmp_path / "cut", 45)
     cut.run_span(1)
     (cut.out / "spans" / ".000002.json.77").write_text("half of a fi", encoding="utf-8")
-    assert spanwise.left(cut) == [0, 2]
+    assert checkpointed_job.remaining_spans(cut) == [0, 2]
     assert digests(done_in(planned(cut.out, 45), 2)) == wanted, "and what was half written is gone"
 
 
@@ -196,11 +202,11 @@ def test_an_adapter_that_dies_costs_its_cases_a_verdict_and_no_more(
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    plan = campaign.planned(
-        Numbered(("kafka.batch/v2",), ("decode",), 3), ["py:mortal:Mortal"], 40, tmp_path / "out"
+    plan = campaign_job.plan_campaign(
+        SeededCases(("kafka.batch/v2",), ("decode",), 3), ["py:mortal:Mortal"], 40, tmp_path / "out"
     )
     done_in(plan, 1)
-    deadly = sum(len(campaign.raw(plan.numbered.case(number))) % 16 == 5 for number in range(40))
+    deadly = sum(len(campaign_job.input_bytes(plan.numbered.case(number))) % 16 == 5 for number in range(40))
     rows = table(plan, "signatures")
     assert deadly
     assert sum(row["count"] for row in rows if row["kind"] == "crash") == deadly
@@ -229,11 +235,11 @@ def test_what_is_asked_is_what_the_adapters_claim() -> None:
     log = Hello("l", "1", {"kafka.log/mixed": Claim(("decode",))})
     writer = Hello("w", "1", {"heka.message/0.10": Claim(("encode",))})
     every = ("heka.message/0.10", "kafka.log/mixed", "kafka.batch/v2", "iggy.headers/0.0.30")
-    assert campaign.formats_of([log], every) == ("kafka.batch/v2", "kafka.log/mixed")
-    assert campaign.ops_of([log, writer]) == ("decode", "encode")
-    assert campaign.ops_of([log, Hello("x", "1")]) == ("decode", "encode", "scan")
+    assert campaign_job.claimed_formats([log], every) == ("kafka.batch/v2", "kafka.log/mixed")
+    assert campaign_job.claimed_ops([log, writer]) == ("decode", "encode")
+    assert campaign_job.claimed_ops([log, Hello("x", "1")]) == ("decode", "encode", "scan")
     with pytest.raises(SourceError, match="no adapter claims any of these formats"):
-        campaign.formats_of([writer], ("iggy.headers/0.0.30",))
+        campaign_job.claimed_formats([writer], ("iggy.headers/0.0.30",))
 
 
 # --- the verb ---
@@ -244,7 +250,9 @@ def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command
     formats = [f"--format={joined}" for joined in KAFKA]
     for adapter, code in ((MUTANT, 1), ("reference", 0)):
         out = tmp_path / adapter[:3]
-        plan = campaign.planned(Numbered(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out)
+        plan = campaign_job.plan_campaign(
+            SeededCases(KAFKA, ("decode", "encode", "scan"), 10), [adapter], 60, out
+        )
         done_in(plan, 1)
         said = wireproof(
             "campaign", "--adapters", adapter, "--cases", 60, "--seed", 10, *formats, "--out", out
@@ -257,8 +265,8 @@ def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command
 def test_without_its_extra_the_verb_says_what_to_install(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.jobs", None)
-    monkeypatch.delattr("wireproof.spark.jobs", raising=False)
+    monkeypatch.setitem(sys.modules, "wireproof.spark.command_support", None)
+    monkeypatch.delattr("wireproof.spark.command_support", raising=False)
     done = wireproof("campaign", "--adapters", "reference", "--out", "y")
     assert done.code == 2
     assert "pip install 'wireproof[spark]'" in done.one_line()

@@ -15,12 +15,12 @@ from machine import needs
 from shelves import GOOD, PLACE, RULE, write
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.derived import derived
-from wireproof.cases.token import dump
+from wireproof.cases.derived import derived_cases
+from wireproof.cases.token import to_token
 from wireproof.cli import VERBS
-from wireproof.cli.show import folded
+from wireproof.cli.show import hex_text
 from wireproof.formats import FORMATS
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -202,7 +202,7 @@ def test_what_was_judged_is_kept_when_a_later_adapter_dies(wireproof: Command, t
     assert done.code == 4  # which outranks the 1 of the first
     assert "before its hello" in done.one_line()
     assert "FAIL  kafka.batch/v2/crc/" in done.out
-    streams = read(out)
+    streams = read_events(out)
     assert [stream.run.adapter for stream in streams] == ["crc-skip", "reference"]
     assert all(stream.complete and len(stream.cases) == 8 for stream in streams)
     assert "reference" in page.read_text("utf-8")
@@ -221,7 +221,7 @@ def test_an_adapter_that_dies_on_the_way_leaves_a_stream_of_what_it_did(
         "--out",
         out,
     )
-    (stream,) = read(out)
+    (stream,) = read_events(out)
     assert len(stream.cases) == 8
     assert done.code == 1
     assert any(event.verdict == "crash" for event in stream.cases) or not stream.complete
@@ -340,8 +340,8 @@ def test_a_baseline_is_written_applied_fixed_and_checked(wireproof: Command, tmp
 
 def test_a_case_is_replayed_by_its_id_by_a_derived_id_and_by_a_token(wireproof: Command) -> None:
     parent = "kafka.batch/v2/crc/leader-epoch-outside"
-    flip = next(case for case in derived(load().by_id[parent]) if case.family == "flip")
-    for name in ("kafka.batch/v2/crc/zero", flip.id, dump(flip)):
+    flip = next(case for case in derived_cases(load().by_id[parent]) if case.family == "flip")
+    for name in ("kafka.batch/v2/crc/zero", flip.id, to_token(flip)):
         good, bad = wireproof("replay", name, "reference"), wireproof("replay", name, LENIENT)
         assert (good.code, bad.code) == (0, 1), name
         assert "pass" in good.out
@@ -357,9 +357,9 @@ def test_a_case_that_the_adapter_does_not_claim_is_said_to_be_so(wireproof: Comm
 
 def test_long_bytes_are_whole_in_a_pipe_and_begun_on_a_terminal() -> None:
     data = bytes(range(256)) * 4
-    assert folded(data, terminal=False) == data.hex()
-    assert folded(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
-    assert folded(data[:512], terminal=True) == data[:512].hex()
+    assert hex_text(data, terminal=False) == data.hex()
+    assert hex_text(data, terminal=True) == f"{data[:512].hex()}… 512 more; a pipe or a file is given all"
+    assert hex_text(data[:512], terminal=True) == data[:512].hex()
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_patterns_are_read_from_a_file_with_comments(wireproof: Command, tmp_pat
 
 def test_lint_counts_and_freezes(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, GOOD, rules="rule = []\n")
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path)
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path)
     bad = wireproof("lint", "--freeze")
     assert bad.code == 5
     assert f"{GOOD['id']}: the rule shelf.number is unknown" in bad.out

@@ -16,7 +16,7 @@ from commands import Command
 from goldens import load
 
 from wireproof.cases.case import Accept, Reject
-from wireproof.report.remarked import MEANINGS
+from wireproof.report.remark_lines import MEANINGS
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 

@@ -10,7 +10,7 @@ from pages import rows
 from tests.mutants.registry import spec_of
 from wireproof.adapters.entry import Entry
 from wireproof.adapters.registry import entries
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
 SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
@@ -27,13 +27,13 @@ def test_all_ready_takes_what_is_ready_here_for_the_selection(
     words = ("--all-ready", "--run", SMALL, "--no-families", "--in-process", "--out", tmp_path / "runs")
     done = wireproof("check", *words, "--html", tmp_path / "page.html", "--badges", tmp_path / "badges")
     assert done.code == 0, done.err
-    assert [stream.run.spec for stream in read(tmp_path / "runs")] == ["reference"]
+    assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == ["reference"]
     assert "1 implementations × Kafka" in (tmp_path / "page.html").read_text()
     (badge,) = (tmp_path / "badges" / "reference").iterdir()
     assert badge.name == "kafka.batch-v2.json"
     assert json.loads(badge.read_text())["message"].startswith("8 of 8, run ")
     done = wireproof("check", LENIENT, *words)
-    assert [stream.run.spec for stream in read(tmp_path / "runs")] == [LENIENT, "reference"]
+    assert [stream.run.spec for stream in read_events(tmp_path / "runs")] == [LENIENT, "reference"]
 
 
 def test_one_command_makes_a_page_and_report_makes_the_same_of_the_streams(

@@ -16,7 +16,7 @@ from wireproof.adapters.columnar import Columnar
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Data
 from wireproof.cases.outcome import Accepted, Unsupported
-from wireproof.columnar import inflate
+from wireproof.columnar import decompress
 from wireproof.wire.options import Options
 
 BYTES = {row.example: bytes.fromhex(row.data) for row in WORKED}
@@ -60,7 +60,7 @@ def test_wrappers_of_v0_need_the_reference_only_for_a_remark(
 ) -> None:
     """All went through its frame reader once, though only LZ4 has a header byte of its own there (§2.3)."""
     asked: list[int] = []
-    monkeypatch.setattr(inflate, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
+    monkeypatch.setattr(decompress, "_by_reference", lambda _, codec, *__, **___: asked.append(codec))
     case = load().by_id[f"kafka.batch/v0/wrapper/{name}"]
     assert isinstance(case.input, Data)
     found = columnar.scan(case.input.data)

@@ -16,9 +16,16 @@ from commands import Command
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
 from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
-from wireproof.spark.companions import beside
-from wireproof.spark.places import expand
-from wireproof.trial.companions import Checked, CompanionError, checked, companions, kind_of, named
+from wireproof.runner.index_files import (
+    CheckedIndex,
+    IndexFileError,
+    check_index_file,
+    check_index_files,
+    kind_of,
+    parse_file_name,
+)
+from wireproof.spark.index_files import check_local_logs
+from wireproof.spark.object_places import expand_paths
 
 SEGMENTS = Path(__file__).parent / "segments"
 NAME = "00000000000000001000"
@@ -32,7 +39,7 @@ def closed(tmp_path: Path) -> Path:
 
 
 def wrong(folder: Path, kind: str) -> list[str]:
-    return [finding.what for finding in checked(folder / f"{NAME}{kind}").findings if finding.wrong]
+    return [finding.what for finding in check_index_file(folder / f"{NAME}{kind}").findings if finding.wrong]
 
 
 def edit(folder: Path, kind: str, at: int, form: str, *values: int) -> None:
@@ -57,14 +64,14 @@ def test_what_kafka_recovered_or_compacted_agrees_with_its_log(
     folder: str, rows: dict[str, tuple[int, int]]
 ) -> None:
     (log,) = (SEGMENTS / folder).glob("*.log")
-    found = {one.name.kind: one for one in companions(log)}
+    found = {one.name.kind: one for one in check_index_files(log)}
     assert {kind: (len(one.index.entries), one.index.raw.tail) for kind, one in found.items()} == rows
     assert [one.findings for one in found.values()] == [()] * len(found)
 
 
 def test_an_open_segment_has_rows_that_are_not_written_yet_and_they_are_no_entries() -> None:
     for kind, tail in ((".index", 21), (".timeindex", 14)):
-        one = checked(SEGMENTS / "open" / f"{NAME}{kind}")
+        one = check_index_file(SEGMENTS / "open" / f"{NAME}{kind}")
         assert one.findings == ()
         assert one.index.raw.tail == tail
         assert f"{tail} not written yet: agrees with its log" in one.verdict()
@@ -72,7 +79,9 @@ def test_an_open_segment_has_rows_that_are_not_written_yet_and_they_are_no_entri
 
 def test_the_entries_are_those_that_the_log_was_written_with() -> None:
     """As `DumpLogSegments` of the same version prints them."""
-    found = {one.name.kind: one.index.entries for one in companions(SEGMENTS / "closed" / f"{NAME}.log")}
+    found = {
+        one.name.kind: one.index.entries for one in check_index_files(SEGMENTS / "closed" / f"{NAME}.log")
+    }
     assert [(one.offset, one.position) for one in found[".index"]][:2] == [(1002, 201), (1005, 332)]
     assert [(one.timestamp, one.offset) for one in found[".timeindex"]][:2] == [
         (1_700_000_000_500, 1002),
@@ -135,7 +144,7 @@ def test_a_damaged_entry_is_told_with_its_place(
     closed: Path, kind: str, at: int, form: str, values: tuple[int, ...], said: str
 ) -> None:
     edit(closed, kind, at, form, *values)
-    one = checked(closed / f"{NAME}{kind}")
+    one = check_index_file(closed / f"{NAME}{kind}")
     found = [finding for finding in one.findings if said in finding.what]
     assert found, [finding.what for finding in one.findings]
     size = {".index": 8, ".timeindex": 12, ".txnindex": 34}[kind]
@@ -160,17 +169,17 @@ def test_an_aborted_transaction_that_is_not_listed_is_told(closed: Path) -> None
 
 def test_a_transaction_index_that_is_not_there_is_missed_beside_others_alone(closed: Path) -> None:
     (closed / f"{NAME}.txnindex").unlink()
-    found = {one.name.kind: one.wrong for one in companions(closed / f"{NAME}.log")}
+    found = {one.name.kind: one.wrong for one in check_index_files(closed / f"{NAME}.log")}
     assert found == {".index": 0, ".timeindex": 0, ".txnindex": 3}
     for kind in (".index", ".timeindex"):
         (closed / f"{NAME}{kind}").unlink()
-    assert companions(closed / f"{NAME}.log") == ()
+    assert check_index_files(closed / f"{NAME}.log") == ()
 
 
 def test_a_closed_segment_without_its_greatest_time_is_a_note(closed: Path) -> None:
     path = closed / f"{NAME}.timeindex"
     path.write_bytes(path.read_bytes()[:-12])
-    (found,) = checked(path).findings
+    (found,) = check_index_file(path).findings
     assert not found.wrong
     assert "greatest timestamp, 1700000005100; the last one here is 1700000005020" in found.what
 
@@ -189,7 +198,7 @@ def test_behind_the_damage_of_a_log_nothing_is_held_against_an_index(closed: Pat
     data[1222 + 16] = 9  # the magic of the entry there
     log.write_bytes(data)
     for kind in KINDS:
-        one = checked(closed / f"{NAME}{kind}")
+        one = check_index_file(closed / f"{NAME}{kind}")
         assert one.wrong == 0, one.findings
         assert any("cannot be checked: the log ends at 1222, bad-magic" in two.what for two in one.findings)
 
@@ -202,7 +211,7 @@ def test_a_torn_tail_is_where_a_log_ends(closed: Path) -> None:
 
 def test_without_its_log_an_index_is_looked_at_by_itself(closed: Path) -> None:
     (closed / f"{NAME}.log").unlink()
-    one = checked(closed / f"{NAME}.index")
+    one = check_index_file(closed / f"{NAME}.index")
     assert (one.log, one.findings) == (None, ())
     assert "its log is not beside it" in one.verdict()
     edit(closed, ".index", 8, ">i", 1)
@@ -273,18 +282,18 @@ def test_any_bytes_are_read(data: bytes, tmp_path: Path) -> None:
     (tmp_path / f"{NAME}.log").write_bytes(data)
     for kind in KINDS:
         (tmp_path / f"{NAME}{kind}").write_bytes(data)
-        assert isinstance(checked(tmp_path / f"{NAME}{kind}"), Checked)
-    assert len(companions(tmp_path / f"{NAME}.log")) == 3
+        assert isinstance(check_index_file(tmp_path / f"{NAME}{kind}"), CheckedIndex)
+    assert len(check_index_files(tmp_path / f"{NAME}.log")) == 3
 
 
 # --- names ---
 
 
 def test_names_tell_base_offset_kind_and_state() -> None:
-    found: Any = named(Path("/x/00000000000000000042.timeindex.deleted"))
+    found: Any = parse_file_name(Path("/x/00000000000000000042.timeindex.deleted"))
     assert (found.base, found.kind) == (42, ".timeindex")
     assert found.beside(".log") == Path("/x/00000000000000000042.log.deleted")
-    assert named(Path("notes.index")) is None
+    assert parse_file_name(Path("notes.index")) is None
     assert [kind_of(Path(name)) for name in ("a.index", "1.txnindex.swap", "1.log", "index")] == [
         ".index",
         ".txnindex",
@@ -296,8 +305,8 @@ def test_names_tell_base_offset_kind_and_state() -> None:
 def test_an_index_without_an_offset_for_a_name_is_an_error(tmp_path: Path, wireproof: Command) -> None:
     path = tmp_path / "notes.index"
     path.write_bytes(bytes(8))
-    with pytest.raises(CompanionError, match="named after its base offset"):
-        checked(path)
+    with pytest.raises(IndexFileError, match="named after its base offset"):
+        check_index_file(path)
     assert "named after its base offset" in wireproof("explain", path).one_line()
 
 
@@ -326,8 +335,8 @@ def test_explain_shows_entries_and_verdict_and_ends_with_a_code(closed: Path, wi
 
 def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> None:
     edit(closed, ".index", 4, ">i", 7)
-    places = expand([str(tmp_path)], (".log",))
-    found = beside(places, tmp_path / "out")
+    places = expand_paths([str(tmp_path)], (".log",))
+    found = check_local_logs(places, tmp_path / "out")
     assert [one.wrong for one in found] == [1, 0, 0]
     (row,) = pq.read_table(tmp_path / "out" / "companions.parquet").to_pylist()
     assert row == {
@@ -337,7 +346,7 @@ def test_a_scan_writes_a_row_of_each_finding(closed: Path, tmp_path: Path) -> No
         "what": "no entry of the log begins at position 7",
         "next": index_file.REBUILD,
     }
-    assert beside([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
+    assert check_local_logs([evolve(place, store="s3://x") for place in places], tmp_path / "out") == ()
 
 
 def test_explain_says_nothing_of_companions_that_are_not_there(tmp_path: Path, wireproof: Command) -> None:

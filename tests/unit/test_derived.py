@@ -11,9 +11,18 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject
-from wireproof.cases.derived import EDGE, FAMILIES, OPEN, RELATION, WHOLE, broken, derived, reference
+from wireproof.cases.derived import (
+    EDGE_BYTES,
+    EVERY_POSITION_BELOW,
+    FAMILIES,
+    ORIGIN_REFERENCE,
+    ORIGIN_RELATION,
+    broken_relations,
+    derived_cases,
+    expectation_by_reference,
+)
 from wireproof.formats import FORMATS, decode_with_trace
-from wireproof.trial.lookup import find
+from wireproof.runner.case_lookup import find_case
 from wireproof.wire.checksums import crc32c
 from wireproof.wire.options import Options
 from wireproof.wire.reader import Reader
@@ -24,7 +33,7 @@ ALL = (*FAMILIES, "join", "chunk")
 
 
 def family(parent: str, name: str) -> list[Case]:
-    found = [case for case in derived(load().by_id[parent]) if case.family == name]
+    found = [case for case in derived_cases(load().by_id[parent]) if case.family == name]
     assert found
     return found
 
@@ -40,11 +49,11 @@ def test_the_reference_keeps_every_relation_of_every_family_on_a_fixture_of_each
     counts: Counter[str | None] = Counter()
     systems: set[tuple[str, str | None]] = set()
     for golden in {(one.format, one.revision, one.topic): one for one in load().cases}.values():
-        cases = list(derived(golden))
+        cases = list(derived_cases(golden))
         counts.update(case.family for case in cases)
         systems |= {(golden.format.partition(".")[0], case.family) for case in cases}
-        stated = [case for case in cases if case.source.origin == RELATION]
-        assert [(case.id, seen) for case, seen in broken(stated)] == []
+        stated = [case for case in cases if case.source.origin == ORIGIN_RELATION]
+        assert [(case.id, seen) for case, seen in broken_relations(stated)] == []
         assert len({case.id for case in cases}) == len(cases)
     assert set(counts) == set(ALL)
     assert {("kafka", name) for name in ALL} <= systems
@@ -54,10 +63,10 @@ def test_the_reference_keeps_every_relation_of_every_family_on_a_fixture_of_each
 def test_a_relation_that_does_not_hold_is_found() -> None:
     good = family(PARENT, "append")[0]
     wrong = evolve(good, expect=Reject("crc-mismatch"))
-    assert [case.id for case, _ in broken([good, wrong])] == [wrong.id]
+    assert [case.id for case, _ in broken_relations([good, wrong])] == [wrong.id]
     assert isinstance(good.expect, Accept)
     short = evolve(good, expect=evolve(good.expect, consumed=1))
-    assert [case.id for case, _ in broken([short])] == [short.id]
+    assert [case.id for case, _ in broken_relations([short])] == [short.id]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -67,9 +76,9 @@ def test_a_derived_case_is_made_again_from_its_id(name: str) -> None:
     cases = family(parent, name)
     for case in {cases[0].id: cases[0], cases[-1].id: cases[-1]}.values():
         assert case.id.startswith(f"{parent}~{name}:")
-        assert find(suite, case.id) == case
-    assert find(suite, f"{parent}~{name}:{len(cases)}") is None
-    assert find(suite, f"{parent}~none:0") is None
+        assert find_case(suite, case.id) == case
+    assert find_case(suite, f"{parent}~{name}:{len(cases)}") is None
+    assert find_case(suite, f"{parent}~none:0") is None
 
 
 def test_every_prefix_of_a_frame_is_refused_as_truncated() -> None:
@@ -134,34 +143,34 @@ def test_a_large_input_is_damaged_at_its_ends_and_at_the_borders_of_its_fields()
     three = load().by_id["kafka.log/mixed/entries/three"]
     data = data_of(three) * 8
     size = len(data)
-    assert size > WHOLE
-    expect = reference(FORMATS[three.joined], data, three.options)
+    assert size > EVERY_POSITION_BELOW
+    expect = expectation_by_reference(FORMATS[three.joined], data, three.options)
     large = evolve(three, input=Data(data), expect=expect)
-    first = takewhile(lambda case: case.family == "truncate", derived(large))
+    first = takewhile(lambda case: case.family == "truncate", derived_cases(large))
     stops = {len(data_of(case)) for case in first}
     assert {
         span.start for span in decode_with_trace(FORMATS[three.joined], data).spans if not span.space
     } <= stops
-    assert set(range(EDGE)) | set(range(size - EDGE, size)) <= stops
+    assert set(range(EDGE_BYTES)) | set(range(size - EDGE_BYTES, size)) <= stops
     assert len(stops) < size
 
 
 def test_nothing_is_derived_from_refusals_and_encodes() -> None:
     for case in load().cases:
         if not isinstance(case.expect, Accept) or case.op == "encode":
-            assert list(derived(case)) == []
+            assert list(derived_cases(case)) == []
 
 
 def test_the_items_of_a_fixture_hold_for_every_split_of_its_bytes() -> None:
     golden = load().by_id["heka.stream/0.10/scan/split-false-header"]
     assert isinstance(golden.input, Chunks)
-    data, cases = b"".join(golden.input.chunks), list(derived(golden))
-    assert len(cases) > EDGE
+    data, cases = b"".join(golden.input.chunks), list(derived_cases(golden))
+    assert len(cases) > EDGE_BYTES
     for case in cases:
         assert isinstance(case.input, Chunks)
         assert b"".join(case.input.chunks) == data
         assert case.expect == golden.expect
-    assert list(broken(cases)) == []
+    assert list(broken_relations(cases)) == []
 
 
 def test_a_scan_that_takes_the_end_of_a_chunk_for_the_end_of_all_is_found(
@@ -175,9 +184,9 @@ def test_a_scan_that_takes_the_end_of_a_chunk_for_the_end_of_all_is_found(
         for chunk in chunks:
             yield from formats.scan(row, [chunk], options)
 
-    cases = [one for one in derived(case) if one.family == "chunk"]
+    cases = [one for one in derived_cases(case) if one.family == "chunk"]
     monkeypatch.setitem(FORMATS, case.joined, evolve(row, scan=hasty))
-    assert len(list(broken(cases))) > EDGE
+    assert len(list(broken_relations(cases))) > EDGE_BYTES
 
 
 def test_a_cut_stream_holds_the_frames_that_end_before_the_cut_and_no_reference_is_asked() -> None:
@@ -189,7 +198,7 @@ def test_a_cut_stream_holds_the_frames_that_end_before_the_cut_and_no_reference_
     assert ends[-1] == len(data)
     for case in family(golden.id, "truncate"):
         count = sum(end <= len(data_of(case)) for end in ends)
-        assert case.source.origin == RELATION
+        assert case.source.origin == ORIGIN_RELATION
         assert isinstance(case.expect, Accept)
         assert isinstance(whole, list)
         assert case.expect.value == {"batches": whole[:count]}
@@ -216,16 +225,16 @@ def test_a_reader_that_drops_the_last_whole_frame_of_a_cut_stream_is_found(
         return evolve(log, batches=log.batches[:-1])
 
     monkeypatch.setitem(FORMATS, golden.joined, evolve(row, decode=dropping))
-    assert len(list(broken(cases))) > len(cases) // 2
+    assert len(list(broken_relations(cases))) > len(cases) // 2
 
 
 def test_a_flip_inside_a_compressed_batch_is_under_its_checksum_and_a_wrappers_is_open() -> None:
     batch = load().by_id["kafka.batch/v2/compression/gzip"]
     flips = family(batch.id, "flip")
     assert {case.expect for case in flips} == {Reject("crc-mismatch")}
-    assert {case.source.origin for case in flips} == {RELATION}
+    assert {case.source.origin for case in flips} == {ORIGIN_RELATION}
     wrapper = family("kafka.batch/v0/wrapper/gzip", "flip")
-    assert {case.source.origin for case in wrapper} == {OPEN}
+    assert {case.source.origin for case in wrapper} == {ORIGIN_REFERENCE}
 
 
 def test_a_flip_under_a_signature_is_noticed_by_who_has_its_key() -> None:
@@ -234,8 +243,8 @@ def test_a_flip_under_a_signature_is_noticed_by_who_has_its_key() -> None:
     assert {case.expect for case in flips} == {Reject("auth-failed")}
     assert len(flips) == 16 + 20  # the digest and the message, which begins after it: heka.md, section 3
     keyless = evolve(golden, options=evolve(golden.options, keys=None))
-    unkeyed = [case for case in derived(keyless) if case.family == "flip"]
-    assert {case.source.origin for case in unkeyed} == {OPEN}
+    unkeyed = [case for case in derived_cases(keyless) if case.family == "flip"]
+    assert {case.source.origin for case in unkeyed} == {ORIGIN_REFERENCE}
 
 
 def test_lengths_inside_a_record_are_edited_too_though_no_cover_speaks_of_them() -> None:
@@ -260,5 +269,5 @@ def test_a_record_whose_length_is_off_by_one_is_refused_behind_a_good_checksum(n
 
 def test_a_family_is_the_same_each_time() -> None:
     golden = load().by_id[PARENT]
-    assert list(derived(golden)) == list(derived(golden))
+    assert list(derived_cases(golden)) == list(derived_cases(golden))
     assert golden.joined in FORMATS

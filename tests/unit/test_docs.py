@@ -13,16 +13,16 @@ from runs import RUN, stream
 from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import select
-from wireproof.report.coverage import coverage
-from wireproof.report.fieldmap import failing, fieldmap
+from wireproof.cases.id_patterns import select
+from wireproof.report.ambiguities import open_cases, remark_choices
+from wireproof.report.docs_site import Site, case_page, pages, rule_page
+from wireproof.report.field_coverage import failing, field_coverage_of
+from wireproof.report.implementation_answers import adapters_by_choice, votes
 from wireproof.report.kills import read_kills
-from wireproof.report.register import opens, remarked
-from wireproof.report.site import Site, case_page, pages, rule_page
-from wireproof.report.votes import choices, votes
-from wireproof.trial.events import CaseEvent, case_event
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import Verdict
+from wireproof.report.rule_coverage import rule_coverages
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 CRC = "kafka.batch/v2/crc/ieee"
@@ -40,7 +40,7 @@ def suite() -> Suite:
     return evolve(whole, cases=tuple(case for case in whole.cases if case.id in names))
 
 
-def run_of(suite: Suite, name: str, **verdicts: Verdict) -> Stream:
+def run_of(suite: Suite, name: str, **verdicts: Verdict) -> EventStream:
     """A run in which every case passes but those that are named."""
     events = [
         case_event(n, case, verdicts.get(case.id, Verdict("pass", "canonical")))
@@ -76,7 +76,7 @@ def test_each_rule_and_each_case_has_a_page_and_every_link_leads_to_one(
 
 def test_a_rule_without_its_cases_says_why_on_its_page() -> None:
     whole = load()
-    bare = [one for one in coverage(whole, {}, {}) if one.lacking]
+    bare = [one for one in rule_coverages(whole, {}, {}) if one.lacking]
     assert bare, "there are such rules, each with its exclusion"
     made = dict(pages(Site(evolve(whole, cases=()), {}, {})))
     for one in bare:
@@ -108,7 +108,8 @@ def test_the_page_of_a_case_marks_the_byte_and_shows_the_votes(site: dict[str, s
 def test_the_map_of_a_format_counts_values_edges_and_damage_of_each_field() -> None:
     suite = load()
     fields = {
-        one.path: one for one in fieldmap(case for case in suite.cases if case.joined == "kafka.batch/v2")
+        one.path: one
+        for one in field_coverage_of(case for case in suite.cases if case.joined == "kafka.batch/v2")
     }
     assert fields["crc"].types == {"uint32"}
     assert CRC in fields["crc"].damaged
@@ -122,16 +123,16 @@ def test_the_map_of_a_format_counts_values_edges_and_damage_of_each_field() -> N
 def test_the_register_has_every_remark_class_and_every_either_with_its_votes(
     suite: Suite, site: dict[str, str]
 ) -> None:
-    found = list(opens(suite, {}))
+    found = list(open_cases(suite, {}))
     assert [one.case.id for one in found] == [
         case.id for case in suite.cases if isinstance(case.expect, Either)
     ]
     assert len(found) >= 4
-    rows = {one.name: one for one in remarked(suite, votes([run_of(suite, "good")]))}
+    rows = {one.name: one for one in remark_choices(suite, votes([run_of(suite, "good")]))}
     assert list(rows) == list(REMARK_CLASSES)
     (case, *_) = rows["offset-negative"].cases
     refuses = run_of(suite, "strict", **{case.id: Verdict("info", "offset-negative", "bad-offset")})
-    rows = {one.name: one for one in remarked(suite, votes([run_of(suite, "good"), refuses]))}
+    rows = {one.name: one for one in remark_choices(suite, votes([run_of(suite, "good"), refuses]))}
     assert rows["offset-negative"].votes["refused, bad-offset"] == {"strict 1.2": 1}
     assert rows["offset-negative"].votes["as the reference"]["good 1.2"] >= 1
     for name in REMARK_CLASSES:
@@ -157,7 +158,7 @@ def test_votes_are_by_choice_and_who_was_not_asked_has_none() -> None:
         stream(one, run=evolve(RUN, adapter=name))
         for name, one in (("x", base), ("y", other), ("z", skipped), ("w", base))
     ]
-    assert choices(votes(runs)["a/b/c/d"]) == {
+    assert adapters_by_choice(votes(runs)["a/b/c/d"]) == {
         "as the reference": ["x 1.2", "w 1.2"],
         "otherwise, open": ["y 1.2"],
     }
@@ -183,7 +184,7 @@ def test_docs_writes_the_pages_and_points_at_the_byte_of_a_refusal(
 def test_without_the_template_library_there_is_one_line(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "wireproof.report.site", raising=False)
+    monkeypatch.delitem(sys.modules, "wireproof.report.docs_site", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     done = wireproof("docs", "--out", tmp_path / "site")
     assert done.code != 0

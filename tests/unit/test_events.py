@@ -12,9 +12,9 @@ from runs import FAIL, PASS, RUN, SKIP, event, stream
 import wireproof
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.trial.events import EventError, Footer, case_event, from_line, run_event, to_line
-from wireproof.trial.streams import EventWriter, Stream, merge, parse, read
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.event_files import EventStream, EventWriter, merge_shards, parse_events, read_events
+from wireproof.runner.events import EventError, Footer, case_event, from_line, run_event, to_line
+from wireproof.runner.verdicts import Verdict
 
 SCHEMA = json.loads((Path(wireproof.__file__).parent / "schemas/events.schema.json").read_text())
 
@@ -59,18 +59,21 @@ def test_a_hello_is_kept_in_the_manifest() -> None:
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text(written() + written())
-    assert read(file) == (stream(PASS, FAIL, SKIP), stream(PASS, FAIL, SKIP))
-    assert read(file)[0].complete
+    assert read_events(file) == (stream(PASS, FAIL, SKIP), stream(PASS, FAIL, SKIP))
+    assert read_events(file)[0].complete
 
 
 def test_a_run_without_its_footer_is_incomplete() -> None:
-    assert [run.complete for run in parse(io.StringIO(written(footer=False)))] == [False]
-    assert [run.complete for run in parse(io.StringIO(written(footer=False) + written()))] == [False, True]
+    assert [run.complete for run in parse_events(io.StringIO(written(footer=False)))] == [False]
+    assert [run.complete for run in parse_events(io.StringIO(written(footer=False) + written()))] == [
+        False,
+        True,
+    ]
 
 
 def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
     text = written(footer=False)
-    (run,) = parse(io.StringIO(text[: len(text) - 20]))
+    (run,) = parse_events(io.StringIO(text[: len(text) - 20]))
     assert (run.cases, run.complete) == ((PASS, FAIL), False)
 
 
@@ -89,7 +92,7 @@ def test_a_line_cut_off_by_a_death_ends_an_incomplete_run() -> None:
 )
 def test_a_bad_line_is_named_in_one_line(line: str, says: str) -> None:
     with pytest.raises(EventError) as error:
-        list(parse([to_line(RUN) + "\n", line], "run.jsonl"))
+        list(parse_events([to_line(RUN) + "\n", line], "run.jsonl"))
     assert str(error.value).startswith("run.jsonl:2: ")
     assert says in str(error.value)
     assert "\n" not in str(error.value)
@@ -98,26 +101,26 @@ def test_a_bad_line_is_named_in_one_line(line: str, says: str) -> None:
 def test_a_footer_that_miscounts_is_refused() -> None:
     lines = written().replace('"pass":1', '"pass":2')
     with pytest.raises(EventError, match="the footer counts"):
-        list(parse(io.StringIO(lines)))
+        list(parse_events(io.StringIO(lines)))
 
 
 def test_a_case_before_any_run_is_refused() -> None:
     with pytest.raises(EventError, match="before any run"):
-        list(parse([to_line(PASS) + "\n"]))
+        list(parse_events([to_line(PASS) + "\n"]))
 
 
-def shard(name: str, *cases: object) -> Stream:
+def shard(name: str, *cases: object) -> EventStream:
     return stream(*cases, run=evolve(RUN, shard=name))  # type: ignore[arg-type]
 
 
 def test_shards_merge_in_plan_order() -> None:
-    whole = merge([shard("2/2", FAIL), shard("1/2", PASS, SKIP)])
+    whole = merge_shards([shard("2/2", FAIL), shard("1/2", PASS, SKIP)])
     assert whole == stream(PASS, FAIL, SKIP)
     assert whole.complete
 
 
 def test_a_merge_that_misses_a_shard_is_incomplete() -> None:
-    assert not merge([shard("1/3", PASS), shard("3/3", SKIP)]).complete
+    assert not merge_shards([shard("1/3", PASS), shard("3/3", SKIP)]).complete
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,9 @@ def test_a_merge_that_misses_a_shard_is_incomplete() -> None:
         (stream(FAIL, run=evolve(RUN, seed=8)), "differ in seed"),
     ],
 )
-def test_shards_of_different_runs_do_not_merge(other: Stream, says: str) -> None:
+def test_shards_of_different_runs_do_not_merge(other: EventStream, says: str) -> None:
     with pytest.raises(EventError, match=says):
-        merge([shard("1/2", PASS), other])
+        merge_shards([shard("1/2", PASS), other])
 
 
 def test_a_case_and_its_verdict_make_an_event() -> None:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from wireproof.trial.exit_codes import MEANINGS, PRECEDENCE, Exit, worst
+from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE, Exit, deciding_code
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ def test_each_code_has_its_number_and_meaning(code: int, name: str) -> None:
 
 @pytest.mark.parametrize(("one", "two"), list(itertools.combinations([5, 4, 2, 1, 3, 0], 2)))
 def test_of_two_codes_the_one_that_stands_first_wins(one: int, two: int) -> None:
-    assert worst([Exit(two), Exit(one)]) == worst([Exit(one), Exit(two)]) == one
+    assert deciding_code([Exit(two), Exit(one)]) == deciding_code([Exit(one), Exit(two)]) == one
 
 
 def test_the_precedence_names_every_code_once() -> None:
     assert sorted(PRECEDENCE) == sorted(Exit)
-    assert worst([]) == 0
+    assert deciding_code([]) == 0

@@ -41,7 +41,7 @@ def test_every_case_can_be_read_back_from_its_line_as_it_stands_in_its_fixture(w
         texts = [rule["text"] for rule in row["rules"]]
         row["rules"] = [rule["id"] for rule in row["rules"]]
         assert texts == [suite.rules[name].text for name in row["rules"]]
-        assert fixtures.case_of(row, form, revision, None) == case
+        assert fixtures.case_from_json(row, form, revision, None) == case
 
 
 def test_every_file_there_is_is_named_and_every_value_fits_its_schema(whole: Path) -> None:

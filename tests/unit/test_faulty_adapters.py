@@ -12,8 +12,8 @@ from attrs import field, frozen
 
 from wireproof.adapters.probe import probe
 from wireproof.cases.case import Accept, Case, Data, Limits
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
 
 PROGRAM = Path(__file__).with_name("faulty.py")
 

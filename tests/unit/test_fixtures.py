@@ -14,14 +14,14 @@ from jsonschema import Draft202012Validator
 import wireproof
 from wireproof.cases import fixtures
 from wireproof.cases.case import Accept, Chunks, Data, Either, Reject, Value
-from wireproof.cases.fixtures import FixtureError, case_of, folder, read
-from wireproof.cases.page import page_of, row_of, write
+from wireproof.cases.fixture_writer import case_json, fixture_page, write_page
+from wireproof.cases.fixtures import FixtureError, case_from_json, fixtures_folder, read
 from wireproof.wire.reject_classes import RejectClass
 
 SCHEMA: dict[str, Any] = json.loads(
     (Path(wireproof.__file__).parent / "schemas" / "fixture.schema.json").read_text(encoding="utf-8")
 )
-FILES = sorted(folder().glob("*/*/*.json"))
+FILES = sorted(fixtures_folder().glob("*/*/*.json"))
 
 ROW: dict[str, Any] = {
     "id": "toy.frame/v1/basic/good",
@@ -37,7 +37,7 @@ ROW: dict[str, Any] = {
 
 
 def made(**changes: Any) -> Any:
-    return case_of({**ROW, **changes}, "toy.frame", "v1", Path())
+    return case_from_json({**ROW, **changes}, "toy.frame", "v1", Path())
 
 
 def validator() -> Draft202012Validator:
@@ -84,7 +84,7 @@ def test_inputs_are_read_in_all_four_forms(tmp_path: Path) -> None:
     data = bytes(range(256)) * 3
     (tmp_path / "long.bin").write_bytes(data)
     sealed = {"file": "long.bin", "sha256": hashlib.sha256(data).hexdigest()}
-    assert case_of({**ROW, "input": sealed}, "toy.frame", "v1", tmp_path).input == Data(data)
+    assert case_from_json({**ROW, "input": sealed}, "toy.frame", "v1", tmp_path).input == Data(data)
     assert made(input={"hex": "00ff"}).input == Data(b"\x00\xff")
     assert made(op="encode", input={"value": {"a": "1"}}).input == Value({"a": "1"})
     assert made(op="scan", input={"chunks": ["00", "", "ff"]}).input == Chunks((b"\x00", b"", b"\xff"))
@@ -273,14 +273,14 @@ def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
 
 def test_every_case_is_read_back_from_what_is_written() -> None:
     for case in load().cases:
-        assert case_of(row_of(case), case.format, case.revision, None) == case, case.id
+        assert case_from_json(case_json(case), case.format, case.revision, None) == case, case.id
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None:
     """But for an empty list of bytes, which says no more than its absence."""
     cases = read(path)
-    page = page_of(cases[0].format, cases[0].revision, cases)
+    page = fixture_page(cases[0].format, cases[0].revision, cases)
     assert page.text == re.sub(r',\n +"bytes": \[\]', "", path.read_text(encoding="utf-8"))
     sealed = {case["input"].get("sha256") for case in json.loads(page.text)["cases"]} - {None}
     assert {hashlib.sha256(data).hexdigest() for data in page.files.values()} == sealed
@@ -291,7 +291,7 @@ def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
     short = {**shelves.GOOD, "id": f"{shelves.PLACE}/0-first"}
     form, revision, topic = shelves.PLACE.split("/")
     path = tmp_path / form / revision / f"{topic}.json"
-    write(path, form, revision, [case_of(row, form, revision, None) for row in (long, short)])
+    write_page(path, form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
     assert [case.id for case in read(path)] == [short["id"], long["id"]]
     (spilled,) = path.parent.glob("*.bin")
     assert spilled.read_bytes() == bytes(513)

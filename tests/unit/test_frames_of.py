@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wireproof.cases.case import Accept
-from wireproof.cases.frames import frames_of
+from wireproof.cases.stream_prefix import stream_frames
 from wireproof.wire.json_values import Json
 from wireproof.wire.rejection import Remark
 from wireproof.wire.trace import Cover, FieldSpan
@@ -33,14 +33,14 @@ REMARKS = (Remark("odd", 2, "rows[0].body"), Remark("late", 7, "rows[1].body"), 
 def test_a_prefix_holds_the_frames_that_end_in_it_with_their_remarks(
     stop: int, count: int, consumed: int, remarks: tuple[str, ...]
 ) -> None:
-    frames = frames_of(Accept(VALUE, 9), SPANS, REMARKS)
+    frames = stream_frames(Accept(VALUE, 9), SPANS, REMARKS)
     assert frames is not None
     rows: Any = VALUE
     assert frames.within(stop) == Accept({"rows": rows["rows"][:count]}, consumed, remarks)
 
 
 def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
-    frames = frames_of(Accept({"rows": []}, 0), (), ())
+    frames = stream_frames(Accept({"rows": []}, 0), (), ())
     assert frames is not None
     assert frames.within(3) == Accept({"rows": []}, 0)
 
@@ -58,4 +58,4 @@ def test_an_empty_stream_has_no_frames_and_any_prefix_is_empty() -> None:
     ],
 )
 def test_where_the_trace_does_not_show_all_ends_nothing_is_claimed(value: Json, consumed: int) -> None:
-    assert frames_of(Accept(value, consumed), SPANS, ()) is None
+    assert stream_frames(Accept(value, consumed), SPANS, ()) is None

@@ -17,13 +17,13 @@ from machine import needs
 
 from tests.mutants.kill import killed_by_fuzz
 from tests.mutants.registry import spec_of
-from wireproof.cases.token import parse
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import lane as worker_process
-from wireproof.fuzz.campaign import Campaign, run
-from wireproof.fuzz.corpus import keep, minimise, write_seeds
-from wireproof.fuzz.findings import Finding, read
-from wireproof.fuzz.plain import write_launcher
+from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz.campaign import Campaign, run_campaign
+from wireproof.fuzz.corpus import add_input, minimise, write_seeds
+from wireproof.fuzz.findings import Finding, read_findings
+from wireproof.fuzz.standalone import write_launcher
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -37,7 +37,7 @@ def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -
         [sys.executable, "-m", worker_process.__name__, text], env=environment(), check=False
     )
     assert done.returncode == 0
-    return read(root / "findings" / adapter.replace(":", "-"))
+    return read_findings(root / "findings" / adapter.replace(":", "-"))
 
 
 def environment() -> dict[str, str]:
@@ -58,7 +58,7 @@ def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, cod
     found = fuzzed(f"py:troubled:{codec}", tmp_path)
     assert [one.signature.kind for one in found] == [kind]
     assert b"\x2a" in (tmp_path / f"findings/py-troubled-{codec}/{found[0].name}.bin").read_bytes()
-    assert parse(found[0].token).joined == "iggy.identifier/0.0.30"
+    assert from_token(found[0].token).joined == "iggy.identifier/0.0.30"
     assert int(str(last(tmp_path)["executions"])) > 100
 
 
@@ -87,7 +87,7 @@ def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Pat
 def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
     folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
-    guilty = keep(folder, b"\x01\x04\x2a\x00\x00\x00")
+    guilty = add_input(folder, b"\x01\x04\x2a\x00\x00\x00")
     found = fuzzed("py:troubled:Segfault", tmp_path)
     assert found
     assert not guilty.exists()
@@ -108,7 +108,7 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    before = read(folder)
+    before = read_findings(folder)
     kept = {path.name for path in (tmp_path / "corpus").rglob("*") if path.is_file()}
     after = fuzzed("py:troubled:Segfault", tmp_path)
     assert [one.name for one in after] == [one.name for one in before]
@@ -147,7 +147,7 @@ PLANTED = [
 @needs("[fuzz]")
 def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
     killed = killed_by_fuzz(name, 60.0)
-    assert parse(killed.by)
+    assert from_token(killed.by)
     assert killed.label.startswith("fail:")
 
 
@@ -155,16 +155,18 @@ def test_a_planted_fault_is_found_from_the_least_encoding_on(name: str) -> None:
 def test_a_codec_in_a_process_of_its_own_is_guided_by_the_reference_s_coverage(tmp_path: Path) -> None:
     served = shlex.quote(spec_of("mutant:iggy-identifier-unchecked"))
     adapter = f"exec:{sys.executable} -m wireproof serve {served}"
-    campaign = Campaign(adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, bare=True)
-    ended = run(campaign)
-    assert not ended.troubles
+    campaign = Campaign(
+        adapter, tmp_path, formats=("iggy.identifier/0.0.30",), minutes=0.2, minimal_seeds=True
+    )
+    ended = run_campaign(campaign)
+    assert not ended.worker_errors
     assert {one.signature.kind for one in ended.findings if one.gates} == {"fail:wrong-accept"}
 
 
 @pytest.mark.campaigns
 def test_two_workers_share_a_corpus(tmp_path: Path) -> None:
     campaign = Campaign("reference", tmp_path, formats=("iggy.headers/0.0.30",), minutes=0.12, workers=2)
-    ended = run(campaign)
+    ended = run_campaign(campaign)
     assert not [one for one in ended.findings if one.gates]
     workers = {json.loads(line)["worker"] for line in (tmp_path / "stats.jsonl").read_text().splitlines()}
     assert workers == {"w0", "w1"}
@@ -176,7 +178,7 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
     row = FORMATS["iggy.identifier/0.0.30"]
     corpus = write_seeds(tmp_path / "corpus", row, load().cases, 4096)
     for number in range(100):
-        keep(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
+        add_input(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
     config = {
         "adapter": "reference",
         "formats": [row.joined],

@@ -26,24 +26,24 @@ from wireproof.cases.case import Reject
 from wireproof.cases.mutate import dictionary, mutate, seed
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Exhausted, Refused
-from wireproof.cases.token import parse
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import campaign, tally
-from wireproof.fuzz import lane as worker_process
-from wireproof.fuzz.asker import Here
-from wireproof.fuzz.asking import askings
-from wireproof.fuzz.cell import Cell, Now
-from wireproof.fuzz.clock import Clock
+from wireproof.fuzz import campaign, finding_counts
+from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz.case_builder import CaseBuilder
 from wireproof.fuzz.corpus import minimise, recover, write_dictionary, write_seeds
-from wireproof.fuzz.findings import FindingError, Findings, name_of, read, settle
-from wireproof.fuzz.inputs import Inputs
-from wireproof.fuzz.rooms import Rooms
-from wireproof.fuzz.stats import efforts
-from wireproof.fuzz.tally import Tally, totals
-from wireproof.fuzz.watch import BUGGY, Watch
+from wireproof.fuzz.cpu_timer import CpuTimer
+from wireproof.fuzz.executors import InProcessExecutor
+from wireproof.fuzz.finding_counts import FindingCounts, total_counts
+from wireproof.fuzz.findings import FindingError, Findings, finding_name, read_findings, update_counts
+from wireproof.fuzz.option_variants import option_variants
+from wireproof.fuzz.shared_input import InputState, SharedInput
+from wireproof.fuzz.stats import format_stats
+from wireproof.fuzz.supervisor import TARGET_ERROR, Supervisor
+from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 from wireproof.wire.options import Options
 
 ROW = FORMATS["iggy.identifier/0.0.30"]
@@ -53,11 +53,11 @@ TARGETS = Path(__file__).parents[2] / "fuzz"
 
 
 def case_of(data: bytes):  # noqa: ANN201 - a case
-    return Inputs(ROW, (), ("decode",)).decode_case(data)
+    return CaseBuilder(ROW, (), ("decode",)).decode_case(data)
 
 
 def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
-    shared = Cell(tmp_path / "input", 64)
+    shared = SharedInput(tmp_path / "input", 64)
     child = os.fork()
     if not child:
         shared.begin_input(b"before")
@@ -69,20 +69,20 @@ def test_the_input_of_a_process_that_died_survives_it(tmp_path: Path) -> None:
 
 
 def test_between_two_inputs_there_is_no_input(tmp_path: Path) -> None:
-    shared = Cell(tmp_path / "input", 64)
+    shared = SharedInput(tmp_path / "input", 64)
     shared.begin_input(b"one")
     shared.end_input()
     assert (shared.state().data, shared.state().phase) == (b"", "idle")
 
 
 def test_an_input_over_the_size_of_the_file_is_cut(tmp_path: Path) -> None:
-    shared = Cell(tmp_path / "input", 4)
+    shared = SharedInput(tmp_path / "input", 4)
     shared.begin_input(b"123456")
     assert shared.state().data == b"1234"
 
 
 def test_a_reader_never_sees_a_header_half_written(tmp_path: Path) -> None:
-    shared = Cell(tmp_path / "input", 64)
+    shared = SharedInput(tmp_path / "input", 64)
     shared.begin_input(b"x")
     child = os.fork()
     if not child:
@@ -101,26 +101,26 @@ def test_counts_outlive_kill_9_and_add_up_over_workers(tmp_path: Path) -> None:
     for worker in ("w0", "w1"):
         child = os.fork()
         if not child:
-            counts = Tally(tmp_path / f"{worker}.tally")
+            counts = FindingCounts(tmp_path / f"{worker}.tally")
             for _ in range(3):
                 counts.add("00112233445566aa")
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(child, 0)
-    again = Tally(tmp_path / "w0.tally")
+    again = FindingCounts(tmp_path / "w0.tally")
     again.add("00112233445566aa")
-    assert totals(tmp_path) == {"00112233445566aa": 7}
+    assert total_counts(tmp_path) == {"00112233445566aa": 7}
 
 
 def test_the_smallest_input_of_a_signature_is_kept_and_the_first_time_stays(tmp_path: Path) -> None:
     findings = Findings(tmp_path, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcd"), b"\x01\x05abcd", version="1")
-    first = read(tmp_path)[0]
+    first = read_findings(tmp_path)[0]
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x02a"), b"\x01\x02a", version="1")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01\x05abcde"), b"\x01\x05abcde", version="1")
-    found = read(tmp_path)
+    found = read_findings(tmp_path)
     assert [(one.size, one.count, one.first) for one in found] == [(3, 3, first.first)]
     assert (tmp_path / f"{found[0].name}.bin").read_bytes() == b"\x01\x02a"
-    assert parse(found[0].token).input == case_of(b"\x01\x02a").input
+    assert from_token(found[0].token).input == case_of(b"\x01\x02a").input
     assert found[0].sha256 == hashlib.sha256(b"\x01\x02a").hexdigest()
 
 
@@ -128,35 +128,35 @@ def test_two_workers_keep_the_smaller_of_what_both_found(tmp_path: Path) -> None
     one, two = Findings(tmp_path, "w0"), Findings(tmp_path, "w1")
     two.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01", version="1")
     one.add(SIGNATURE, VERDICT, case_of(b"\x01\x05ab"), b"\x01\x05ab", version="1")
-    assert [(found.size, found.count) for found in read(tmp_path)] == [(1, 2)]
+    assert [(found.size, found.count) for found in read_findings(tmp_path)] == [(1, 2)]
 
 
 def test_a_token_over_two_kib_is_a_file_beside_its_finding(tmp_path: Path) -> None:
     data = os.urandom(4000)
     findings = Findings(tmp_path, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(data), data)
-    token = read(tmp_path)[0].token
+    token = read_findings(tmp_path)[0].token
     assert token.startswith("@")
-    assert parse(f"@{tmp_path / token[1:]}").input == case_of(data).input
+    assert from_token(f"@{tmp_path / token[1:]}").input == case_of(data).input
 
 
 def test_settled_findings_bear_their_counts(tmp_path: Path) -> None:
     findings = Findings(tmp_path, "w0")
     findings.add(SIGNATURE, VERDICT, case_of(b"\x01"), b"\x01")
     assert findings.gating == 1
-    settle(tmp_path)
-    assert json.loads((tmp_path / f"{name_of(SIGNATURE)}.json").read_text())["count"] == 1
+    update_counts(tmp_path)
+    assert json.loads((tmp_path / f"{finding_name(SIGNATURE)}.json").read_text())["count"] == 1
 
 
 def test_a_damaged_finding_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "00aa.json").write_text("{")
     with pytest.raises(FindingError, match=r"00aa\.json is not a finding"):
-        read(tmp_path)
+        read_findings(tmp_path)
 
 
 def test_the_name_of_an_input_s_case_is_a_function_of_its_bytes() -> None:
-    variants = askings(FORMATS["heka.stream/0.10"], load())
-    builder = Inputs(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
+    variants = option_variants(FORMATS["heka.stream/0.10"], load())
+    builder = CaseBuilder(FORMATS["heka.stream/0.10"], variants, ("decode", "scan"))
     assert len({repr((variant.profile, variant.options)) for variant in variants}) == len(variants) > 1
     for number in range(64):
         data = bytes([0x1E, 2, 8, number])
@@ -183,9 +183,9 @@ def test_a_codec_that_takes_eight_times_what_it_may_unpack_goes_over_its_memory(
 
 
 def _takes_eight_times() -> None:
-    timer = Clock(5.0)
+    timer = CpuTimer(5.0)
     timer.start()
-    executor = Here(Caller(Greedy()), timer)
+    executor = InProcessExecutor(Caller(Greedy()), timer)
     small = evolve(case_of(b"\x01"), options=Options(max_output=4 << 20))
     (case, outcome), *_ = executor.run([small])
     timer.stop()
@@ -198,7 +198,7 @@ def _takes_eight_times() -> None:
 
 def test_what_nobody_may_write_is_asked_to_be_written() -> None:
     row = FORMATS["iggy.headers/0.0.30"]
-    builder = Inputs(row, (), ("decode", "encode"))
+    builder = CaseBuilder(row, (), ("decode", "encode"))
     rng = Random(1)
     decodes = [builder.decode_case(mutate(row, sample(row), rng, 200)) for _ in range(600)]
     cases = [case for decode in decodes for case in builder.follow_ups(decode)]
@@ -271,10 +271,10 @@ def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_pa
     rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
     text = "".join(json.dumps(line | {"seconds": s, "executions": e, "joined": j}) + "\n" for s, e, j in rows)
     (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
-    found = efforts(Rooms(tmp_path), "x", 0.0)
+    found = format_stats(WorkDirectory(tmp_path), "x", 0.0)
     told = [(one.joined, one.executions, one.seconds) for one in found]
     assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
-    assert efforts(Rooms(tmp_path), "x", 9.0) == []
+    assert format_stats(WorkDirectory(tmp_path), "x", 9.0) == []
 
 
 def test_every_format_has_a_target_of_at_most_thirty_lines_that_can_be_run() -> None:
@@ -333,14 +333,16 @@ def test_a_process_that_a_full_disk_ended_is_no_bug_of_the_suite(
 ) -> None:
     config = WorkerConfig("reference", (), str(tmp_path), "w0", 1.0)
     session = SimpleNamespace(config=config, fmt=ROW, log=tmp_path / "log")
-    supervisor = Watch(session, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
+    supervisor = Supervisor(session, 1.0, os.getppid())  # type: ignore[arg-type] # all it needs
     with pytest.raises(AdapterStartError, match="a bug of wireproof"):
-        supervisor._reproduce(BUGGY, Now(1, 0.0, "running", b""))
+        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
     monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
     with pytest.raises(OSError, match="No space left"):
-        supervisor._reproduce(BUGGY, Now(1, 0.0, "running", b""))
+        supervisor._reproduce(TARGET_ERROR, InputState(1, 0.0, "running", b""))
 
 
 def test_the_file_of_the_counts_has_all_its_blocks_before_it_counts(tmp_path: Path) -> None:
-    Tally(tmp_path / "w0.tally").close()
-    assert (tmp_path / "w0.tally").stat().st_blocks * 512 >= tally.ROW.size * tally.ROWS
+    FindingCounts(tmp_path / "w0.tally").close()
+    assert (
+        tmp_path / "w0.tally"
+    ).stat().st_blocks * 512 >= finding_counts.COUNTER.size * finding_counts.MAX_COUNTERS

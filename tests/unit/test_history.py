@@ -7,13 +7,13 @@ from commands import Command
 from runs import FAIL, PASS, RUN, SKIP, stream
 
 from wireproof.report.history import histories
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import EventWriter, Stream
+from wireproof.runner.event_files import EventStream, EventWriter
+from wireproof.runner.events import CaseEvent
 
 MENDED = evolve(FAIL, verdict="pass", kind="canonical", cls="")
 
 
-def run_of(version: str, *cases: CaseEvent, adapter: str = "some", started: str = "") -> Stream:
+def run_of(version: str, *cases: CaseEvent, adapter: str = "some", started: str = "") -> EventStream:
     return stream(*cases, run=evolve(RUN, adapter=adapter, version=version, started=started))
 
 

@@ -10,7 +10,7 @@ import shelves
 from commands import Command
 
 from wireproof.files import open_locked
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 DEEP = "[" * 5000 + "]" * 5000
 
@@ -54,7 +54,9 @@ def test_fixtures_that_cannot_be_read_are_one_line(
     make: Callable[[Path], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path)  # and no others, to be quick
+    monkeypatch.setattr(
+        "wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path
+    )  # and no others, to be quick
     long = {**shelves.GOOD, "input": {"file": "shelf.long.bin", "sha256": "0" * 64}}
     shelves.write(tmp_path, long)
     path = tmp_path / "iggy.identifier" / name
@@ -108,7 +110,7 @@ def test_a_stream_of_one_line_without_end_is_one_line(wireproof: Command) -> Non
 def test_no_id_leads_a_verb_out_of_its_folder(
     tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.cases.fixtures.folder", lambda: tmp_path / "none")  # to be quick
+    monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path / "none")  # to be quick
     evil = {**shelves.GOOD, "id": f"{shelves.PLACE}/../../../../../OUTSIDE/x"}
     shelves.write(tmp_path / "fixtures", evil)
     done = wireproof(*verb, "--out", tmp_path / "a/b/c/out", "--fixtures", tmp_path / "fixtures")

@@ -6,7 +6,7 @@ import pytest
 from goldens import load
 
 from wireproof.cases.case import Accept, Data, Reject
-from wireproof.cases.identify import fits
+from wireproof.cases.detect_format import rank_formats
 from wireproof.formats import FORMATS
 
 SMALL = 2000
@@ -19,7 +19,7 @@ def shares(kind: type) -> float:
         if case.op != "decode" or not isinstance(case.input, Data) or not isinstance(case.expect, kind):
             continue
         if 16 < len(case.input.data) <= SMALL:
-            best = fits(case.input.data, options=case.options)[0]
+            best = rank_formats(case.input.data, options=case.options)[0]
             own.append(best.row.name.partition(".")[0] == case.format.partition(".")[0])
     assert len(own) > 100
     return sum(own) / len(own)
@@ -38,7 +38,7 @@ def test_damaged_bytes_are_mostly_known() -> None:
 def test_a_batch_with_a_wrong_checksum_is_still_a_batch() -> None:
     case = load().by_id["kafka.batch/v2/crc/zero"]
     assert isinstance(case.input, Data)
-    best = fits(case.input.data)[0]
+    best = rank_formats(case.input.data)[0]
     assert best.row.name.startswith("kafka.")
     assert best.layout.rejected is not None
     assert best.layout.rejected.cls == "crc-mismatch"
@@ -47,12 +47,12 @@ def test_a_batch_with_a_wrong_checksum_is_still_a_batch() -> None:
 def test_every_row_answers_any_bytes() -> None:
     noise = random.Random(7)
     for size in (0, 1, 7, 60, 300):
-        assert len(fits(noise.randbytes(size))) == len(FORMATS)
+        assert len(rank_formats(noise.randbytes(size))) == len(FORMATS)
 
 
 def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
     rows = [FORMATS["kafka.batch/v0"], FORMATS["kafka.batch/v1"]]
-    assert {fit.row.joined for fit in fits(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
+    assert {fit.row.joined for fit in rank_formats(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_editions_that_a_captured_body_fits_are_told_apart(name: str, whole:
     """All its bytes, and nothing to remark: iggy.md §1."""
     case = load().by_id[name]
     assert isinstance(case.input, Data)
-    found = fits(case.input.data)
+    found = rank_formats(case.input.data)
     sure = [
         fit.row.joined
         for fit in found

@@ -7,7 +7,7 @@ import iggy_segments
 import pytest
 from commands import Command
 
-from wireproof.trial.companions import checked, companions
+from wireproof.runner.index_files import check_index_file, check_index_files
 
 STEM = "00000000000000000000"
 REVISIONS = ("0.0.30", "0.0.40", "0.2.7", "0.7", "0.8", "0.9", "0.11")
@@ -62,7 +62,7 @@ def test_the_printed_indexes_of_the_rule_book_agree_with_their_segments(tmp_path
     (tmp_path / f"{STEM}.log").write_bytes(WORKED["W15"][2])
     text, count = printed["0.0.30"]
     (tmp_path / f"{STEM}.index").write_bytes(bytes.fromhex(text))
-    (one,) = companions(tmp_path / f"{STEM}.log")
+    (one,) = check_index_files(tmp_path / f"{STEM}.log")
     assert (one.system, len(one.index.entries), one.findings) == ("Iggy 0.0.30", count, ())
 
 
@@ -72,7 +72,7 @@ def test_the_positions_that_a_server_writes_when_it_builds_an_index_anew_are_a_n
     rows = enumerate(iggy_segments.places("0.8", data))
     entries = (struct.pack("<IIQ", n, begin, iggy_segments.NOW + n) for n, (begin, _) in rows)
     log.with_suffix(".index").write_bytes(b"".join(entries))
-    (one,) = companions(log)
+    (one,) = check_index_files(log)
     assert (one.wrong, len(one.findings)) == (0, 1)
     assert "where messages begin" in one.findings[0].what
 
@@ -81,7 +81,7 @@ def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:
     log = partition(tmp_path, "0.9")
     path = log.with_suffix(".index")
     path.write_bytes(path.read_bytes()[:-32])
-    (one,) = companions(log)
+    (one,) = check_index_files(log)
     assert (one.wrong, one.findings[0].what) == (0, "2 records have no entry yet")
 
 
@@ -89,7 +89,7 @@ def test_an_index_that_is_behind_its_log_is_a_note(tmp_path: Path) -> None:
 def test_without_its_log_an_index_is_known_by_its_bytes(revision: str, tmp_path: Path) -> None:
     log = partition(tmp_path, revision)
     log.unlink()
-    one = checked(log.with_suffix(".index"))
+    one = check_index_file(log.with_suffix(".index"))
     assert one.findings == ()
     assert one.system.startswith("Iggy ")
     assert revision in one.system

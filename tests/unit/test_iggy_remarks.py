@@ -10,7 +10,7 @@ from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.outcome import Accepted
 from wireproof.formats import FORMATS
-from wireproof.trial.judge import judge
+from wireproof.runner.judge import judge
 from wireproof.wire.remark_classes import REMARK_CLASSES
 
 TWICE = entry(b"k", 2, b"a") + entry(b"k", 2, b"b")

@@ -18,10 +18,10 @@ from judge_toy import (
 from wireproof.adapters.contract import Hello
 from wireproof.cases.case import Accept, Case, Reject, Source
 from wireproof.cases.outcome import Accepted, Outcome, Refused
-from wireproof.trial.judge import OURSELVES, judge, nondeterministic, wants_value
-from wireproof.trial.reference import answer, expectation
-from wireproof.trial.signature import signature, without_indices
-from wireproof.trial.verdicts import TABLE, Verdict
+from wireproof.runner.judge import REFERENCE_HELLO, judge, needs_value, nondeterministic
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
+from wireproof.runner.signature import signature, without_indices
+from wireproof.runner.verdicts import TABLE, Verdict
 from wireproof.wire.json_values import json_digest
 
 
@@ -89,14 +89,14 @@ def test_a_passing_answer_does_not_cost_a_run_of_the_reference() -> None:
 
 def test_the_reference_passes_its_own_cases() -> None:
     for case in (GOOD_CASE, BAD_CASE, OPEN_CASE, STREAM_BAD, scan_case((GOOD,), [FRAME])):
-        verdict = judge(case, answer(case).outcome, hello=OURSELVES, twin=PASSED)
+        verdict = judge(case, reference_answer(case).outcome, hello=REFERENCE_HELLO, twin=PASSED)
         assert verdict.label == "pass:canonical"
 
 
 def test_bytes_without_an_expectation_are_judged_by_the_reference() -> None:
-    assert expectation(GOOD_CASE) == Accept(GOOD_VALUE, 5)
-    assert expectation(BAD_CASE) == Reject("crc-mismatch", at=4)
-    assert expectation(STREAM_BAD) == STREAM_BAD.expect
+    assert reference_expectation(GOOD_CASE) == Accept(GOOD_VALUE, 5)
+    assert reference_expectation(BAD_CASE) == Reject("crc-mismatch", at=4)
+    assert reference_expectation(STREAM_BAD) == STREAM_BAD.expect
 
 
 def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expectation_for() -> None:
@@ -116,7 +116,7 @@ def test_an_open_place_before_a_refusal_excuses_an_answer_nobody_wrote_an_expect
     ],
 )
 def test_a_digest_that_settles_nothing_asks_for_the_value(case: Case, outcome: Outcome, again: bool) -> None:
-    assert wants_value(case, outcome) is again
+    assert needs_value(case, outcome) is again
 
 
 @pytest.mark.parametrize(

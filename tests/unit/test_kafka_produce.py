@@ -7,9 +7,9 @@ from goldens import load
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.case import Accept, Case, Data, Value
 from wireproof.cases.outcome import Accepted
-from wireproof.trial.claims import excluded
-from wireproof.trial.judge import ANYBODY, judge
-from wireproof.trial.plan import request_for
+from wireproof.runner.claims import exclusion_reason
+from wireproof.runner.judge import NO_CLAIMS, judge
+from wireproof.runner.requests import request_for
 from wireproof.wire.json_values import Json
 
 SUITE = load()
@@ -31,7 +31,7 @@ def written(case: Case, value: Json) -> Case:
 
 def verdict(case: Case, data: bytes) -> tuple[str, str]:
     """Of an encoder that gave these bytes; the reference is not asked, for it writes what it is given."""
-    found = judge(case, Accepted(data=data), hello=ANYBODY, reference=None)
+    found = judge(case, Accepted(data=data), hello=NO_CLAIMS, reference=None)
     return found.name, found.kind
 
 
@@ -73,5 +73,5 @@ def test_a_reader_forgives_what_a_broker_puts_up_with() -> None:
 @pytest.mark.parametrize("case", ENCODED, ids=lambda case: case.id)
 def test_an_encoder_is_asked_whatever_profiles_it_claims_and_is_not_told(case: Case) -> None:
     claim = Claim(ops=("encode",), profiles=("reader",))
-    assert excluded(Hello("x", "1", {case.joined: claim}), case) == ""
+    assert exclusion_reason(Hello("x", "1", {case.joined: claim}), case) == ""
     assert request_for(case, "7").options.profile == "reader"

@@ -14,20 +14,20 @@ from machine import needs
 from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build
 from wireproof.cases.case import Case
-from wireproof.report import fields, kaitai
-from wireproof.report.fields import SCALARS, STEP, Leaf, Shapes
-from wireproof.report.kaitai import WRITTEN, ident
+from wireproof.report import kaitai, layout_tree
+from wireproof.report.kaitai import SPECIFIED_FORMATS, ident
+from wireproof.report.layout_tree import SCALARS, STEP, FieldNode, Shapes
 
 CASES = load().cases
 
 
-def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, Leaf]]]]:
+def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, FieldNode]]]]:
     """Each case of an edition with its frame and with the fields of its trace."""
-    mine = fields.cases_of(joined, CASES)
-    traces = [fields.trace_of(case) for case in mine]
+    mine = layout_tree.cases_of(joined, CASES)
+    traces = [layout_tree.trace_of(case) for case in mine]
     shapes = Shapes.of(traces)
     for case, trace in zip(mine, traces, strict=True):
-        yield case, fields.frame_of(case), list(fields.leaves(shapes.tree(trace)))
+        yield case, layout_tree.frame_of(case), list(layout_tree.leaves(shapes.tree(trace)))
 
 
 COMPILER = Path(__file__).resolve().parents[1] / "kaitai"
@@ -37,7 +37,7 @@ COMPILER = Path(__file__).resolve().parents[1] / "kaitai"
 def readers() -> dict[str, Any]:
     """The class of each edition, compiled from the text of its specification."""
     home = built("kaitai", Build(COMPILER, (("npm", "ci", "--loglevel=error", "--no-audit", "--no-fund"),)))
-    specs = {name: pyyaml.safe_load(text) for name, text in kaitai.written(CASES)}
+    specs = {name: pyyaml.safe_load(text) for name, text in kaitai.specifications(CASES)}
     done = subprocess.run(
         ["node", "compile.mjs"], cwd=home, input=json.dumps(specs), capture_output=True, text=True,
         check=False, timeout=120,
@@ -60,7 +60,7 @@ def at(found: Any, path: str) -> Any:
 
 @pytest.mark.tools
 @needs("npm", "node")
-@pytest.mark.parametrize("joined", WRITTEN)
+@pytest.mark.parametrize("joined", SPECIFIED_FORMATS)
 def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
     readers: dict[str, Any], joined: str
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
         for path, leaf in parts:
             want = leaf.value if leaf.type in SCALARS else frame[leaf.start : leaf.end]
             assert at(read, path) == want, f"{case.id} {path}"
-        assert read._io.is_eof() or fields.leaves_some(case), case.id
+        assert read._io.is_eof() or layout_tree.has_trailing_bytes(case), case.id
         seen += len(parts)
     assert seen
 
@@ -93,6 +93,6 @@ def test_a_field_that_nothing_tells_is_refused() -> None:
 
 
 def test_the_text_is_yaml_of_the_same_tree() -> None:
-    for joined in WRITTEN[:4]:
+    for joined in SPECIFIED_FORMATS[:4]:
         tree = kaitai.spec(joined, CASES)
         assert pyyaml.safe_load(kaitai.yaml(tree)) == tree

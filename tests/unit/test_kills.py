@@ -15,11 +15,11 @@ from tests.mutants import kill_table
 from tests.mutants.kill_table import Cell, Table
 from wireproof.cases.case import Case, Data, Reject
 from wireproof.cli import main
-from wireproof.fuzz.findings import Findings, name_of, read
-from wireproof.trial import baseline
-from wireproof.trial.signature import Signature
-from wireproof.trial.streams import EventWriter
-from wireproof.trial.verdicts import Verdict
+from wireproof.fuzz.findings import Findings, finding_name, read_findings
+from wireproof.runner import baseline
+from wireproof.runner.event_files import EventWriter
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 
 KILLS = pytest.mark.parametrize(
     "kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda kill: kill.name
@@ -86,10 +86,10 @@ def _found(folder: Path, size: int) -> Callable[[], None]:
 def test_a_finding_is_the_old_one_or_the_new_one(tmp_path: Path, kill: signal.Signals, file: int) -> None:
     _found(tmp_path, 9)()
     killed_at("os.replace", kill, _found(tmp_path, 5), skip=file)
-    (found,) = read(tmp_path)
+    (found,) = read_findings(tmp_path)
     assert (found.size, found.count) == (9, 2)
     _found(tmp_path, 4)()
-    (found,) = read(tmp_path)
+    (found,) = read_findings(tmp_path)
     assert (found.size, found.count) == (4, 3)
-    name = name_of(SIGNATURE)
+    name = finding_name(SIGNATURE)
     assert set(_files(tmp_path)) == {"lock", "w0.tally", f"{name}.bin", f"{name}.json"}

@@ -15,7 +15,7 @@ from wireproof.cases.case import (
     Reject,
     Value,
 )
-from wireproof.cases.lift import lift
+from wireproof.cases.wrap_as_stream import wrap_case
 from wireproof.formats import FORMATS, Format
 
 
@@ -32,11 +32,11 @@ def made(expect: Expect, given: Input = Data(b"0123456789"), op: Op = "decode") 
 
 
 def lifted(expect: Expect) -> Expect:
-    return lift(made(expect), ROW).expect
+    return wrap_case(made(expect), ROW).expect
 
 
 def test_a_value_stands_inside_the_list_of_entries() -> None:
-    case = lift(made(Accept({"magic": "2"}, 10, ("some-remark",))), ROW)
+    case = wrap_case(made(Accept({"magic": "2"}, 10, ("some-remark",))), ROW)
     assert case.joined == "kafka.log/mixed"
     assert case.id == "kafka.batch/v2/t/n"
     assert case.twin == "kafka.batch/v2/t/m"
@@ -44,8 +44,8 @@ def test_a_value_stands_inside_the_list_of_entries() -> None:
 
 
 def test_bytes_after_the_entry_are_cut_off() -> None:
-    assert lift(made(Accept({}, 7)), ROW).input == Data(b"0123456")
-    assert lift(made(Accept({})), ROW).input == Data(b"0123456789")
+    assert wrap_case(made(Accept({}, 7)), ROW).input == Data(b"0123456")
+    assert wrap_case(made(Accept({})), ROW).input == Data(b"0123456789")
 
 
 def test_a_truncation_is_an_empty_prefix_and_a_tail() -> None:
@@ -90,15 +90,15 @@ def test_what_cannot_be_lifted_stays_as_it_is() -> None:
     encode = made(Accept({}), Value({}), "encode")
     scan = made(Accept({}), Chunks((b"",)), "scan")
     decode = made(Accept({}))
-    assert lift(encode, ROW) is encode
-    assert lift(scan, ROW) is scan
-    assert lift(decode, LEAF) is decode
+    assert wrap_case(encode, ROW) is encode
+    assert wrap_case(scan, ROW) is scan
+    assert wrap_case(decode, LEAF) is decode
 
 
 def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:
     """In a stream the magic is each entry's own: what v0 refuses as v2 the stream reads."""
     case = load().by_id["kafka.batch/v0/magic/v2-for-v0"]
-    lifted = lift(case, FORMATS["kafka.batch/v0"])
+    lifted = wrap_case(case, FORMATS["kafka.batch/v0"])
     assert isinstance(case.expect, Reject)
     assert isinstance(lifted.expect, Accept)
     assert lifted.joined == "kafka.log/mixed"
@@ -107,6 +107,6 @@ def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:
 def test_an_entry_of_a_revision_that_a_reader_does_not_know_stays_foreign() -> None:
     case = load().by_id["kafka.batch/v2/magic/v0-for-v2"]
     row = FORMATS["kafka.batch/v2"]
-    assert isinstance(lift(case, row).expect, Accept)
-    assert lift(case, row, {"kafka.batch/v1"}).expect == lift(case, row).expect
-    assert lift(case, row, {"kafka.batch/v0", "kafka.batch/v1"}).expect == case.expect
+    assert isinstance(wrap_case(case, row).expect, Accept)
+    assert wrap_case(case, row, {"kafka.batch/v1"}).expect == wrap_case(case, row).expect
+    assert wrap_case(case, row, {"kafka.batch/v0", "kafka.batch/v1"}).expect == case.expect

@@ -9,8 +9,8 @@ from shelves import BAD, GOOD, PLACE, RULE, only, problems, write
 
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import FROZEN
-from wireproof.cases.frozen import freeze, seal, unfrozen
-from wireproof.cases.lint import begins, lint
+from wireproof.cases.frozen_digests import freeze, input_digest, unfrozen_cases
+from wireproof.cases.lint import contains_prefix, lint
 
 GOOD_ID, BAD_ID = GOOD["id"], BAD["id"]
 LONG = "0104" + "07000000" + "00" * 600
@@ -160,10 +160,10 @@ def test_a_rule_without_the_cases_of_its_kind_is_a_problem(
 
 
 def test_a_prefix_is_more_elements_of_a_list_and_never_more_of_one() -> None:
-    assert begins({"a": [1, 2]}, {"a": [1]})
-    assert begins({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]})
-    assert not begins({"a": [1]}, {"a": [1, 2]})
-    assert not begins({"a": "123"}, {"a": "12"})
+    assert contains_prefix({"a": [1, 2]}, {"a": [1]})
+    assert contains_prefix({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]})
+    assert not contains_prefix({"a": [1]}, {"a": [1, 2]})
+    assert not contains_prefix({"a": "123"}, {"a": "12"})
 
 
 # --- what has landed ---
@@ -173,7 +173,7 @@ def test_freezing_adds_new_ids_and_leaves_the_landed_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, GOOD)
-    assert [case.id for case in unfrozen(only(tmp_path, monkeypatch))] == [GOOD_ID]
+    assert [case.id for case in unfrozen_cases(only(tmp_path, monkeypatch))] == [GOOD_ID]
     assert freeze(only(tmp_path, monkeypatch)) == {tmp_path / FROZEN: 1}
     first = json.loads((tmp_path / FROZEN).read_text("utf-8"))
     write(tmp_path, good(input={"hex": "010408000000"}), BAD)
@@ -212,5 +212,5 @@ def test_the_seal_tells_kinds_and_the_cuts_of_chunks_apart(tmp_path: Path, monke
     for form in forms:
         op = {"hex": "decode", "chunks": "scan", "value": "encode"}[next(iter(form))]
         write(tmp_path, good(input=form, op=op))
-        seals.add(seal(only(tmp_path, monkeypatch).cases[0].input))
+        seals.add(input_digest(only(tmp_path, monkeypatch).cases[0].input))
     assert len(seals) == len(forms)

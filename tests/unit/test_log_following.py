@@ -7,24 +7,24 @@ from pathlib import Path
 import logs
 import pytest
 
-from wireproof.spark import settings
+from wireproof.spark import source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.following import Follower, Limit
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.streaming_offsets import OffsetTracker, StepLimit
 
 
-def follower(*paths: Path) -> Follower:
-    asked = settings.parse(
+def follower(*paths: Path) -> OffsetTracker:
+    asked = source_settings.parse(
         "wireproof.kafka_log", {"paths": str([str(path) for path in paths]).replace("'", '"')}
     )
-    return Follower(asked)
+    return OffsetTracker(asked)
 
 
-def taken(one: Follower, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
+def taken(one: OffsetTracker, start: Mapping[str, int], end: Mapping[str, int]) -> list[tuple[str, int, str]]:
     """Stem, offset and kind of every item between two commitments."""
     rows = []
     for place, first, last in one.ranges(start, end):
-        stored = Stored.of(place)
+        stored = ObjectReader.of(place)
         items = logs.items(one.source.framing, stored, first, last)
         rows += [(Path(place.display_name).stem, item.at // 71, item.kind) for item in items]
     return rows
@@ -37,7 +37,7 @@ def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> 
     one, committed, rows = follower(tmp_path), dict[str, int](), list[tuple[str, int, str]]()
     for size in (0, 30, 71, 100, 141, 142, 200, 400, 426, 426):
         logs.write(tmp_path, a=LOG[:size])
-        end = one.latest(committed, Limit())
+        end = one.latest(committed, StepLimit())
         rows += taken(one, committed, end)
         committed = end
         assert committed.get(str(tmp_path / "a.log"), 0) == size // 71 * 71
@@ -47,8 +47,8 @@ def test_a_torn_tail_waits_and_is_read_once_when_it_is_whole(tmp_path: Path) -> 
 def test_what_a_log_waits_for_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     logs.write(tmp_path, a=LOG[:100], b=LOG + b"\xff" * 30)
     one = follower(tmp_path)
-    end = one.latest({}, Limit())
-    one.latest(end, Limit())
+    end = one.latest({}, StepLimit())
+    one.latest(end, StepLimit())
     torn = "the entry there has 71 bytes, of which 29 are available"
     unseen = "no start of an entry was found"
     assert sorted(caplog.messages) == [
@@ -64,7 +64,7 @@ def test_an_entry_whose_size_is_damaged_does_not_stall_a_stream(
     data = LOG[:79] + size + LOG[83:]
     logs.write(tmp_path, a=data)
     one = follower(tmp_path)
-    end = one.latest({}, Limit())
+    end = one.latest({}, StepLimit())
     assert list(end.values()) == [len(data)]
     assert [row[2] for row in taken(one, {}, end)].count("frame") >= 4
     assert caplog.messages == []
@@ -79,7 +79,7 @@ def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tm
     data = LOG[:142] + b"\xff" * 20 + claims + LOG[142:]
     logs.write(tmp_path, a=data)
     one = follower(tmp_path)
-    end = one.latest({}, Limit())
+    end = one.latest({}, StepLimit())
     assert list(end.values()) == [len(data)]
     assert [row[2] for row in taken(one, {}, end)].count("frame") == 6
 
@@ -87,39 +87,39 @@ def test_garbage_with_the_beginning_of_an_entry_in_it_does_not_stall_a_stream(tm
 def test_a_step_within_bytes_takes_whole_items_and_at_least_one_of_each_log(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG, b=LOG)
     one, committed, steps = follower(tmp_path), dict[str, int](), []
-    while (end := one.latest(committed, Limit(bytes=300))) != committed:
+    while (end := one.latest(committed, StepLimit(bytes=300))) != committed:
         steps.append(taken(one, committed, end))
         committed = end
     assert [len(step) for step in steps] == [4, 4, 4]
     assert sorted(row for step in steps for row in step) == [
         (name, n, "frame") for name in "ab" for n in range(6)
     ]
-    assert len(taken(one, {}, follower(tmp_path).latest({}, Limit(bytes=1)))) == 2
+    assert len(taken(one, {}, follower(tmp_path).latest({}, StepLimit(bytes=1)))) == 2
 
 
 def test_a_step_within_files_takes_no_more_of_them(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG, b=LOG, c=LOG[:40])
     one = follower(tmp_path)
-    first = one.latest({}, Limit(files=1))
+    first = one.latest({}, StepLimit(files=1))
     assert {Path(shown).stem: at for shown, at in first.items()} == {"a": 426}
-    second = one.latest(first, Limit(files=1))
+    second = one.latest(first, StepLimit(files=1))
     assert {Path(shown).stem: at for shown, at in second.items()} == {"a": 426, "b": 426}
-    assert one.latest(second, Limit(files=1)) == second
+    assert one.latest(second, StepLimit(files=1)) == second
 
 
 def test_logs_that_come_later_are_found_and_a_frozen_run_leaves_them(tmp_path: Path) -> None:
     one = follower(tmp_path / "later")
-    assert one.latest({}, Limit()) == {}
+    assert one.latest({}, StepLimit()) == {}
     logs.write(tmp_path / "later", a=LOG[:142])
     one.freeze()
     logs.write(tmp_path / "later", a=LOG, b=LOG)
-    assert list(one.latest({}, Limit()).values()) == [142]
-    assert list(follower(tmp_path / "later").latest({}, Limit()).values()) == [426, 426]
+    assert list(one.latest({}, StepLimit()).values()) == [142]
+    assert list(follower(tmp_path / "later").latest({}, StepLimit()).values()) == [426, 426]
 
 
 def test_a_step_is_the_same_when_it_is_taken_again_after_the_log_grew(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG[:250])
-    end = follower(tmp_path).latest({}, Limit())
+    end = follower(tmp_path).latest({}, StepLimit())
     before = taken(follower(tmp_path), {}, end)
     logs.write(tmp_path, a=LOG)
     assert taken(follower(tmp_path), {}, end) == before == [("a", n, "frame") for n in range(3)]
@@ -129,22 +129,22 @@ def test_a_packed_log_is_taken_whole_and_once(tmp_path: Path) -> None:
     packed = gzip.compress(LOG)
     (tmp_path / "a.log.gz").write_bytes(packed)
     one = follower(tmp_path)
-    end = one.latest({}, Limit(bytes=1))
+    end = one.latest({}, StepLimit(bytes=1))
     assert list(end.values()) == [len(packed)]
-    assert one.latest(end, Limit()) == end
+    assert one.latest(end, StepLimit()) == end
     (tmp_path / "a.log.gz").write_bytes(packed * 2)
     with pytest.raises(
         SourceError, match=f"{len(packed)} bytes were read before, and the object has {2 * len(packed)} now"
     ):
-        one.latest(end, Limit())
+        one.latest(end, StepLimit())
 
 
 def test_a_log_that_lost_what_was_read_or_was_to_be_read_is_named(tmp_path: Path) -> None:
     logs.write(tmp_path, a=LOG)
     one = follower(tmp_path)
-    end = one.latest({}, Limit())
+    end = one.latest({}, StepLimit())
     logs.write(tmp_path, a=LOG[:100])
     with pytest.raises(SourceError, match=r"a\.log: 426 bytes were read before, and the object has 100 now"):
-        one.latest(end, Limit())
+        one.latest(end, StepLimit())
     with pytest.raises(SourceError, match=r"a\.log: bytes that the checkpoint expects are gone"):
         one.ranges({}, end)

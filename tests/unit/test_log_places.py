@@ -9,10 +9,10 @@ from attrs import define
 from moto.server import ThreadedMotoServer
 
 from wireproof.spark.errors import SourceError
-from wireproof.spark.framing import KAFKA, edges
-from wireproof.spark.places import HIDDEN, Place, expand, listed
-from wireproof.spark.spans import split
-from wireproof.spark.stored import FAR, Stored
+from wireproof.spark.object_places import HIDDEN, ObjectPlace, expand_paths, list_objects
+from wireproof.spark.object_reader import REMOTE_WINDOW, ObjectReader
+from wireproof.spark.object_spans import split_range
+from wireproof.spark.split_points import KAFKA, find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS
 
 
@@ -38,7 +38,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def found(tree: Path, *paths: str, suffixes: tuple[str, ...] = (".log",)) -> list[str]:
-    places = expand([str(tree / path) for path in paths], suffixes)
+    places = expand_paths([str(tree / path) for path in paths], suffixes)
     return [str(Path(place.display_name).relative_to(tree)) for place in places]
 
 
@@ -56,7 +56,7 @@ def test_folders_of_partitions_are_not_hidden_whatever_their_topics_are_called(t
         (tree / "all" / name).mkdir(parents=True)
         (tree / "all" / name / "0.log").write_bytes(b"x")
     assert found(tree, "all") == sorted(f"all/{name}/0.log" for name in names)
-    skipped = listed([str(tree / "all")], (".log",))[1]
+    skipped = list_objects([str(tree / "all")], (".log",))[1]
     assert {Path(one.display_name).parent.name: one.reason for one in skipped} == dict.fromkeys(
         (".x-0", "_0", "_temporary-"), HIDDEN
     )
@@ -105,7 +105,7 @@ def test_what_names_nothing_is_said_in_one_line(tree: Path, path: str, text: str
 
 def test_an_unknown_store_is_said_in_one_line() -> None:
     with pytest.raises(SourceError, match=r"^gopher://host/x: "):
-        expand(["gopher://host/x"], ())
+        expand_paths(["gopher://host/x"], ())
 
 
 # --- an object store ---
@@ -141,11 +141,11 @@ def test_objects_of_a_bucket_are_found_and_shown_without_credentials(server: str
     put(server, "t-1/0.log", b"ccc")
     shown = [
         (place.display_name, place.size)
-        for place in expand([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
+        for place in expand_paths([f"s3://user:secret@{BUCKET}/t-*{server}"], (".log",))
     ]
     assert shown == [("s3://logs/t-0/0.log", 1), ("s3://logs/t-1/0.log", 3)]
     with pytest.raises(SourceError) as caught:
-        expand([f"s3://user:secret@{BUCKET}/none-*{server}"], (".log",))
+        expand_paths([f"s3://user:secret@{BUCKET}/none-*{server}"], (".log",))
     assert "secret" not in str(caught.value)
 
 
@@ -162,12 +162,12 @@ class Counting:
 
 
 def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server: str) -> None:
-    long = b"".join(logs.batch(bytes(3 * FAR), offset) for offset in range(4))
-    [place] = expand([put(server, "long/0.log", long)], ())
-    stored = Stored.of(place)
+    long = b"".join(logs.batch(bytes(3 * REMOTE_WINDOW), offset) for offset in range(4))
+    [place] = expand_paths([put(server, "long/0.log", long)], ())
+    stored = ObjectReader.of(place)
     counting = Counting(stored.file, [])
     stored.file = counting
-    assert [edge.at for edge in edges(KAFKA, stored, DEFAULT_OPTIONS)] == [
+    assert [edge.at for edge in find_split_points(KAFKA, stored, DEFAULT_OPTIONS)] == [
         len(long) // 4 * n for n in range(1, 5)
     ]
     assert sum(length for _, length in counting.asked) < len(long) // 2
@@ -176,17 +176,18 @@ def test_the_index_of_an_object_reads_ranges_and_steps_over_long_entries(server:
 
 def test_spans_of_an_object_are_read_by_themselves(server: str) -> None:
     data = b"".join(logs.batch(bytes(100_000), offset) for offset in range(40))
-    [place] = expand([put(server, "spans/0.log", data)], ())
-    spans = split(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+    [place] = expand_paths([put(server, "spans/0.log", data)], ())
+    spans = split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
     assert len(spans) == 4
-    stored = Stored.of(place)
+    stored = ObjectReader.of(place)
     items = [item for span in spans for item in logs.items(KAFKA, stored, span.start, span.end)]
     assert [item.value.base_offset for item in items] == list(range(40))
 
 
 def test_a_place_knows_what_it_is_packed_with_by_its_name() -> None:
     assert [
-        Place("", name, name, 1).compression for name in ("a.log", "a.log.gz", "a.zst", "a.lz4", "a.bz2")
+        ObjectPlace("", name, name, 1).compression
+        for name in ("a.log", "a.log.gz", "a.zst", "a.lz4", "a.bz2")
     ] == [
         None,
         "gzip",

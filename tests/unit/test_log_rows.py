@@ -13,14 +13,21 @@ import pytest
 import zstandard
 from pyspark import cloudpickle
 
-from wireproof.spark import fast, fast_records, filters, kafka_columns, reading, settings
-from wireproof.spark.columns import Line, Table
+from wireproof.spark import (
+    columnar_records,
+    columnar_rows,
+    filters,
+    kafka_columns,
+    read_span,
+    source_settings,
+)
+from wireproof.spark.columns import RowData, SourceTable
 from wireproof.spark.errors import SourceError
-from wireproof.spark.filters import Test as Filter
-from wireproof.spark.framing import KAFKA
-from wireproof.spark.places import expand
-from wireproof.spark.reading import Wanted
-from wireproof.spark.spans import plan, whole
+from wireproof.spark.filters import ColumnTest as Filter
+from wireproof.spark.object_places import expand_paths
+from wireproof.spark.object_spans import plan_tasks, whole_objects
+from wireproof.spark.read_span import ReadRequest
+from wireproof.spark.split_points import KAFKA
 from wireproof.spark.verdict_rows import FRAME_COLUMNS
 from wireproof.wire.options import DEFAULT_OPTIONS
 from wireproof.wire.scan_items import Item
@@ -30,14 +37,21 @@ def rows(
     path: Path, kind: str = "kafka_log", names: tuple[str, ...] = (), **options: str
 ) -> list[dict[str, Any]]:
     """The rows that the source `kind` makes of `path`."""
-    asked = settings.parse(f"wireproof.{kind}", {"path": str(path), **options})
+    asked = source_settings.parse(f"wireproof.{kind}", {"path": str(path), **options})
     schema = asked.table.schema(everything=True)
     chosen = asked.table.chosen(names or asked.table.schema().names)
     schema = pa.schema([schema.field(one.name) for one in chosen])
-    wanted = Wanted(asked.framing, asked.options, asked.table, chosen, schema, asked.max_unpacked)
+    wanted = ReadRequest(asked.framing, asked.options, asked.table, chosen, schema, asked.max_unpacked)
     wanted = cloudpickle.loads(cloudpickle.dumps(wanted))  # as Spark's workers get it
-    spans = plan(asked.framing, asked.options, whole(expand(asked.paths, asked.kind.suffixes)), asked.tasks)
-    return [row for task in spans for batch in reading.read(task, wanted) for row in batch.to_pylist()]
+    spans = plan_tasks(
+        asked.framing,
+        asked.options,
+        whole_objects(expand_paths(asked.paths, asked.kind.suffixes)),
+        asked.tasks,
+    )
+    return [
+        row for task in spans for batch in read_span.read_spans(task, wanted) for row in batch.to_pylist()
+    ]
 
 
 @pytest.mark.parametrize("wanted", ["frames", "records"])
@@ -46,7 +60,7 @@ def test_entries_go_the_fast_way_in_a_worker_of_spark_too(
 ) -> None:
     """The worker has a copy of the table: what asked for the very table read every record in Python."""
     slow = Mock(side_effect=AssertionError("a clean entry needs no reference"))
-    monkeypatch.setattr("wireproof.columnar.frames.reference_scan", slow)
+    monkeypatch.setattr("wireproof.columnar.kafka_scan.reference_scan", slow)
     monkeypatch.setattr("wireproof.formats.scan", slow)
     assert len(rows(logs.write(tmp_path, a=kafka_bytes.batch(kafka_bytes.PLAIN, 1) * 3), rows=wanted)) == 3
 
@@ -152,14 +166,14 @@ def test_iggy_records_are_rows(tmp_path: Path) -> None:
     )
 
 
-def slowly(path: Path, table: Table = kafka_columns.FRAMES) -> list[dict[str, Any]]:
+def slowly(path: Path, table: SourceTable = kafka_columns.FRAMES) -> list[dict[str, Any]]:
     """The rows as the reference's items give them, one by one."""
-    [place] = expand([str(path)], ())
+    [place] = expand_paths([str(path)], ())
     one = logs.stored(path.read_bytes())
     one.display_name = place.display_name
     found = []
     for item in logs.items(KAFKA, one, 0, one.size):
-        lines = table.rows(Line(one, item, one.read(item.at, min(61, item.length))))
+        lines = table.rows(RowData(one, item, one.read(item.at, min(61, item.length))))
         found += [{column.name: column.read(line) for column in table.columns} for line in lines]
     return found
 
@@ -182,7 +196,7 @@ def test_the_fast_rows_are_those_of_the_reference_for_every_fixture(tmp_path: Pa
 def as_scanned(data: bytes) -> list[dict[str, Any]]:
     """The rows that a scan makes of entries, and the items between them."""
     found: list[dict[str, Any]] = []
-    for part in fast.rows(logs.stored(data), 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS):
+    for part in columnar_rows.read_rows(logs.stored(data), 0, len(data), DEFAULT_OPTIONS, FRAME_COLUMNS):
         if isinstance(part, Item):
             row = {"position": part.at, "length": part.length, "kind": part.kind, "fault": part.cls}
             found.append(row)
@@ -200,19 +214,19 @@ def test_blocks_that_cut_entries_and_damage_change_nothing(
     wanted = slowly(tmp_path / "a.log")
     records = slowly(tmp_path / "a.log", kafka_columns.RECORDS)
     for first in (1, 16, 100, 1000, 5000):
-        monkeypatch.setattr(fast, "CHUNKS", (first, 4 * first))
-        monkeypatch.setattr(fast_records, "CHUNK", 4 * first)
+        monkeypatch.setattr(columnar_rows, "CHUNKS", (first, 4 * first))
+        monkeypatch.setattr(columnar_records, "CHUNK", 4 * first)
         assert rows(tmp_path, names=EVERYTHING) == wanted, first
         assert rows(tmp_path, rows="records") == records, first
         for held in (1, 7, 1 << 16):  # what a scan shows is made of many blocks together
-            monkeypatch.setattr(fast, "MAX_WAITING", held)
+            monkeypatch.setattr(columnar_rows, "MAX_WAITING", held)
             assert brief(as_scanned(data)) == brief(wanted), (first, held)
 
 
 def test_hostile_damage_is_left_to_the_reference_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast, "FREE", 1000)
+    monkeypatch.setattr(columnar_rows, "FREE_REREAD", 1000)
     data = (logs.batch(b"one") + b"?") * 200
     (tmp_path / "a.log").write_bytes(data)
     assert brief(rows(tmp_path)) == brief(slowly(tmp_path / "a.log"))
@@ -257,8 +271,8 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
     record = logs.varint(len(body)) + body
     data = kafka_bytes.batch(gzip.compress(record), 1, attributes=1)
     logs.write(tmp_path, a=data * 6)
-    asked = settings.parse("wireproof.kafka_log", {"path": str(tmp_path), "rows": "records"})
-    wanted = Wanted(
+    asked = source_settings.parse("wireproof.kafka_log", {"path": str(tmp_path), "rows": "records"})
+    wanted = ReadRequest(
         asked.framing,
         asked.options,
         asked.table,
@@ -266,8 +280,8 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
         asked.table.schema(),
         asked.max_unpacked,
     )
-    [task] = plan(asked.framing, asked.options, whole(expand(asked.paths, (".log",))), 1)
-    assert [batch.num_rows for batch in reading.read(task, wanted)] == [1] * 6
+    [task] = plan_tasks(asked.framing, asked.options, whole_objects(expand_paths(asked.paths, (".log",))), 1)
+    assert [batch.num_rows for batch in read_span.read_spans(task, wanted)] == [1] * 6
 
 
 # --- options ---
@@ -288,7 +302,7 @@ def test_an_entry_that_unpacks_to_much_more_fills_a_batch_by_itself(tmp_path: Pa
 )
 def test_an_option_that_cannot_be_is_said_in_one_line(kind: str, options: dict[str, str], text: str) -> None:
     with pytest.raises(SourceError) as caught:
-        settings.parse(f"wireproof.{kind}", options)
+        source_settings.parse(f"wireproof.{kind}", options)
     assert text in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -323,8 +337,8 @@ VALUES = [3, None, 5, 8]
 )
 def test_a_filter_keeps_what_sql_keeps(test: Filter, kept: list[int | None]) -> None:
     batch = pa.record_batch({"x": pa.array(VALUES, pa.int64())})
-    assert filters.possible(test, pa.int64())
-    assert filters.kept(batch, [test]).column("x").to_pylist() == kept
+    assert filters.can_test(test, pa.int64())
+    assert filters.apply_tests(batch, [test]).column("x").to_pylist() == kept
 
 
 @pytest.mark.parametrize(
@@ -333,15 +347,15 @@ def test_a_filter_keeps_what_sql_keeps(test: Filter, kept: list[int | None]) -> 
 def test_filters_on_text(op: str, kept: list[str]) -> None:
     batch = pa.record_batch({"x": ["ab", "b", None, "B"]})
     text = "a" if op == "StringStartsWith" else "b"
-    found = filters.kept(batch, [Filter("x", op, text)]).column("x").to_pylist()
+    found = filters.apply_tests(batch, [Filter("x", op, text)]).column("x").to_pylist()
     assert found == (["ab", "b"] if op == "StringEndsWith" else kept)
 
 
 def test_what_cannot_be_tested_is_left_to_spark() -> None:
-    assert not filters.possible(Filter("x", "EqualTo", 1 << 70), pa.int64())
-    assert not filters.possible(Filter("x", "In", (1, None)), pa.int64())
-    assert not filters.possible(Filter("x", "EqualTo", ["a"]), pa.list_(pa.string()))  # type: ignore[arg-type]
-    assert not filters.possible(Filter("x", "RegExp", "a"), pa.string())
+    assert not filters.can_test(Filter("x", "EqualTo", 1 << 70), pa.int64())
+    assert not filters.can_test(Filter("x", "In", (1, None)), pa.int64())
+    assert not filters.can_test(Filter("x", "EqualTo", ["a"]), pa.list_(pa.string()))  # type: ignore[arg-type]
+    assert not filters.can_test(Filter("x", "RegExp", "a"), pa.string())
 
 
 @pytest.mark.parametrize(
@@ -354,20 +368,24 @@ def test_a_span_is_left_out_only_if_no_position_in_it_can_pass(op: str, negated:
         for first in range(7):
             for last in range(first, 7):
                 positions = pa.array(range(first, last + 1), pa.int64())
-                passing = any(one.as_py() for one in filters.mask(test, positions))
-                assert filters.keeps_range(first, last, [test]) or not passing
+                passing = any(one.as_py() for one in filters.test_column(test, positions))
+                assert filters.may_keep_range(first, last, [test]) or not passing
 
 
 def test_a_path_that_cannot_pass_is_left_out() -> None:
     tests = [Filter("path", "StringEndsWith", ".log"), Filter("path", "EqualTo", "/b.log", negated=True)]
-    assert [filters.keeps_path(path, tests) for path in ("/a.log", "/b.log", "/a.gz")] == [True, False, False]
+    assert [filters.may_keep_path(path, tests) for path in ("/a.log", "/b.log", "/a.gz")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_the_columns_hold_what_no_codec_gave() -> None:
     """A line without bytes, as behind a damaged object, has a row in every table."""
-    for kind in settings.KINDS.values():
+    for kind in source_settings.KINDS.values():
         for table in (kind.frames, kind.records):
-            line = Line(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
+            line = RowData(logs.stored(b""), Item("garbage", 0, 0, cls="decompress-failed"), b"")
             [one] = table.rows(line)
             values = {column.name: column.read(one) for column in table.columns}
             assert values["fault"] == "decompress-failed"

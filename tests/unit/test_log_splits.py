@@ -11,11 +11,17 @@ from steps import growth
 
 from wireproof import formats
 from wireproof.spark.errors import SourceError
-from wireproof.spark.framing import HEKA, IGGY, KAFKA, Edge, Framing, edges
-from wireproof.spark.places import Place
-from wireproof.spark.reading import AccountError
-from wireproof.spark.spans import LITTLE, Span, cuts, plan, split
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_places import ObjectPlace
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.object_spans import (
+    SLACK_FRACTION,
+    ObjectSpan,
+    choose_split_points,
+    plan_tasks,
+    split_range,
+)
+from wireproof.spark.read_span import CoverageError
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, SplitPoint, StreamFraming, find_split_points
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -54,18 +60,18 @@ def row(item: Item) -> Row:
     return item.at, item.length, item.kind, item.cls, item.value
 
 
-def whole(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[Row]:
+def whole(framing: StreamFraming, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[Row]:
     return [row(item) for item in formats.scan(framing.fmt, [data], options)]
 
 
 def part(
-    framing: Framing, data: bytes, start: int, end: int, options: Options = DEFAULT_OPTIONS
+    framing: StreamFraming, data: bytes, start: int, end: int, options: Options = DEFAULT_OPTIONS
 ) -> Iterator[Row]:
     return map(row, logs.items(framing, logs.stored(data), start, end, options))
 
 
-def places(framing: Framing, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[int]:
-    return [0, *(edge.at for edge in edges(framing, logs.stored(data), options))]
+def places(framing: StreamFraming, data: bytes, options: Options = DEFAULT_OPTIONS) -> list[int]:
+    return [0, *(edge.at for edge in find_split_points(framing, logs.stored(data), options))]
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -83,9 +89,9 @@ def test_spans_end_at_the_first_place_behind_each_grain(name: str, grain: int) -
     framing, data = LOGS[name]
     wanted = [0]
     for place in places(framing, data):
-        if place - wanted[-1] >= grain and len(data) - wanted[-1] > grain + grain // LITTLE:
+        if place - wanted[-1] >= grain and len(data) - wanted[-1] > grain + grain // SLACK_FRACTION:
             wanted.append(place)
-    found = list(cuts(framing, logs.stored(data), DEFAULT_OPTIONS, 0, len(data), grain))
+    found = list(choose_split_points(framing, logs.stored(data), DEFAULT_OPTIONS, 0, len(data), grain))
     assert [at for at in found if at < len(data)] == [at for at in wanted[1:] if at < len(data)]
 
 
@@ -130,12 +136,12 @@ def test_frames_claimed_inside_one_another_are_cut_as_the_whole_is(resync: Any) 
     [b"\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\2", b"\0\0\0\0\0\0\0\0\0\0\0\x0e\0\0\0\0\0", b"\xff", b"\0"],
 )
 def test_the_index_of_hostile_bytes_reads_each_once_and_costs_as_much_for_each(flood: bytes) -> None:
-    def indexing(size: int) -> Callable[[], Stored]:
+    def indexing(size: int) -> Callable[[], ObjectReader]:
         data = flood * (size // len(flood))
 
-        def index() -> Stored:
+        def index() -> ObjectReader:
             one = logs.stored(data, 4096)
-            assert list(edges(KAFKA, one, DEFAULT_OPTIONS))[-1].at == len(data)
+            assert list(find_split_points(KAFKA, one, DEFAULT_OPTIONS))[-1].at == len(data)
             return one
 
         return index
@@ -160,10 +166,10 @@ DOUBTFUL = {"a batch in a value of a damaged batch", "cut at its beginning", "a 
 """Where something in the garbage may yet prove to be the beginning of an entry around all that follows."""
 
 
-def settled(framing: Framing, data: bytes) -> int:
+def settled(framing: StreamFraming, data: bytes) -> int:
     """The last place that later bytes cannot move."""
     last = 0
-    for edge in edges(framing, logs.stored(data), DEFAULT_OPTIONS):
+    for edge in find_split_points(framing, logs.stored(data), DEFAULT_OPTIONS):
         if not edge.settled:
             break
         last = edge.at
@@ -188,24 +194,24 @@ def test_what_is_settled_stays_whatever_comes_later(name: str) -> None:
 def test_a_torn_tail_is_not_settled_and_its_completion_is() -> None:
     assert settled(KAFKA, ONE + ONE[:40]) == len(ONE)
     assert settled(KAFKA, ONE + ONE) == 2 * len(ONE)
-    assert list(edges(KAFKA, logs.stored(ONE + ONE[:40]), DEFAULT_OPTIONS)) == [
-        Edge(71, settled=True),
-        Edge(111, settled=False),
+    assert list(find_split_points(KAFKA, logs.stored(ONE + ONE[:40]), DEFAULT_OPTIONS)) == [
+        SplitPoint(71, settled=True),
+        SplitPoint(111, settled=False),
     ]
 
 
 # --- spans and tasks ---
 
 
-def kafka_place(tmp_path: Any, count: int) -> Place:
+def kafka_place(tmp_path: Any, count: int) -> ObjectPlace:
     path = tmp_path / "0.log"
     path.write_bytes(b"".join(logs.batch(bytes(1000), offset) for offset in range(count)))
-    return Place("", str(path), str(path), path.stat().st_size)
+    return ObjectPlace("", str(path), str(path), path.stat().st_size)
 
 
 def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 8000)
-    tasks = plan(KAFKA, DEFAULT_OPTIONS, [(place, 0, place.size)], 4)
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [(place, 0, place.size)], 4)
     assert len(tasks) == 4
     spans = [span for task in tasks for span in task]
     assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
@@ -215,18 +221,18 @@ def test_a_file_is_packed_into_about_as_many_tasks_as_are_wanted(tmp_path: Any) 
 
 
 def test_small_objects_share_a_task_and_a_packed_one_has_its_own() -> None:
-    small = [(Place("", f"/x/{n}.log", f"/x/{n}.log", 1000), 0, 1000) for n in range(50)]
-    packed = (Place("", "/x/p.log.gz", "/x/p.log.gz", 1000), 0, 1000)
-    tasks = plan(KAFKA, DEFAULT_OPTIONS, [*small[:25], packed, *small[25:]], 4)
+    small = [(ObjectPlace("", f"/x/{n}.log", f"/x/{n}.log", 1000), 0, 1000) for n in range(50)]
+    packed = (ObjectPlace("", "/x/p.log.gz", "/x/p.log.gz", 1000), 0, 1000)
+    tasks = plan_tasks(KAFKA, DEFAULT_OPTIONS, [*small[:25], packed, *small[25:]], 4)
     assert [len(task) for task in tasks] == [25, 1, 25]
-    assert tasks[1] == (Span(packed[0], 0, 1000),)
+    assert tasks[1] == (ObjectSpan(packed[0], 0, 1000),)
 
 
 def test_an_object_that_got_shorter_is_named(tmp_path: Any) -> None:
     place = kafka_place(tmp_path, 3000)
     (tmp_path / "0.log").write_bytes(b"short")
     with pytest.raises(SourceError, match=r"0\.log had 3\d+ bytes and ends at 5: read it again"):
-        split(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
+        split_range(KAFKA, DEFAULT_OPTIONS, (place, 0, place.size), 1 << 20)
 
 
 def test_items_that_leave_a_gap_are_not_passed_on() -> None:
@@ -234,8 +240,8 @@ def test_items_that_leave_a_gap_are_not_passed_on() -> None:
         yield Item("frame", 0, 10)
         yield Item("frame", 11, 5)
 
-    with pytest.raises(AccountError, match="expected the next item at 10, got bytes 11 to 16"):
+    with pytest.raises(CoverageError, match="expected the next item at 10, got bytes 11 to 16"):
         logs.items(evolve(KAFKA, items=gappy), logs.stored(bytes(16)), 0, 16)
     short = evolve(KAFKA, items=lambda *_: iter([Item("frame", 0, 10)]))
-    with pytest.raises(AccountError, match="the items of bytes 0 to 16 end at 10"):
+    with pytest.raises(CoverageError, match="the items of bytes 0 to 16 end at 10"):
         logs.items(short, logs.stored(bytes(16)), 0, 16)

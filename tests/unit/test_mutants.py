@@ -19,10 +19,10 @@ from tests.mutants.registry import description_of, spec_of
 from wireproof.adapters.contract import Request
 from wireproof.adapters.objects import Caller
 from wireproof.cases.case import Case, Chunks, Data, Value
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import OURSELVES, judge
-from wireproof.trial.reference import answer
-from wireproof.trial.verdicts import Verdict, gates
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import REFERENCE_HELLO, judge
+from wireproof.runner.reference_answers import reference_answer
+from wireproof.runner.verdicts import Verdict, gates
 
 RESOURCE = ("length-trusted-for-allocation", "count-trusted-for-allocation")
 """Die in a process of their own only, where memory is measured."""
@@ -93,14 +93,14 @@ def test_a_mutant_that_takes_memory_dies_of_it_or_of_the_time_it_costs(name: str
 def test_the_base_of_all_mutants_answers_as_the_reference() -> None:
     caller = Caller(Faultless())
     for case in golden().values():
-        assert caller.answer(request(case)) == answer(case).outcome
+        assert caller.answer(request(case)) == reference_answer(case).outcome
 
 
 def test_a_codec_without_a_fault_fails_nothing() -> None:
     assert {verdict.name for verdict in verdicts(Faultless, golden()).values()} <= {"pass", "info"}
     for case in (GOOD_CASE, BAD_CASE, OPEN_CASE):
         outcome = Caller(Faultless()).answer(request(case))
-        assert judge(case, outcome, hello=OURSELVES, twin=Verdict("pass")).label == "pass:canonical"
+        assert judge(case, outcome, hello=REFERENCE_HELLO, twin=Verdict("pass")).label == "pass:canonical"
 
 
 def test_a_codec_that_refuses_everything_gets_no_credit_for_its_refusals() -> None:

@@ -10,13 +10,13 @@ from google_crc32c import value as crc32c
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
-from wireproof.cases.mutate import crossover, mutate, mutated, repair, seed
-from wireproof.cases.mutate.draft import Splice, drafted
+from wireproof.cases.mutate import crossover, mutate, mutate_with_edits, repair, seed
+from wireproof.cases.mutate.decode_trace import cached_trace
+from wireproof.cases.mutate.edit_sites import edit_sites, replace_part
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import written
 from wireproof.cases.mutate.mended import mended
-from wireproof.cases.mutate.parsed import parsed
-from wireproof.cases.mutate.sites import put, sites
+from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.cases.mutate.widths import fitted
 from wireproof.formats import FORMATS, Format
 from wireproof.heka.header import HekaHeader
@@ -47,14 +47,14 @@ def _family(row: Format, number: int, count: int = 60) -> list[bytes]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_the_least_encoding_of_every_row_is_accepted(row: Format) -> None:
-    assert parsed(row, seed(row)).rejected is None
+    assert cached_trace(row, seed(row)).rejected is None
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_the_least(row: Format) -> None:
     seen = formats.decode(row, sample(row))
     assert not seen.remarks
-    assert len(parsed(row, sample(row)).spans) >= len(parsed(row, seed(row)).spans)
+    assert len(cached_trace(row, sample(row)).spans) >= len(cached_trace(row, seed(row)).spans)
     if hasattr(seen.value, "messages") and row.name != "kafka.batch":
         assert seen.value.messages[0].headers
 
@@ -81,18 +81,18 @@ def test_a_number_wraps_around_at_the_width_of_its_field(
 def test_every_integer_of_a_value_can_be_written_at_both_of_its_ends(row: Format) -> None:
     """An edge that a writer refused would be an edit that is lost."""
     value = formats.decode(row, sample(row)).value
-    for site in sites(value):
+    for site in edit_sites(value):
         if site.kind.holds != "int" or site.name == "magic":
             continue
         for edge in (-1, (1 << 63) - 1, 1 << 63, (1 << 128) - 1):
             new = fitted(site.owner, site.name, edge)
-            written(row, mended(put(value, site.steps, new)))
+            written(row, mended(replace_part(value, site.steps, new)))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_one_seed_gives_one_family_and_another_seed_another(row: Format) -> None:
     first = _family(row, 1)
-    parsed.cache_clear()
+    cached_trace.cache_clear()
     assert _family(row, 1) == first
     assert _family(row, 2) != first
 
@@ -109,14 +109,14 @@ def test_any_bytes_are_mutated_crossed_and_repaired_without_an_error_and_within_
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
 def test_a_good_share_of_children_passes_the_checks_of_the_frame(row: Format) -> None:
-    rng, parents = Random(7), [data for data in _family(row, 7) if parsed(row, data).rejected is None]
-    made = [mutated(row, rng.choice(parents), rng, 512, aware=100).data for _ in range(150)]
-    accepted = sum(parsed(row, data).rejected is None for data in made)
+    rng, parents = Random(7), [data for data in _family(row, 7) if cached_trace(row, data).rejected is None]
+    made = [mutate_with_edits(row, rng.choice(parents), rng, 512, aware=100).data for _ in range(150)]
+    accepted = sum(cached_trace(row, data).rejected is None for data in made)
     assert accepted > 20  # raw bytes: none of a record batch
 
 
 def test_the_edits_are_named() -> None:
-    assert all(mutated(BATCH, seed(BATCH), Random(number), 512).edits for number in range(40))
+    assert all(mutate_with_edits(BATCH, seed(BATCH), Random(number), 512).edits for number in range(40))
 
 
 def test_every_bit_of_a_batch_is_repaired_to_a_batch_with_the_right_checksum() -> None:
@@ -129,9 +129,9 @@ def test_every_bit_of_a_batch_is_repaired_to_a_batch_with_the_right_checksum() -
 
 def test_a_record_that_was_made_longer_has_the_lengths_of_all_that_hold_it_follow() -> None:
     data = _fixture("kafka.batch/v2/headers/five")
-    made = parsed(BATCH, data)
+    made = cached_trace(BATCH, data)
     key = next(span for span in made.octets if span.path == "records[0].key")
-    longer = drafted(made, [Splice("", key.start, key.end, b"k" * 200)])
+    longer = apply_splices(made, [Splice("", key.start, key.end, b"k" * 200)])
     value = formats.decode(BATCH, longer).value
     assert value.records[0].key == b"k" * 200
     assert value.records[0].headers == made.value.records[0].headers
@@ -142,10 +142,10 @@ def test_what_is_damaged_inside_a_wrapper_is_packed_again_with_both_checksums_ri
     inner = b"".join(_message(offset, b"value") for offset in (0, 1))
     for codec in ("gzip", "snappy", "lz4"):
         number = ("gzip", "snappy", "lz4").index(codec) + 1
-        made = parsed(WRAPPER, _wrapper(number, inner))
+        made = cached_trace(WRAPPER, _wrapper(number, inner))
         space = next(space for space in made.spaces if space)
         value = next(span for span in made.octets if span.path == "messages[1].value")
-        longer = drafted(made, [Splice(space, value.start, value.end, b"longer than it was")])
+        longer = apply_splices(made, [Splice(space, value.start, value.end, b"longer than it was")])
         seen = formats.decode(WRAPPER, longer)
         assert [one.value for one in seen.value.messages] == [b"value", b"longer than it was"]
         assert not seen.remarks  # the wrapper's own checksum would be remarked
@@ -155,8 +155,8 @@ def test_a_checksum_inside_a_wrapper_is_repaired_too() -> None:
     broken = bytearray(_message(0, b"value"))
     broken[-1] ^= 1
     data = _wrapper(1, bytes(broken))
-    assert parsed(WRAPPER, data).rejected is not None
-    assert parsed(WRAPPER, repair(WRAPPER, data)).rejected is None
+    assert cached_trace(WRAPPER, data).rejected is not None
+    assert cached_trace(WRAPPER, repair(WRAPPER, data)).rejected is None
 
 
 def test_a_length_and_a_count_that_lie_are_repaired() -> None:
@@ -192,7 +192,7 @@ def test_no_fixture_that_is_accepted_is_changed_by_a_repair() -> None:
             and case.options.max_message is None
         ):
             row = FORMATS[case.joined]
-            if parsed(row, case.input.data).rejected is None:
+            if cached_trace(row, case.input.data).rejected is None:
                 assert repair(row, case.input.data) == case.input.data, case.id
 
 
@@ -202,9 +202,9 @@ def test_a_signed_frame_that_was_damaged_is_signed_again_where_its_key_is_known(
     assert isinstance(case.input, Data)
     data, keys = case.input.data, {"test_1": b"testkey"}
     assert repair(STREAM, data, keys) == data
-    made = parsed(STREAM, data)
+    made = cached_trace(STREAM, data)
     payload = next(span for span in made.integers if span.path.endswith("message.timestamp"))
-    damaged = drafted(made, [Splice("", payload.start, payload.end, b"\x11")])
+    damaged = apply_splices(made, [Splice("", payload.start, payload.end, b"\x11")])
     with pytest.raises(Rejected, match="auth"):
         formats.decode(STREAM, damaged, Options(keys=keys))
     again = repair(STREAM, damaged, keys)

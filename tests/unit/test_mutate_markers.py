@@ -2,7 +2,7 @@
 
 from random import Random
 
-from wireproof.cases.mutate.markers import VALUES, marker
+from wireproof.cases.mutate.control_records import RECORD_VALUES, random_control_record
 from wireproof.kafka import control_record
 from wireproof.kafka.values import Control, Record
 from wireproof.wire.reader import TracingReader
@@ -21,16 +21,16 @@ def test_every_type_is_met_with_a_content_that_is_read_whole() -> None:
     kinds: set[int] = set()
     for seed in range(2000):
         try:
-            found, strange = typed(marker(Random(seed)))
+            found, strange = typed(random_control_record(Random(seed)))
         except Rejected:
             continue
         if found is not None and not strange:
             kinds.add(found.type)
-    assert kinds >= {control_record.ABORT, control_record.COMMIT, *VALUES}
+    assert kinds >= {control_record.ABORT, control_record.COMMIT, *RECORD_VALUES}
 
 
 def test_a_content_that_is_sound_leaves_no_byte() -> None:
-    for kind, write in VALUES.items():
+    for kind, write in RECORD_VALUES.items():
         for seed in range(50):
             key = b"\0\0" + kind.to_bytes(2, "big")
             found, strange = typed(Record(0, 0, 0, key, write(Random(seed)), ()))

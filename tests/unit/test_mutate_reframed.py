@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from wireproof.cases.mutate.reframed import FRAMES, ODD, reframed
+from wireproof.cases.mutate.compression_variants import FRAME_FAULTS, FRAME_WRITERS, compress_variant
 from wireproof.wire.compression import COMPRESSION_CODECS, decompress_prefix
 from wireproof.wire.reader import Reader, TracingReader
 
 DATA = b"hello world, hello world"
 NUMBERS = {codec.name: number for number, codec in COMPRESSION_CODECS.items()}
-EACH = [(codec, odd) for codec in sorted(ODD) for odd in ODD[codec]]
+EACH = [(codec, odd) for codec in sorted(FRAME_FAULTS) for odd in FRAME_FAULTS[codec]]
 
 REFUSED = {
     "gzip": {"header crc", "crc", "size", "method"},
@@ -27,10 +27,10 @@ def read(codec: str, frame: bytes) -> tuple[bytes, bool]:
     return bytes(inner.data[inner.pos : inner.end]), torn is None
 
 
-@pytest.mark.parametrize("codec", sorted(FRAMES))
+@pytest.mark.parametrize("codec", sorted(FRAME_WRITERS))
 def test_a_frame_without_an_odd_part_gives_what_was_packed(codec: str) -> None:
     for seed in range(200):
-        assert read(codec, FRAMES[codec](DATA, Random(seed), "", ())) == (DATA, True)
+        assert read(codec, FRAME_WRITERS[codec](DATA, Random(seed), "", ())) == (DATA, True)
 
 
 @pytest.mark.parametrize(
@@ -38,30 +38,30 @@ def test_a_frame_without_an_odd_part_gives_what_was_packed(codec: str) -> None:
 )
 def test_a_part_that_kafka_refuses_is_refused(codec: str, odd: str) -> None:
     for seed in range(50):
-        assert not read(codec, FRAMES[codec](DATA, Random(seed), odd, ()))[1]
+        assert not read(codec, FRAME_WRITERS[codec](DATA, Random(seed), odd, ()))[1]
 
 
 @pytest.mark.parametrize(("codec", "odd"), EACH)
 def test_each_odd_part_is_made_of_any_data(codec: str, odd: str) -> None:
     for seed in range(100):
         rng = Random(seed)
-        read(codec, FRAMES[codec](DATA[: seed % 25], rng, odd, ()))
+        read(codec, FRAME_WRITERS[codec](DATA[: seed % 25], rng, odd, ()))
 
 
 def test_every_codec_of_the_format_has_frames() -> None:
-    assert set(FRAMES) == set(ODD) == set(NUMBERS)
+    assert set(FRAME_WRITERS) == set(FRAME_FAULTS) == set(NUMBERS)
 
 
 def test_an_empty_stored_block_ends_the_frame_for_kafka_alone() -> None:
     """kafka.md §7 X10: what stands behind it is not read."""
-    found = {read("lz4", FRAMES["lz4"](DATA, Random(seed), "empty block", ())) for seed in range(50)}
+    found = {read("lz4", FRAME_WRITERS["lz4"](DATA, Random(seed), "empty block", ())) for seed in range(50)}
     assert any(got != DATA and DATA.startswith(got) for got, _ in found)
 
 
 def test_frames_are_drawn_of_two_kinds_and_remarks_are_told() -> None:
     remarks: set[str] = set()
     for seed in range(400):
-        reader = TracingReader(reframed("snappy", DATA, Random(seed)))
+        reader = TracingReader(compress_variant("snappy", DATA, Random(seed)))
         decompress_prefix(reader, "records", NUMBERS["snappy"])
         remarks |= {remark.cls for remark in reader.remarks}
     assert {"snappy-concatenated", "snappy-unframed", "snappy-version", "snappy-trailing-bytes"} <= remarks

@@ -8,17 +8,17 @@ from goldens import load
 
 from wireproof import formats
 from wireproof.adapters.contract import Claim, Hello
-from wireproof.cases.mutate import mutated, seed
-from wireproof.cases.mutate.draft import drafted
+from wireproof.cases.mutate import mutate_with_edits, seed
+from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.fullest import sample
 from wireproof.cases.mutate.least import written
-from wireproof.cases.mutate.parsed import parsed
-from wireproof.cases.mutate.respelled import respelled
-from wireproof.cases.mutate.signing import nearly_signed, signed_again, signer_named
-from wireproof.cases.mutate.valued import EXTRA
+from wireproof.cases.mutate.protobuf_variants import encode_variant
+from wireproof.cases.mutate.signing import damage_signature, name_signer, sign_again
+from wireproof.cases.mutate.splice import apply_splices
+from wireproof.cases.mutate.value_mutations import FORMAT_EDITS
 from wireproof.formats import FORMATS
-from wireproof.fuzz.asking import askings, claimed, fitted, keys_of
-from wireproof.fuzz.inputs import Inputs
+from wireproof.fuzz.case_builder import CaseBuilder
+from wireproof.fuzz.option_variants import fit_options, option_variants, signing_keys, supported_variants
 from wireproof.heka.stream import FrameStream
 from wireproof.kafka.values import Log
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
@@ -33,8 +33,8 @@ KEYS = {"test_1": b"testkey", "test_0": b"zero", "_1": b"noname"}
 @cache
 def spellings() -> list[formats.TracedDecode]:
     """Four thousand respellings of one field of the fullest message."""
-    parent, rng = parsed(MESSAGE, sample(MESSAGE)), Random(3)
-    made = (drafted(parent, [respelled(rng.choice(parent.fields), rng)]) for _ in range(4000))
+    parent, rng = cached_trace(MESSAGE, sample(MESSAGE)), Random(3)
+    made = (apply_splices(parent, [encode_variant(rng.choice(parent.fields), rng)]) for _ in range(4000))
     return [formats.decode_with_trace(MESSAGE, data) for data in made]
 
 
@@ -56,9 +56,9 @@ def test_numbers_stand_unpacked_and_packed_and_in_two_chunks(number: int) -> Non
 
 def test_a_field_without_an_end_or_of_fixed_32_bits_is_no_field_to_respell() -> None:
     data = seed(MESSAGE)
-    assert len(parsed(MESSAGE, data).fields) == 2
-    assert len(parsed(MESSAGE, data + b"\x4d\0\0\0\0").fields) == 2
-    assert len(parsed(MESSAGE, data + b"\x32\x7f").fields) == 2
+    assert len(cached_trace(MESSAGE, data).fields) == 2
+    assert len(cached_trace(MESSAGE, data + b"\x4d\0\0\0\0").fields) == 2
+    assert len(cached_trace(MESSAGE, data + b"\x32\x7f").fields) == 2
 
 
 @pytest.mark.parametrize("remark", ["int32-five-byte-negative", "varint-nonminimal", "bool-not-01"])
@@ -82,8 +82,8 @@ def test_a_bool_of_2_to_the_32_is_among_them() -> None:
 def test_an_unsigned_frame_is_signed_by_a_signer_who_has_a_key() -> None:
     signers = set()
     for number in range(40):
-        named = signer_named(parsed(STREAM, seed(STREAM)), KEYS, Random(number))
-        signed = signed_again(parsed(STREAM, named), KEYS)
+        named = name_signer(cached_trace(STREAM, seed(STREAM)), KEYS, Random(number))
+        signed = sign_again(cached_trace(STREAM, named), KEYS)
         seen = formats.decode_with_trace(STREAM, signed, Options(keys=KEYS))
         if seen.decoded is None:
             signers.add((seen.rejected and seen.rejected.detail, None))
@@ -95,8 +95,10 @@ def test_an_unsigned_frame_is_signed_by_a_signer_who_has_a_key() -> None:
 
 
 def test_a_signature_that_is_nearly_right_is_refused() -> None:
-    signed = signed_again(parsed(STREAM, signer_named(parsed(STREAM, seed(STREAM)), KEYS, Random(1))), KEYS)
-    made = {nearly_signed(parsed(STREAM, signed), Random(number)) for number in range(60)} - {signed}
+    signed = sign_again(
+        cached_trace(STREAM, name_signer(cached_trace(STREAM, seed(STREAM)), KEYS, Random(1))), KEYS
+    )
+    made = {damage_signature(cached_trace(STREAM, signed), Random(number)) for number in range(60)} - {signed}
     details = set()
     for data in made:
         with pytest.raises(Rejected) as caught:
@@ -107,12 +109,12 @@ def test_a_signature_that_is_nearly_right_is_refused() -> None:
 
 
 def test_without_a_signature_nothing_is_nearly_signed() -> None:
-    assert nearly_signed(parsed(STREAM, b"garbage"), Random(1)) == b"garbage"
-    assert signer_named(parsed(MESSAGE, sample(MESSAGE)), KEYS, Random(1)) == sample(MESSAGE)
+    assert damage_signature(cached_trace(STREAM, b"garbage"), Random(1)) == b"garbage"
+    assert name_signer(cached_trace(MESSAGE, sample(MESSAGE)), KEYS, Random(1)) == sample(MESSAGE)
 
 
 def test_children_are_signed_where_keys_are_known() -> None:
-    made = [mutated(STREAM, seed(STREAM), Random(number), 4096, keys=KEYS) for number in range(300)]
+    made = [mutate_with_edits(STREAM, seed(STREAM), Random(number), 4096, keys=KEYS) for number in range(300)]
     verified = 0
     for one in made:
         try:
@@ -127,7 +129,7 @@ def test_children_are_signed_where_keys_are_known() -> None:
 
 
 def test_a_log_gets_a_transaction_with_its_marker() -> None:
-    change = dict(EXTRA[Log])["transaction"]
+    change = dict(FORMAT_EDITS[Log])["transaction"]
     markers = set()
     for number in range(60):
         log = change(Log(()), Random(number))
@@ -148,38 +150,45 @@ def test_a_log_gets_a_transaction_with_its_marker() -> None:
 
 def test_the_first_asking_is_the_plain_one_and_scans_have_their_own() -> None:
     suite = load()
-    decodes, scans = askings(STREAM, suite), askings(STREAM, suite, "scan")
+    decodes, scans = option_variants(STREAM, suite), option_variants(STREAM, suite, "scan")
     assert decodes[0].options == scans[0].options == DEFAULT_OPTIONS
     assert {way.options.resync for way in decodes} == {"strict"}
     assert {way.options.resync for way in scans} == {"strict", "go", "c"}
-    assert keys_of(decodes)["test_1"] == b"testkey"
+    assert signing_keys(decodes)["test_1"] == b"testkey"
 
 
 def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     batch = FORMATS["kafka.batch/v2"]
-    ways = askings(batch, load())
-    bare = Inputs(batch, (), ()).without_expectation(b"")
+    ways = option_variants(batch, load())
+    bare = CaseBuilder(batch, (), ()).without_expectation(b"")
     reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
-    assert [way.profile for way in claimed(ways, bare, reader)] == ["reader"]
+    assert [way.profile for way in supported_variants(ways, bare, reader)] == ["reader"]
     every = Claim(profiles=("reader", "produce"))
-    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
+    assert supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
     nothing = Hello("x", "1", revisions={batch.joined: Claim()})
-    assert [way.profile for way in claimed(ways, bare, nothing)] == ["reader"], "who claims none is a reader"
-    assert claimed(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))})) == ()
+    assert [way.profile for way in supported_variants(ways, bare, nothing)] == ["reader"], (
+        "who claims none is a reader"
+    )
+    assert (
+        supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))}))
+        == ()
+    )
 
 
 def test_a_limit_is_drawn_beside_the_length_of_a_message() -> None:
     data = sample(STREAM)
     sizes = [frame.header.message_length for frame in formats.decode(STREAM, data).value.frames]
-    limits = {fitted(STREAM, Options(max_message=70000), data, number).max_message for number in range(120)}
+    limits = {
+        fit_options(STREAM, Options(max_message=70000), data, number).max_message for number in range(120)
+    }
     assert limits == {70000, *(size + step for size in sizes for step in (-1, 0, 1))}
 
 
 def test_offsets_and_producers_are_those_of_the_log() -> None:
-    log = dict(EXTRA[Log])["transaction"](Log(()), Random(2))
+    log = dict(FORMAT_EDITS[Log])["transaction"](Log(()), Random(2))
     data = written(LOG, log)
     wanted = Options(fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
-    found = [fitted(LOG, wanted, data, number) for number in range(80)]
+    found = [fit_options(LOG, wanted, data, number) for number in range(80)]
     assert {one.fetch_offset for one in found} <= {70, *range(1, 9)}
     producers = {batch.producer_id for batch in log.batches}
     assert {pair[0] for one in found for pair in one.aborted} == {5, *producers}
@@ -187,5 +196,5 @@ def test_offsets_and_producers_are_those_of_the_log() -> None:
 
 def test_where_the_bytes_say_nothing_the_options_stay() -> None:
     wanted = Options(max_message=9, fetch_offset=70, isolation="read_committed", aborted=((5, 5),))
-    assert all(fitted(LOG, wanted, b"", number) == wanted for number in range(20))
-    assert fitted(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS
+    assert all(fit_options(LOG, wanted, b"", number) == wanted for number in range(20))
+    assert fit_options(LOG, DEFAULT_OPTIONS, sample(LOG), 1) is DEFAULT_OPTIONS

@@ -10,10 +10,10 @@ from commands import Command
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data
 from wireproof.cases.fixtures import load
-from wireproof.fuzz.findings import Findings, name_of
-from wireproof.trial.exit_codes import Exit
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.fuzz.findings import Findings, finding_name
+from wireproof.runner.exit_codes import Exit
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import Verdict
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 ONLY = ("--run", "iggy.identifier/0.0.30/**", "--no-families", "--in-process")
@@ -69,7 +69,7 @@ def _kept(root: Path, kind: str, last: int) -> Signature:
 
 def test_a_finding_of_a_fuzzer_is_named_by_its_directory_and_name(wireproof: Command, tmp_path: Path) -> None:
     root = tmp_path / "wireproof-fuzz"
-    name = name_of(_kept(root, "wrong-accept", 7))
+    name = finding_name(_kept(root, "wrong-accept", 7))
     _kept(root, "wrong-reject", 8)
     for place in (root, root / "findings" / "codec"):
         for word in (name, name[:6], "wrong-accept"):
@@ -90,15 +90,15 @@ def test_a_word_that_names_no_one_finding_is_one_line(
     for word, said in (("", "nothing names no"), ("nosuch", "nosuch names no"), ("fail", "fail names 2")):
         done = wireproof(verb[0], f"{root}#{word}", *verb[1:])
         assert (done.code, f"{said} finding" in done.one_line()) == (Exit.USAGE, True)
-        assert all(f"{name_of(one)} ({one})" in done.err for one in signatures)
+        assert all(f"{finding_name(one)} ({one})" in done.err for one in signatures)
 
 
 def test_a_finding_of_a_fuzzer_wants_no_packages_of_spark(
     wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "wireproof-fuzz"
-    name = name_of(_kept(root, "wrong-accept", 7))
-    monkeypatch.setitem(sys.modules, "wireproof.spark.sampled", None)
+    name = finding_name(_kept(root, "wrong-accept", 7))
+    monkeypatch.setitem(sys.modules, "wireproof.spark.sample_case", None)
     assert wireproof("replay", f"{root}#{name}", MUTANT, "--in-process").code == Exit.FAILS
     assert "wireproof[spark]" in wireproof("replay", f"{tmp_path}#x", MUTANT).one_line()
 

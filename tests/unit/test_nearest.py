@@ -4,7 +4,7 @@ import pytest
 from goldens import load
 
 from wireproof.cases.case import Case, Data, Reject, Value
-from wireproof.cases.nearest import likeness, nearest
+from wireproof.cases.similar_cases import most_similar, similarity
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from wireproof.cases.nearest import likeness, nearest
     ],
 )
 def test_likeness_is_the_share_of_bytes_at_both_ends(one: bytes, other: bytes, share: float) -> None:
-    assert likeness(one, other) == pytest.approx(share)
-    assert likeness(other, one) == pytest.approx(share)
+    assert similarity(one, other) == pytest.approx(share)
+    assert similarity(other, one) == pytest.approx(share)
 
 
 def test_each_golden_input_is_nearest_to_itself() -> None:
@@ -31,7 +31,7 @@ def test_each_golden_input_is_nearest_to_itself() -> None:
         case = load().by_id[name]
         assert isinstance(case.input, Data)
         cls = case.expect.cls if isinstance(case.expect, Reject) else None
-        found = nearest(case.input.data, case.joined, cls, cases)
+        found = most_similar(case.input.data, case.joined, cls, cases)
         assert found is not None
         assert found.input == case.input
 
@@ -41,11 +41,11 @@ def test_a_case_of_the_same_refusal_is_nearer_than_one_of_like_bytes() -> None:
         return Case(f"a.b/v/t/{name}", "a.b", "v", Data(data), Reject(cls))  # type: ignore[arg-type]
 
     cases = [made("like", b"abcd", "truncated"), made("same", b"zzzz", "bad-magic")]
-    found = nearest(b"abcd", "a.b/v", "bad-magic", cases)
+    found = most_similar(b"abcd", "a.b/v", "bad-magic", cases)
     assert found is not None
     assert found.id == "a.b/v/t/same"
 
 
 def test_a_format_without_bytes_has_no_nearest() -> None:
     encode = Case("a.b/v/t/n", "a.b", "v", Value({}), Reject("invalid-value"), op="encode")
-    assert nearest(b"x", "a.b/v", None, [encode]) is None
+    assert most_similar(b"x", "a.b/v", None, [encode]) is None

@@ -17,9 +17,9 @@ from runs import RUN, stream
 from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import Suite
 from wireproof.report.html import Page, html
-from wireproof.trial.events import CaseEvent, case_event
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.verdicts import Verdict
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.events import CaseEvent, case_event
+from wireproof.runner.verdicts import Verdict
 
 READY = "document.documentElement?.dataset.ready"
 NAME = "kafka.batch/v2/crc/ieee"
@@ -67,7 +67,7 @@ def page(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Path:
         stream(*events(suite, number), run=evolve(RUN, adapter=f"peer-{number}", spec=f"peer-{number}"))
         for number in range(COLUMNS)
     ]
-    lookups = Lookups(suite)
+    lookups = CaseLookup(suite)
     file = tmp_path_factory.mktemp("page") / "matrix.html"
     file.write_text(html(runs, Page("Twelve", lookups.case, suite.by_id, suite.rules)), encoding="utf-8")
     return file

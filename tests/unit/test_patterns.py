@@ -8,7 +8,7 @@ from goldens import load
 
 from wireproof.cases.case import Accept, Case, Data, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import PatternError, compiled, renamed, select
+from wireproof.cases.id_patterns import PatternError, compile_pattern, former_id_notices, select
 
 NAMES = ("a.b/v1/crc/one", "a.b/v1/crc/two", "a.b/v1/size/one", "a.b/v2/crc/one", "c.d/v1/crc/one")
 OLD = "a.b/v1/sum/first"
@@ -88,14 +88,16 @@ def test_an_empty_suite_says_so() -> None:
 def test_a_pattern_that_only_a_former_id_matches_is_told() -> None:
     cases = (evolve(CASE_OF_NOW, aliases=("a.b/v1/old/name",)),)
     suite = Suite(cases, {}, {}, "", {"a.b/v1/old/name": CASE_OF_NOW.id})
-    assert renamed(suite, ["a.b/v1/old/name"] * 2) == (f"a.b/v1/old/name is called {CASE_OF_NOW.id} now",)
+    assert former_id_notices(suite, ["a.b/v1/old/name"] * 2) == (
+        f"a.b/v1/old/name is called {CASE_OF_NOW.id} now",
+    )
     assert select(suite, ["a.b/v1/old/*"]) == cases
-    assert renamed(suite, ["**", CASE_OF_NOW.id]) == ()
+    assert former_id_notices(suite, ["**", CASE_OF_NOW.id]) == ()
 
 
 CASE_OF_NOW = Case("a.b/v1/new/name", "a.b", "v1", Data(b""), Accept())
 
 
 def test_many_stars_are_one_and_cost_no_more() -> None:
-    assert compiled("**/" * 30 + "x") == compiled("**/x")
-    assert not compiled("**/x").fullmatch("a/" * 30)
+    assert compile_pattern("**/" * 30 + "x") == compile_pattern("**/x")
+    assert not compile_pattern("**/x").fullmatch("a/" * 30)

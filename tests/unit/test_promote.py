@@ -13,14 +13,14 @@ from killed import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
-from wireproof.cases.token import dump
+from wireproof.cases.token import to_token
 from wireproof.cli.promote import command
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS
 from wireproof.fuzz import promote as promoting
 from wireproof.fuzz.promote import PromotionError, promote
-from wireproof.fuzz.proposal import rules_of
-from wireproof.trial.reference import expectation
+from wireproof.fuzz.rule_proposal import propose_rules
+from wireproof.runner.reference_answers import reference_expectation
 from wireproof.wire.options import Options
 
 
@@ -47,7 +47,7 @@ def _found(data: bytes, joined: str = "kafka.batch/v2") -> Case:
         family="fuzz",
         source=Source("fuzz", "seed 7"),
     )
-    return evolve(case, expect=expectation(case))
+    return evolve(case, expect=reference_expectation(case))
 
 
 def _fixture(name: str) -> bytes:
@@ -98,7 +98,10 @@ def test_a_value_is_of_the_rule_of_the_value_most_like_it(like: str) -> None:
     assert isinstance(near.input, Value)
     value = json.loads(json.dumps(near.input.value))
     value["baseOffset"] = "77"
-    assert rules_of(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (near.rules[:1], ())
+    assert propose_rules(evolve(near, id="mine", rules=(), input=Value(value)), load()) == (
+        near.rules[:1],
+        (),
+    )
 
 
 def test_long_bytes_go_to_a_file_beside(tmp_path: Path) -> None:
@@ -147,7 +150,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
 
 
 def test_a_lint_problem_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promoting, "needs_of", lambda _: ("feature:none-such",))
+    monkeypatch.setattr(promoting, "capabilities_of_case", lambda _: ("feature:none-such",))
     with pytest.raises(PromotionError, match=r"lint reports a problem.*feature:none-such"):
         promote(_found(_broken()), load(), tmp_path)
     assert not list(tmp_path.iterdir())
@@ -199,7 +202,7 @@ def test_three_fresh_processes_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_verb_takes_a_token_and_says_what_it_wrote(tmp_path: Path) -> None:
     said = CliRunner().invoke(
-        command, [dump(_found(_broken())), "--to", str(tmp_path), "--name", "crc/late-bit"]
+        command, [to_token(_found(_broken())), "--to", str(tmp_path), "--name", "crc/late-bit"]
     )
     assert said.exit_code == 0, said.output
     assert said.output.startswith("kafka.batch/v2/crc/late-bit: refuse crc-mismatch at 17")

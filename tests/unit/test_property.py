@@ -16,18 +16,18 @@ from goldens import load
 from tests.mutants.kill import killed_by_property
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Case, Data, Value
-from wireproof.cases.needs import CODECS
-from wireproof.cases.token import parse
+from wireproof.cases.case_capabilities import CODEC_NAMES
+from wireproof.cases.token import from_token
 from wireproof.formats import FORMATS
-from wireproof.fuzz import property as property_run
-from wireproof.trial import baseline, lookup
-from wireproof.trial import property as drawn
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import run_event
-from wireproof.trial.property import Ask, Tally, Target, property_cases
-from wireproof.trial.run import Plan, run
-from wireproof.trial.streams import Stream, read
-from wireproof.trial.verdicts import gates
+from wireproof.fuzz import property_run
+from wireproof.runner import baseline, case_lookup
+from wireproof.runner import property_suite as drawn
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.events import run_event
+from wireproof.runner.property_suite import PropertySettings, PropertyTarget, RedrawCounts, property_cases
+from wireproof.runner.run import Selection, run
+from wireproof.runner.verdicts import gates
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
@@ -38,7 +38,7 @@ DAY = date(2026, 1, 1)
 
 def test_an_example_is_the_same_however_many_are_wanted() -> None:
     some = list(property_cases(IDENTIFIER, "decode", 12, 5))
-    drawn.pool.cache_clear()
+    drawn.case_pool.cache_clear()
     more = list(property_cases(IDENTIFIER, "decode", 30, 5))
     assert more[:12] == some
     assert len({repr(case.input) for case in more}) == 30
@@ -48,8 +48,8 @@ def test_an_example_is_the_same_however_many_are_wanted() -> None:
 def test_an_id_draws_its_example_again() -> None:
     case = property_cases(IDENTIFIER, "encode", 9, 5)[8]
     assert case.id == "iggy.identifier/0.0.30/property/encode~s5:8"
-    assert lookup.find(load(), case.id) == case
-    assert lookup.find(load(), case.id.replace("encode", "scan")) is None
+    assert case_lookup.find_case(load(), case.id) == case
+    assert case_lookup.find_case(load(), case.id.replace("encode", "scan")) is None
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ def test_an_id_draws_its_example_again() -> None:
 )
 def test_a_planted_fault_is_found_by_few_examples(name: str, row: str, op: str) -> None:
     with Engine(spec_of(f"mutant:{name}"), in_process=True) as engine:
-        target = next(one for one in drawn.targets(engine.hello, [row]) if one.op == op)
-        judged = list(drawn.sampled(engine, target, Ask(100, 1), Tally()))
+        target = next(one for one in drawn.property_targets(engine.hello, [row]) if one.op == op)
+        judged = list(drawn.run_target(engine, target, PropertySettings(100, 1), RedrawCounts()))
     assert any(gates(one.verdict.name, "must") for one in judged)
 
 
 @pytest.mark.parametrize("row", ["kafka.batch/v1", "kafka.log/mixed", "iggy.poll/0.0.60", "heka.stream/0.10"])
 def test_the_reference_fails_no_example(row: str) -> None:
     with Engine("reference", in_process=True) as engine:
-        events = list(property_run.run(engine, Ask(8, 2, frozenset((row,)))))
+        events = list(property_run.run(engine, PropertySettings(8, 2, frozenset((row,)))))
     assert len(events) == 8 * (2 if FORMATS[row].scan is None else 3)
     assert {event.verdict for event in events} <= {"pass", "info"}
 
@@ -86,16 +86,16 @@ def test_a_kill_names_the_example_that_it_takes() -> None:
 
 def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> None:
     with Engine(MUTANT, in_process=True) as engine:
-        ask = Ask(60, 1, frozenset((IDENTIFIER.joined,)))
+        ask = PropertySettings(60, 1, frozenset((IDENTIFIER.joined,)))
         loud = [event for event in property_run.run(engine, ask) if event.verdict == "fail"]
         small = [event for event in loud if event.token]
         assert len({event.signature("") for event in small}) == len(small)
         assert {event.signature("") for event in loud} == {event.signature("") for event in small}
-        plan = Plan(tuple(parse(event.token) for event in small), {}, families=False)
+        plan = Selection(tuple(from_token(event.token) for event in small), {}, families=False)
         again = list(run(engine, plan))
     assert [event.signature("") for event in again] == [event.signature("") for event in small]
-    whole = lookup.find(load(), small[0].id)
-    case = parse(small[0].token)
+    whole = case_lookup.find_case(load(), small[0].id)
+    case = from_token(small[0].token)
     assert whole is not None
     assert isinstance(case.input, Data)
     assert isinstance(whole.input, Data)
@@ -104,12 +104,16 @@ def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> 
 
 def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.setattr(property_run, "MOST_ALONE", 5)
+    monkeypatch.setattr(property_run, "MAX_CANDIDATES_ALONE", 5)
     row = FORMATS["kafka.batch/v2"]
     with Engine("py:hanging:Dies") as engine:
-        events = list(property_run.of_target(engine, Target(row, "decode"), Ask(8, 1), Tally()))
+        events = list(
+            property_run.target_events(
+                engine, PropertyTarget(row, "decode"), PropertySettings(8, 1), RedrawCounts()
+            )
+        )
     (small,) = [event for event in events if event.verdict == "crash" and event.token]
-    case = parse(small.token)
+    case = from_token(small.token)
     assert isinstance(case.input, Data)
     assert b"\x7f" in case.input.data
 
@@ -118,13 +122,13 @@ def test_the_same_seed_gives_the_same_events(wireproof: Command, tmp_path: Path)
     streams = []
     for name in ("one", "two"):
         out = tmp_path / name
-        drawn.pool.cache_clear()
+        drawn.case_pool.cache_clear()
         done = wireproof(
             "check", MUTANT, "--in-process", "--property", 20, "--seed", 4,
             "--no-golden", "--run", "iggy.identifier/0.0.30/**", "--out", out,
         )  # fmt: skip
         assert done.code == 1
-        streams.append([evolve(event, ns=0) for event in read(out)[0].cases])
+        streams.append([evolve(event, ns=0) for event in read_events(out)[0].cases])
     assert streams[0] == streams[1]
     assert len(streams[0]) == 40
 
@@ -144,13 +148,15 @@ def test_known_debts_are_drawn_around() -> None:
     cases = [case for case in suite.cases if case.joined == IDENTIFIER.joined]
     with Engine(MUTANT, in_process=True) as engine:
         head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
-        stream = Stream(head, tuple(run(engine, Plan.of(engine.hello, cases, suite, families=False))))
+        stream = EventStream(
+            head, tuple(run(engine, Selection.of(engine.hello, cases, suite, families=False)))
+        )
         text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
-        known = property_run.known_of(engine.hello, stream, baseline.parse(text), DAY)
+        known = property_run.known_signatures(engine.hello, stream, baseline.parse(text), DAY)
         rows = frozenset((IDENTIFIER.joined,))
-        before = list(property_run.run(engine, Ask(40, 1, rows)))
-        after = list(property_run.run(engine, Ask(40, 1, rows, known)))
-        expired = property_run.known_of(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
+        before = list(property_run.run(engine, PropertySettings(40, 1, rows)))
+        after = list(property_run.run(engine, PropertySettings(40, 1, rows, known)))
+        expired = property_run.known_signatures(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))
     hidden = [event for event in before if event.signature(head.adapter) in known]
     assert hidden
     assert not [event for event in after if event.signature(head.adapter) in known]
@@ -170,7 +176,7 @@ def test_nothing_to_ask_is_an_error_of_one_line(wireproof: Command) -> None:
 def test_hypothesis_missing_is_an_error_of_one_line(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn.pool.cache_clear()
+    drawn.case_pool.cache_clear()
     monkeypatch.setitem(sys.modules, "wireproof.cases.strategies.seeded_samples", None)
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
@@ -207,8 +213,8 @@ def test_the_codec_in_the_attribute_bits_of_a_value_is_a_claim_too() -> None:
     named = [(case, int(_attributes(case)) & 7) for case in cases if _attributes(case)]
     assert {number for _, number in named} > {0, 1, 2}
     for case, number in named:
-        if number in CODECS:
-            assert f"codec:{CODECS[number]}" in case.needs
+        if number in CODEC_NAMES:
+            assert f"codec:{CODEC_NAMES[number]}" in case.needs
 
 
 def _attributes(case: Case) -> str:

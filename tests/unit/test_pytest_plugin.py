@@ -13,7 +13,7 @@ from machine import needs
 
 import wireproof
 import wireproof.pytest_run  # before the first run here, which forgets what it was the first to import
-import wireproof.trial.show
+import wireproof.runner.summaries
 from tests.mutants.registry import spec_of
 
 pytest_plugins = "pytester"

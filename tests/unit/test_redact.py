@@ -19,18 +19,18 @@ from kafka_bytes import LOG, V0, V1, V2
 from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
-from wireproof.cases.mutate.parsed import read
+from wireproof.cases.mutate.decode_trace import trace_of
 from wireproof.cases.redact import RedactionError, redactions
 from wireproof.formats import Format
-from wireproof.fuzz.redaction import redacted
-from wireproof.spark import job_files, jobs
-from wireproof.spark import tables as tables_of_scan
+from wireproof.fuzz.redaction_check import redact_case
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.spark import command_support, job_files
+from wireproof.spark import scan_tables as tables_of_scan
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import plan_scan
 from wireproof.spark.scan_span import scan_span
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import expectation
 from wireproof.wire.rejection import Rejected
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -102,7 +102,7 @@ ROWS: list[tuple[str, Format, bytes]] = [
 
 def asked(row: Format, data: bytes) -> Case:
     case = Case("x", row.name, row.revision, Data(data), Accept())
-    return evolve(case, expect=expectation(case))
+    return evolve(case, expect=reference_expectation(case))
 
 
 def data_of(case: Case) -> bytes:
@@ -120,9 +120,9 @@ def told(row: Format, data: bytes) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("row", "data"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_nothing_of_the_payload_is_left_and_the_refusal_is_the_same(row: Format, data: bytes) -> None:
-    less = data_of(redacted(asked(row, data)))
+    less = data_of(redact_case(asked(row, data)))
     assert told(row, less) == told(row, data)
-    before, after = read(row, data), read(row, less)
+    before, after = trace_of(row, data), trace_of(row, less)
     assert SECRET not in b"\0".join((less, *after.spaces.values()))
     plain = [len(some) for space, some in before.spaces.items() if space]
     if told(row, data)[0] != "decompress-failed":
@@ -132,7 +132,7 @@ def test_nothing_of_the_payload_is_left_and_the_refusal_is_the_same(row: Format,
 
 
 def test_a_gzip_batch_with_a_wrong_checksum_keeps_its_fields_behind_the_checksum() -> None:
-    less = data_of(redacted(asked(V2, batch(1, crc=7))))
+    less = data_of(redact_case(asked(V2, batch(1, crc=7))))
     inner = gzip.decompress(less[61:])
     assert len(inner) == len(RECORDS)
     assert inner == RECORDS.replace(KEY, b"x" * len(KEY)).replace(VALUE, b"x" * len(VALUE)).replace(
@@ -143,7 +143,7 @@ def test_a_gzip_batch_with_a_wrong_checksum_keeps_its_fields_behind_the_checksum
 
 def test_an_adapter_that_looks_past_the_fault_must_still_do_so() -> None:
     case = asked(V2, batch(4, crc=7))
-    less = redacted(case, MUTANT)
+    less = redact_case(case, MUTANT)
     with Engine(MUTANT) as engine:
         [ran] = engine.run([less])
         assert judge(ran.case, ran.outcome, hello=engine.hello).label == "fail:wrong-accept"
@@ -155,12 +155,12 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
     for case in load().cases:
         if case.format == "kafka.batch" and case.op == "decode" and isinstance(case.input, Data):
             try:
-                less = redacted(case)
+                less = redact_case(case)
             except RedactionError as error:
                 refused.append(str(error))
                 continue
             proven += 1
-            assert type(less.expect) is type(expectation(case))
+            assert type(less.expect) is type(reference_expectation(case))
     assert proven > 300
     assert len(refused) < 0.08 * proven, "damage that lies in the payload itself, or in how it is packed"
     assert all("redaction changes the result" in text for text in refused)
@@ -169,7 +169,7 @@ def test_no_fixture_that_is_redacted_shows_something_else() -> None:
 def test_a_scan_keeps_its_items() -> None:
     data = batch() + batch(1, crc=7)
     case = Case("x", "kafka.log", "mixed", Chunks((data[:9], data[9:])), Accept(), op="scan")
-    less = redacted(evolve(case, expect=expectation(case)))
+    less = redact_case(evolve(case, expect=reference_expectation(case)))
     assert isinstance(less.input, Chunks)
     assert len(less.input.chunks[0]) == 9
     assert SECRET not in b"".join(less.input.chunks)
@@ -177,13 +177,13 @@ def test_a_scan_keeps_its_items() -> None:
 
 def test_what_cannot_be_redacted_is_said_in_one_line() -> None:
     with pytest.raises(RedactionError, match="a value to encode"):
-        redacted(Case("x", "kafka.batch", "v2", Value({}), Accept(), op="encode"))
+        redact_case(Case("x", "kafka.batch", "v2", Value({}), Accept(), op="encode"))
     with pytest.raises(RedactionError, match="JSON that is refused"):
         list(redactions(formats.get("iggy.json.send", "0.0.30"), b'{"messages": ["SECRET'))
     inner = kafka_bytes.batch(logs.varint(70) + b"\0\0\0" + b"\xff" * 9 + b"\x7f" + VALUE[:60], 1)
     assert told(V2, inner)[0] == "bad-varint"
     with pytest.raises(RedactionError, match=r"redaction changes the result: .*; run again without --redact"):
-        redacted(asked(V2, inner))
+        redact_case(asked(V2, inner))
 
 
 # --- from a scan to a fixture ---
@@ -194,7 +194,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables of a scan in which an adapter takes what it should not."""
     room = tmp_path_factory.mktemp("scanned")
     folder = logs.write(room / "in", a=batch() + batch(1, crc=7) + b"\xff" * 40 + batch())
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = plan_scan("wireproof.kafka_log", options, [MUTANT], room / "out")
     scan_span(plan, 0)
     merge_scan(plan)

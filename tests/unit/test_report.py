@@ -23,21 +23,21 @@ from wireproof import formats
 from wireproof.cases.case import Case, Data
 from wireproof.cases.rules import Rule
 from wireproof.report.annotations import annotations
-from wireproof.report.badge import badge, badges, file_of
+from wireproof.report.badge import badge, badge_folder, badges
 from wireproof.report.diff import diff
-from wireproof.report.excerpt import excerpt
-from wireproof.report.failure import LINES, block
-from wireproof.report.fieldtree import lines
-from wireproof.report.groups import counts, groups
+from wireproof.report.failure_block import LINES, failure_lines
+from wireproof.report.failure_groups import count_verdicts, failure_groups_of
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import excerpt_of
 from wireproof.report.html import Page, html
 from wireproof.report.junit import junit
 from wireproof.report.markdown import markdown
 from wireproof.report.matrix import matrix
-from wireproof.report.terminal import View, all_fail, show
-from wireproof.trial.baseline import apply, parse, write
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verify import head
+from wireproof.report.terminal import RunView, print_run, total_failure
+from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verify_run import chain_digest
 
 CASES = {GOOD_CASE.id: GOOD_CASE, BAD_CASE.id: BAD_CASE}
 HOSTILE = "<b>&\"'\x00\x1b[31m\ud800\ufffe]]>--><script>alert(1)</script>[red]`|"
@@ -54,9 +54,9 @@ def twins(one: CaseEvent) -> Case | None:
     return CASES.get(one.twin)
 
 
-def printed(run: Stream, view: View | None = None) -> str:
+def printed(run: EventStream, view: RunView | None = None) -> str:
     console = Console(file=io.StringIO(), width=200, color_system=None)
-    show(run, console, view)
+    print_run(run, console, view)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -69,17 +69,17 @@ def many(count: int, *, first: int = 10, **fields: object) -> list[CaseEvent]:
 
 
 def test_failures_with_one_signature_are_one_group_shown_by_its_golden_case() -> None:
-    (group,) = groups(stream(PASS, *many(37), FAIL))
+    (group,) = failure_groups_of(stream(PASS, *many(37), FAIL))
     assert (group.first, len(group.others)) == (FAIL, 37)
 
 
 def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -> None:
     alarm = evolve(FAIL, id="toy.frame/v1/sum/alarm", seq=5, cls="auth-failed", flags=("security",))
     run = stream(PASS, FAIL, alarm)
-    assert [group.first.id for group in groups(run)] == [alarm.id, FAIL.id]
+    assert [group.first.id for group in failure_groups_of(run)] == [alarm.id, FAIL.id]
     assert printed(run).index("alarm") < printed(run).index(FAIL.id)
     known_failures = parse(write(stream(alarm), "me", "known", dt.date(2999, 1, 1)))
-    owed = printed(run, View(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
+    owed = printed(run, RunView(applied=apply(run, known_failures, dt.date(2026, 1, 1))))
     assert f"security, in the baseline: {alarm.id}" in owed
     assert f"wireproof replay {alarm.id}" in owed
     first = matrix([run])[0]
@@ -90,39 +90,39 @@ def test_what_fails_of_security_stands_first_and_a_baseline_does_not_hide_it() -
 def test_a_block_is_counted_at_its_root() -> None:
     root = event(0, "basic/good", "fail", "wrong-reject", cls="other")
     blocked = [event(n, f"sum/{n}", "blocked", root.id) for n in range(1, 4)]
-    (group,) = groups(stream(root, *blocked))
+    (group,) = failure_groups_of(stream(root, *blocked))
     assert (group.first, group.blocks) == (root, 3)
 
 
 def test_a_block_without_a_failed_root_is_a_group_of_its_own() -> None:
     blocked = [event(n, f"sum/{n}", "blocked", "toy.frame/v1/not/run") for n in range(3)]
-    (group,) = groups(stream(*blocked))
+    (group,) = failure_groups_of(stream(*blocked))
     assert (group.first, len(group.others)) == (blocked[0], 2)
 
 
 def test_what_the_baseline_expects_and_what_gates_nothing_is_no_finding() -> None:
     soft = evolve(FAIL, level="may")
-    assert groups(stream(PASS, SKIP, soft)) == ()
-    assert groups(stream(FAIL), {FAIL.id: "expected"}) == ()
-    assert len(groups(stream(FAIL), {FAIL.id: "changed"})) == 1
+    assert failure_groups_of(stream(PASS, SKIP, soft)) == ()
+    assert failure_groups_of(stream(FAIL), {FAIL.id: "expected"}) == ()
+    assert len(failure_groups_of(stream(FAIL), {FAIL.id: "changed"})) == 1
 
 
 def test_skips_and_failures_never_share_a_number() -> None:
-    assert counts(stream(PASS, FAIL, SKIP)) == {"pass": 1, "fail": 1, "unsupported": 1}
+    assert count_verdicts(stream(PASS, FAIL, SKIP)) == {"pass": 1, "fail": 1, "unsupported": 1}
 
 
 # --- bytes and fields ---
 
 
 def test_an_excerpt_marks_the_field_and_names_the_byte_of_the_twin() -> None:
-    found = excerpt(BAD_CASE, 4, "sum", GOOD_CASE)
+    found = excerpt_of(BAD_CASE, 4, "sum", GOOD_CASE)
     assert found is not None
     assert found.bytes == "0000  02 01 61 6b│cd│"
     assert found.caret == " " * found.bytes.index("cd") + "^^ sum; the accepted twin has cc"
 
 
 def test_an_excerpt_without_a_position_finds_the_field_by_its_path() -> None:
-    found = excerpt(BAD_CASE, None, "body")
+    found = excerpt_of(BAD_CASE, None, "body")
     assert found is not None
     assert found.bytes == "0000  02 01│61 6b│cd"
     assert "body" in found.caret
@@ -130,36 +130,40 @@ def test_an_excerpt_without_a_position_finds_the_field_by_its_path() -> None:
 
 @pytest.mark.parametrize("at", [None, 99, "junk", "7>3", -1])
 def test_an_excerpt_of_no_place_is_none(at: int | str | None) -> None:
-    assert excerpt(BAD_CASE, at, "nothing") is None
+    assert excerpt_of(BAD_CASE, at, "nothing") is None
 
 
 def test_a_field_tree_has_offsets_and_marks_the_place() -> None:
     layout = formats.decode_with_trace(formats.FORMATS["toy.frame/v1"], bytes.fromhex("0201616bcc"))
-    rows = [(line.at, line.size, line.name, line.marked) for line in lines(layout, 3)]
+    rows = [(line.at, line.size, line.name, line.marked) for line in field_lines(layout, 3)]
     assert rows == [
         ("0", 1, "size", False),
         ("1", 1, "kind", False),
         ("2", 2, "body", True),
         ("4", 1, "sum", False),
     ]
-    assert [line.cover for line in lines(layout)][-1] == "crc32 of 2..3"
+    assert [line.cover for line in field_lines(layout)][-1] == "crc32 of 2..3"
 
 
 def test_a_field_tree_of_refused_bytes_ends_with_the_refusal() -> None:
     layout = formats.decode_with_trace(
         formats.FORMATS["toy.stream/v1"], bytes.fromhex("0201616bcc0201616bcd")
     )
-    last = list(lines(layout))[-1]
+    last = list(field_lines(layout))[-1]
     assert (last.name, last.type, last.value, last.at) == ("refused", "crc-mismatch", "frames[1].sum", "9")
-    assert [line.name for line in lines(layout) if line.size < 0] == ["frames[0]", "frames[1]", "refused"]
+    assert [line.name for line in field_lines(layout) if line.size < 0] == [
+        "frames[0]",
+        "frames[1]",
+        "refused",
+    ]
 
 
 # --- terminal ---
 
 
 def test_a_failure_is_whole_in_twelve_lines() -> None:
-    (group,) = groups(stream(evolve(FAIL, text="something"), *many(12)))
-    rows = block(group, RUN, lookup, twins)
+    (group,) = failure_groups_of(stream(evolve(FAIL, text="something"), *many(12)))
+    rows = failure_lines(group, RUN, lookup, twins)
     assert len(rows) <= LINES
     assert rows[0].startswith("FAIL  toy.frame/v1/sum/wrong")
     text = "\n".join(rows)
@@ -173,12 +177,12 @@ def test_a_failure_is_whole_in_twelve_lines() -> None:
 
 def test_a_replay_line_holds_its_token_whole() -> None:
     token = "wp1:" + "x" * 2000
-    (group,) = groups(stream(evolve(FAIL, token=token)))
-    assert block(group, RUN, lookup, twins)[-1].endswith(f"{token} py:some:thing")
+    (group,) = failure_groups_of(stream(evolve(FAIL, token=token)))
+    assert failure_lines(group, RUN, lookup, twins)[-1].endswith(f"{token} py:some:thing")
 
 
 def test_the_terminal_says_nothing_of_passes() -> None:
-    text = printed(stream(PASS, FAIL), View(lookup, twins))
+    text = printed(stream(PASS, FAIL), RunView(lookup, twins))
     assert PASS.id not in text.replace(f"twin {PASS.id}", "")
     assert FAIL.id in text
 
@@ -194,12 +198,12 @@ def test_a_run_in_which_everything_fails_is_one_paragraph_and_one_finding() -> N
     run = stream(
         *many(20, kind="wrong-reject", cls="other"), *[event(n, f"a/b{n}", "crash") for n in range(3)]
     )
-    assert "None of 23 cases passes; 20 end as fail:wrong-reject" in all_fail(run)
+    assert "None of 23 cases passes; 20 end as fail:wrong-reject" in total_failure(run)
     assert printed(run).count("\n  replay") == 1
-    assert all_fail(stream(PASS, *many(20))) == ""
+    assert total_failure(stream(PASS, *many(20))) == ""
     opened = [event(n, f"open/{n}", "info", "some") for n in range(90, 97)]
-    assert "20 end as" in all_fail(stream(*opened, *many(20)))
-    assert all_fail(stream(*opened)) == ""
+    assert "20 end as" in total_failure(stream(*opened, *many(20)))
+    assert total_failure(stream(*opened)) == ""
 
 
 def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() -> None:
@@ -207,7 +211,7 @@ def test_the_terminal_tells_an_incomplete_run_and_the_state_of_the_baseline() ->
     text = write(run, "me", "why", dt.date(2027, 1, 1)).replace("wrong-accept", "wrong-value")
     known_failures = parse(text)
     applied = apply(run, known_failures, dt.date(2026, 1, 1))
-    assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, View(applied=applied))
+    assert "baseline: changed  toy.frame/v1/sum/wrong" in printed(run, RunView(applied=applied))
     assert "incomplete" in printed(stream(PASS, complete=False))
 
 
@@ -381,7 +385,7 @@ def test_html_of_long_input_says_how_much_it_leaves_out() -> None:
 
 def test_a_badge_counts_what_was_judged_and_says_what_was_not_claimed() -> None:
     seen = stream(PASS, SKIP)
-    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {head(seen)[:8]}"
+    assert json.loads(badge(seen))["message"] == f"1 of 1, 1 unsupported, run {chain_digest(seen)[:8]}"
     assert json.loads(badge(stream(PASS)))["message"].startswith("1 of 1, run ")
     assert json.loads(badge(stream(PASS, FAIL, SKIP)))["color"] == "red"
     assert json.loads(badge(stream(PASS, complete=False)))["message"] == "incomplete"
@@ -394,7 +398,7 @@ def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
     whole = stream(PASS, SKIP, produced, other)
     made = dict(badges(whole, lambda one: "produce" if one is produced else "reader"))
     told = {
-        name: (row["label"], row["message"].removesuffix(f", run {head(whole)[:8]}"))
+        name: (row["label"], row["message"].removesuffix(f", run {chain_digest(whole)[:8]}"))
         for name, row in ((n, json.loads(text)) for n, text in made.items())
     }
     assert told == {
@@ -402,11 +406,11 @@ def test_a_badge_for_each_format_and_profile_counts_its_own_cases() -> None:
         "toy.frame-v1-produce.json": ("wireproof: some 1.2 toy.frame/v1 produce", "0 of 1"),
         "toy.stream-v1.json": ("wireproof: some 1.2 toy.stream/v1", "1 of 1"),
     }
-    assert [file_of([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
+    assert [badge_folder([stream(PASS), stream(PASS)], n) for n in (0, 1)] == ["some-1", "some-2"]
     nasty = stream(PASS, run=evolve(RUN, adapter="../a b"))
-    assert file_of([nasty], 0) == "-a-b"
+    assert badge_folder([nasty], 0) == "-a-b"
     for name in ("..", ".", ""):
-        assert file_of([stream(PASS, run=evolve(RUN, adapter=name))], 0) == "adapter"
+        assert badge_folder([stream(PASS, run=evolve(RUN, adapter=name))], 0) == "adapter"
 
 
 def test_annotations_are_one_line_each_and_end_nothing_early() -> None:

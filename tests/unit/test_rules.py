@@ -7,7 +7,7 @@ from goldens import load
 from shelves import GOOD, RULE, write
 
 from wireproof.cases.fixtures import FixtureError
-from wireproof.cases.rules import KINDS, read_rules
+from wireproof.cases.rules import RULE_KINDS, read_rules
 
 
 def rules_file(folder: Path, text: str) -> Path:
@@ -18,7 +18,7 @@ def rules_file(folder: Path, text: str) -> Path:
 
 def test_a_rule_has_a_sentence_a_kind_and_a_place_in_a_document() -> None:
     for rule in load().rules.values():
-        assert rule.kind in KINDS
+        assert rule.kind in RULE_KINDS
         assert rule.text.endswith(".")
         assert rule.document
         assert rule.section

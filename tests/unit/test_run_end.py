@@ -18,12 +18,12 @@ from rich.console import Console
 from runs import PASS, RUN, event, stream
 
 from wireproof.adapters.registry import entries
-from wireproof.cli import building
-from wireproof.cli.progress import bars
-from wireproof.report.groups import groups
-from wireproof.report.terminal import View, folded, show
-from wireproof.trial.exchange import Ask, exchange
-from wireproof.trial.streams import Stream
+from wireproof.cli import build_notice
+from wireproof.cli.progress import progress_bars
+from wireproof.report.failure_groups import failure_groups_of
+from wireproof.report.terminal import RunView, print_run, wrap_words
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.interop import InteropSettings, run_interop
 
 MUTANT = "mutant:iggy-identifier-unchecked"
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
@@ -35,10 +35,10 @@ def _own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
 
 
-def printed(run: Stream, width: int, height: int | None = None, view: View | None = None) -> str:
+def printed(run: EventStream, width: int, height: int | None = None, view: RunView | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, height=height, color_system=None, force_terminal=bool(height))
-    show(run, console, view)
+    print_run(run, console, view)
     return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
 
 
@@ -57,7 +57,7 @@ def test_crashes_are_first_then_security_then_must_then_should_and_larger_groups
     faulty = event(8, "a/faulty", "adapter-error")
     crash = event(9, "a/crash", "crash")
     run = stream(PASS, should, must, *often, security, faulty, crash, run=evolve(RUN, level="should"))
-    order = [group.first.id.rpartition("/")[2] for group in groups(run)]
+    order = [group.first.id.rpartition("/")[2] for group in failure_groups_of(run)]
     assert order == ["crash", "faulty", "security", "often5", "must", "should"]
 
 
@@ -69,7 +69,7 @@ def test_a_screen_shows_as_many_findings_as_fit_and_cuts_none(height: int, expec
 
 
 def test_all_findings_are_shown_if_they_are_asked_for() -> None:
-    assert printed(stream(PASS, *failing(30)), 100, 24, View(every=True)).count("\n  replay") == 30
+    assert printed(stream(PASS, *failing(30)), 100, 24, RunView(every=True)).count("\n  replay") == 30
     assert printed(stream(PASS, *failing(30)), 100).count("\n  replay") == 20
 
 
@@ -95,7 +95,7 @@ VERDICTS = ("pass", "pass-unclassified", "undocumented", "lenient", "info", "fai
             "resource", "stalled", "unsupported", "adapter-error", "not-run")  # fmt: skip
 
 
-def everything() -> Stream:
+def everything() -> EventStream:
     names = enumerate(VERDICTS)
     cases = [event(n, f"a/case{n}", name, "same-as" if name == "not-run" else "") for n, name in names]
     other = [evolve(one, id=f"x{one.id}", format="long.format.name") for one in cases]
@@ -118,9 +118,9 @@ def test_a_table_never_breaks_a_word_and_says_what_it_leaves_out(width: int) -> 
 
 def test_lines_are_broken_between_words_only() -> None:
     text = "kafka.batch/v2: not compared: batches[].records[].timestampDelta, batches[].magic"
-    lines = folded(text, 40)
+    lines = wrap_words(text, 40)
     assert " ".join(line.strip() for line in lines) == text
-    assert folded(text, 200) == [text]
+    assert wrap_words(text, 200) == [text]
 
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
@@ -229,8 +229,8 @@ def test_a_driver_that_has_to_be_built_is_announced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = next(one for one in entries(mutants=False).values() if one.prepare is not None)
-    monkeypatch.setattr(building, "ready", lambda _: type("Ready", (), {"state": "not built"}))
-    building.announce_builds([entry.name, "reference", "exec:something"])
+    monkeypatch.setattr(build_notice, "ready", lambda _: type("Ready", (), {"state": "not built"}))
+    build_notice.announce_builds([entry.name, "reference", "exec:something"])
     assert capsys.readouterr().err == (
         f"{entry.name}: building its driver, which is done once and may take minutes\n"
     )
@@ -241,7 +241,7 @@ def test_a_driver_that_has_to_be_built_is_announced(
 
 def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=160)
-    with bars(console, ["one", "two"]) as shown:
+    with progress_bars(console, ["one", "two"]) as shown:
         shown.expect(0, 2, families=True)
         first, second = event(0, "a/one"), event(1, "a/two")
         reached = []
@@ -260,9 +260,9 @@ def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
 
 def test_the_steps_of_an_exchange_are_counted() -> None:
     steps: list[tuple[str, int, int]] = []
-    exchange(
+    run_interop(
         ("reference", "mutant:iggy-identifier-unchecked"),
-        Ask(1, 0, frozenset({"iggy.identifier/0.8"})),
+        InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
         tell=lambda *step: steps.append(step),
     )
     assert [done for _, done, _ in steps] == [0, 1, 0, 1, 2, 3]

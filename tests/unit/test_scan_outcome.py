@@ -28,7 +28,7 @@ def scanned(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         for number in plan.remaining:
             scan_span(plan, number)
 
-    monkeypatch.setattr("wireproof.spark.spanwise.on_spark", alone)
+    monkeypatch.setattr("wireproof.spark.checkpointed_job.run_on_spark", alone)
     return lambda *words: wireproof("scan", *words, "--out", tmp_path / "out")
 
 

@@ -17,12 +17,12 @@ from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of
 from wireproof.cli.errors import exit_of
-from wireproof.columnar.trees import trees
-from wireproof.spark import jobs, scan_span, tables
+from wireproof.columnar.item_json import json_items
+from wireproof.runner.exit_codes import Exit
+from wireproof.spark import command_support, scan_span, scan_tables
 from wireproof.spark.errors import JavaEndedError, SourceError
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
-from wireproof.trial.exit_codes import Exit
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -45,7 +45,9 @@ def damaged() -> tuple[bytes, Counter[str]]:
 
 
 def planned(folder: Path, out: Path, *adapters: str, grain: int = 1 << 20, **options: str) -> ScanPlan:
-    paths = jobs.source_options([str(folder)], [f"{name}={text}" for name, text in options.items()])
+    paths = command_support.source_options(
+        [str(folder)], [f"{name}={text}" for name, text in options.items()]
+    )
     return plan_scan("wireproof.kafka_log", paths, adapters, out, grain=grain)
 
 
@@ -229,7 +231,7 @@ def test_answers_asked_ahead_and_one_by_one_are_judged_alike(
     ahead = done(planned(folder, tmp_path / "ahead", *adapters))
     monkeypatch.setattr(scan_span, "GROUPS_AHEAD", 0)
     monkeypatch.setattr(scan_span, "MAX_ITEMS", 1)
-    monkeypatch.setattr(scan_span, "spelt", lambda run, *_: trees(run))
+    monkeypatch.setattr(scan_span, "digest_items", lambda run, *_: json_items(run))
     alone = done(planned(folder, tmp_path / "alone", *adapters))
     assert frames(ahead) == frames(alone)
     for name in ("signatures", "samples", "matrix", "positions", "files"):
@@ -276,7 +278,7 @@ def test_the_tasks_hold_every_span_once(tmp_path: Path) -> None:
 def test_heka_frames_are_asked_as_messages(tmp_path: Path) -> None:
     bad = b"\x1e\x02\x08\x05\x1f?????"
     folder = logs.write(tmp_path / "in", a=logs.heka_frame(b"a") + bad + logs.heka_frame(b"b"))
-    options = jobs.source_options([str(folder)], [])
+    options = command_support.source_options([str(folder)], [])
     plan = done(plan_scan("wireproof.heka_stream", options, ["reference"], tmp_path / "out"))
     shown = [
         (row["format"], row["kind"], *[one["verdict"] for one in row["verdicts"]]) for row in frames(plan)
@@ -292,9 +294,9 @@ def test_what_a_user_is_told_of_a_failed_job_is_the_line_of_this_package() -> No
     text = (
         "An exception\n  File x\nwireproof.spark.errors.SourceError: a.log is gone\n\nJVM stacktrace:\nat org"
     )
-    assert jobs.own_line(text) == "a.log is gone"
-    assert jobs.own_line("Job aborted\n  at org") == "Job aborted"
-    assert jobs.own_line("")
+    assert command_support.own_error_line(text) == "a.log is gone"
+    assert command_support.own_error_line("Job aborted\n  at org") == "Job aborted"
+    assert command_support.own_error_line("")
 
 
 @pytest.mark.parametrize(
@@ -311,18 +313,18 @@ def test_the_end_of_spark_s_java_process_is_a_fault_of_the_surroundings_and_one_
 
 
 def _lose_java(error: Exception) -> None:
-    with jobs.told():
+    with command_support.one_line_errors():
         logging.getLogger("py4j.clientserver").error("There was an exception", exc_info=error)
         raise error
     with pytest.raises(SourceError, match="--set raw: expected NAME=VALUE"):
-        jobs.source_options(["x"], ["raw"])
+        command_support.source_options(["x"], ["raw"])
 
 
 def test_the_account_of_an_object_must_be_its_size() -> None:
-    part = tables.Part(1)
+    part = scan_tables.SpanResult(1)
     part.account("frame", 1, 10)
     with pytest.raises(AssertionError, match="x: 10 of 11 bytes"):
-        list(tables.files([("x", 11, False, part.dump())]))
+        list(scan_tables.merge_files([("x", 11, False, part.dump())]))
 
 
 # --- the verb ---
@@ -331,8 +333,8 @@ def test_the_account_of_an_object_must_be_its_size() -> None:
 def test_without_its_extra_the_verb_says_what_to_install(
     wireproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wireproof.spark.jobs", None)
-    monkeypatch.delattr("wireproof.spark.jobs")
+    monkeypatch.setitem(sys.modules, "wireproof.spark.command_support", None)
+    monkeypatch.delattr("wireproof.spark.command_support")
     done = wireproof("scan", "x", "--out", "y")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert "pip install 'wireproof[spark]'" in done.err
@@ -364,7 +366,7 @@ def test_a_scan_that_is_done_is_shown_again_without_spark(wireproof: Command, tm
         ((b"".join(GOOD[:2]), (), 0), (damaged, (), 1), (damaged, (MUTANT,), 1))
     ):
         folder, out = logs.write(tmp_path / f"in{number}", a=log), tmp_path / f"out{number}"
-        options = jobs.source_options([str(folder)], [])
+        options = command_support.source_options([str(folder)], [])
         plan = plan_scan("wireproof.kafka_log", options, adapters, out)
         done(plan)
         said = wireproof("scan", folder, "--out", out, *(f"--adapter={name}" for name in adapters))

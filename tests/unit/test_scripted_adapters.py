@@ -17,8 +17,8 @@ from attrs import frozen
 from commands import Command, Done
 
 from wireproof.adapters import proctree
-from wireproof.trial.deaths import SILENT
-from wireproof.trial.events import LONGEST
+from wireproof.runner.events import MAX_LINE
+from wireproof.runner.failure_budget import MAX_CONSECUTIVE_TIMEOUTS
 
 PROGRAM = Path(__file__).with_name("scripted.py")
 FOLDER = "iggy.identifier/0.0.30/identifier"
@@ -127,7 +127,7 @@ def _nothing_leaks(ran: Ran) -> None:
     assert ran.grown < MEMORY
     texts = ran.done.out + ran.done.err + ran.stream + ran.views
     assert STEERING.search(texts) is None
-    assert max(map(len, ran.stream.splitlines()), default=0) < LONGEST
+    assert max(map(len, ran.stream.splitlines()), default=0) < MAX_LINE
     assert max(map(len, ran.done.err.splitlines()), default=0) < 2100
     assert "Traceback" not in ran.done.err
 
@@ -165,8 +165,8 @@ def test_what_is_only_odd_costs_nothing(fault: str, run: Any, tmp_path: Path) ->
 def test_an_adapter_that_hangs_always_ends_the_run_early_with_its_verdicts(run: Any) -> None:
     ran = run("hangs-always", "--run", f"{FOLDER}/**", "--timeout-scale", "0.02")
     found = list(ran.verdicts.values())
-    assert found.count("timeout") == SILENT
-    assert found.count("not-run:spent") == len(found) - SILENT
+    assert found.count("timeout") == MAX_CONSECUTIVE_TIMEOUTS
+    assert found.count("not-run:spent") == len(found) - MAX_CONSECUTIVE_TIMEOUTS
     assert ran.done.code == 1
     _nothing_leaks(ran)
 

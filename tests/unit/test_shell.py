@@ -15,7 +15,7 @@ from commands import Command
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
 MUTANT = spec_of("mutant:crc-skip")
 
@@ -50,7 +50,7 @@ def test_an_interrupt_leaves_a_stream_that_can_be_read(wireproof: Command, tmp_p
     assert re.fullmatch(
         rf"interrupted after [\d,]+ cases: their events are in {out}; show them with .*\n", err
     )
-    (stream,) = read(out)
+    (stream,) = read_events(out)
     assert stream.cases
     assert not stream.complete
     seen = wireproof("report", out)

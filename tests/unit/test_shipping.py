@@ -7,8 +7,8 @@ import pytest
 from commands import Command
 
 from wireproof import __version__
+from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.errors import SourceError
-from wireproof.spark.shipping import Where
 
 MASTER = "spark://127.0.0.1:7077"
 
@@ -22,12 +22,12 @@ def wheel(tmp_path: Path) -> Path:
 
 
 def test_nothing_given_is_nothing_set() -> None:
-    assert Where().settings() == {}
-    assert Where(MASTER).settings() == {}
+    assert ClusterEnv().settings() == {}
+    assert ClusterEnv(MASTER).settings() == {}
 
 
 def test_a_wheel_travels_as_a_zip_file_that_is_unpacked_and_searched_first(wheel: Path) -> None:
-    found = Where(MASTER, wheel=wheel, conf=("spark.executorEnv.PYTHONPATH=/mine",)).settings()
+    found = ClusterEnv(MASTER, wheel=wheel, conf=("spark.executorEnv.PYTHONPATH=/mine",)).settings()
     copy, _, folder = found["spark.archives"].partition("#")
     assert Path(copy).suffix == ".zip"
     assert Path(copy).read_bytes() == wheel.read_bytes()
@@ -38,31 +38,31 @@ def test_an_environment_brings_the_python_of_the_executors(tmp_path: Path, wheel
     archive = tmp_path / "environment.tar.gz"
     archive.write_bytes(b"")
     given = ("spark.archives=more.zip", "spark.executor.memory=2g")
-    found = Where("yarn", archive, wheel, given).settings()
+    found = ClusterEnv("yarn", archive, wheel, given).settings()
     assert found["spark.pyspark.python"] == "./wireproof-environment/bin/python"
     assert found["spark.archives"].split(",")[1:] == [f"{archive}#wireproof-environment", "more.zip"]
     assert found["spark.executor.memory"] == "2g"
-    own = Where("yarn", archive, conf=("spark.pyspark.python=./e/python",)).settings()
+    own = ClusterEnv("yarn", archive, conf=("spark.pyspark.python=./e/python",)).settings()
     assert own["spark.pyspark.python"] == "./e/python", "what is given stays"
 
 
 @pytest.mark.parametrize(
     ("where", "text"),
     [
-        (Where(archive=Path("x.tar.gz")), "--archive and --wheel are for executors"),
-        (Where("local[2]", wheel=Path("x.whl")), "--archive and --wheel are for executors"),
-        (Where(MASTER, archive=Path("none.tar.gz")), "--archive none.tar.gz: not found"),
-        (Where(MASTER, archive=Path(__file__)), "Spark unpacks only .tar.gz, .tgz, .zip"),
-        (Where(MASTER, wheel=Path("none.whl")), "--wheel none.whl: not found"),
+        (ClusterEnv(archive=Path("x.tar.gz")), "--archive and --wheel are for executors"),
+        (ClusterEnv("local[2]", wheel=Path("x.whl")), "--archive and --wheel are for executors"),
+        (ClusterEnv(MASTER, archive=Path("none.tar.gz")), "--archive none.tar.gz: not found"),
+        (ClusterEnv(MASTER, archive=Path(__file__)), "Spark unpacks only .tar.gz, .tgz, .zip"),
+        (ClusterEnv(MASTER, wheel=Path("none.whl")), "--wheel none.whl: not found"),
         (
-            Where(MASTER, wheel=Path(__file__)),
+            ClusterEnv(MASTER, wheel=Path(__file__)),
             f"not a wheel of wireproof {__version__}, the version that runs here",
         ),
-        (Where(conf=("executor.memory=1g",)), "--conf executor.memory=1g: expected spark.NAME=VALUE"),
-        (Where(conf=("spark.memory",)), "--conf spark.memory: expected spark.NAME=VALUE"),
+        (ClusterEnv(conf=("executor.memory=1g",)), "--conf executor.memory=1g: expected spark.NAME=VALUE"),
+        (ClusterEnv(conf=("spark.memory",)), "--conf spark.memory: expected spark.NAME=VALUE"),
     ],
 )
-def test_a_mistake_is_named(where: Where, text: str) -> None:
+def test_a_mistake_is_named(where: ClusterEnv, text: str) -> None:
     with pytest.raises(SourceError, match=text.replace("[", r"\[")):
         where.settings()
 

@@ -14,12 +14,12 @@ from tests.mutants.registry import spec_of
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Input, Limits, Source, Value
 from wireproof.cases.mutate import repair
-from wireproof.cases.token import dump, parse
+from wireproof.cases.token import from_token, to_token
 from wireproof.cli.shrink import command
 from wireproof.formats import FORMATS
 from wireproof.fuzz.shrink import NothingToShrinkError, Shrinker, shrink
-from wireproof.fuzz.smaller import smaller, weight
-from wireproof.trial.engine import Engine
+from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
+from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import Json, to_json
 
 REFUSES_ALL = spec_of("mutant:reject-everything")
@@ -49,7 +49,7 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_candidate_weighs_less_than_what_it_came_from() -> None:
     for given in (_fixture("kafka.batch/v2/headers/five"), Data(b"\xff" * 20), Chunks((b"abc", b"de"))):
         row = FORMATS["kafka.log/mixed"] if isinstance(given, Chunks) else BATCH
-        found = list(smaller(row, given))
+        found = list(smaller_inputs(row, given))
         assert found
         assert all(weight(one) < weight(given) for one in found)
         assert len(found) == len(set(found))
@@ -143,7 +143,7 @@ def test_what_passes_has_nothing_to_shrink() -> None:
 
 
 def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> None:
-    token = dump(_case(_fixture("kafka.batch/v2/headers/five")))
+    token = to_token(_case(_fixture("kafka.batch/v2/headers/five")))
     adapter = spec_of("mutant:null-header-value-as-empty")
     said = CliRunner().invoke(command, [token, adapter, "--in-process", "--seconds", "20"])
     assert said.exit_code == 0, said.output
@@ -154,6 +154,6 @@ def test_the_verb_prints_the_signature_the_fields_and_a_token_that_replays() -> 
     )
     assert "87 bytes became 70" in lines[1]
     assert any("recordsCount" in line for line in lines)
-    small = parse(lines[-1])
+    small = from_token(lines[-1])
     with Engine(adapter, in_process=True) as engine:
         assert str(Shrinker(engine, small).signature) == lines[0]

@@ -13,10 +13,10 @@ from commands import Command
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.cases.fixtures import load
-from wireproof.cli.judging import OrderedFile
-from wireproof.trial import families as module
-from wireproof.trial.families import Families, FamilyStore
-from wireproof.trial.workers import Ended, WorkerDiedError, one_by_one, side_by_side
+from wireproof.cli.check_worker import OrderedFile
+from wireproof.runner import families as module
+from wireproof.runner.families import Families, FamilyStore
+from wireproof.runner.workers import TaskEnded, WorkerDiedError, run_parallel, run_serial
 
 ENTRIES = "iggy.identifier/0.0.30/**"
 LOGS = Hello("logs", "", {"kafka.log/mixed": Claim(("decode",))})
@@ -79,13 +79,13 @@ def test_a_family_is_derived_once_for_all_who_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     derived: list[str] = []
-    own = module.derived
+    own = module.derived_cases
 
     def counted(case: Any) -> Iterator[Any]:
         derived.append(case.id)
         return own(case)
 
-    monkeypatch.setattr(module, "derived", counted)
+    monkeypatch.setattr(module, "derived_cases", counted)
     cases = golden("iggy.identifier/0.0.30/")
     for name in ("one", "two", "three"):
         list(FamilyStore(tmp_path).of_all(cases, Hello(name, "")))
@@ -115,7 +115,7 @@ def test_a_family_whose_process_died_is_derived_by_another(tmp_path: Path) -> No
         os._exit(0)
     os.waitpid(gone, 0)
     for case in cases:
-        path = FamilyStore(tmp_path)._path(module.Wanted(case))
+        path = FamilyStore(tmp_path)._path(module.FamilyRequest(case))
         path.with_suffix(".claim").write_text(str(gone))
     assert list(FamilyStore(tmp_path).of_all(cases, Hello("", ""))) == list(
         Families().of_all(cases, Hello("", ""))
@@ -143,29 +143,29 @@ def ends(messages: list[tuple[int, Any]], number: int) -> list[Any]:
 
 
 def test_the_messages_of_a_task_come_in_order_and_its_end_last() -> None:
-    messages = list(side_by_side(2, 2, squares))
+    messages = list(run_parallel(2, 2, squares))
     assert [ends(messages, number) for number in range(2)] == [
-        ["begins", 0, Ended()], ["begins", 1, Ended()],
+        ["begins", 0, TaskEnded()], ["begins", 1, TaskEnded()],
     ]  # fmt: skip
-    assert list(one_by_one(2, squares)) == sorted(messages, key=lambda pair: pair[0])
+    assert list(run_serial(2, squares)) == sorted(messages, key=lambda pair: pair[0])
 
 
 def test_an_error_ends_its_task_alone_and_keeps_its_traceback() -> None:
-    messages = list(side_by_side(3, 1, squares))
+    messages = list(run_parallel(3, 1, squares))
     error = ends(messages, 2)[-1].error
     assert isinstance(error, ValueError)
     assert "in squares" in error.__notes__[0]
-    assert ends(messages, 1) == ["begins", 1, Ended()]
+    assert ends(messages, 1) == ["begins", 1, TaskEnded()]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_process_that_dies_ends_its_task_and_the_others_are_done_or_named(workers: int) -> None:
-    messages = list(side_by_side(3, workers, first_dies))
+    messages = list(run_parallel(3, workers, first_dies))
     assert isinstance(ends(messages, 0)[-1].error, WorkerDiedError)
     last = [ends(messages, number)[-1] for number in (1, 2)]
-    assert all(isinstance(message, Ended) for message in last)
+    assert all(isinstance(message, TaskEnded) for message in last)
     assert all(isinstance(message.error, WorkerDiedError | None) for message in last)
-    assert workers == 1 or last == [Ended(), Ended()]
+    assert workers == 1 or last == [TaskEnded(), TaskEnded()]
 
 
 # --- files ---

@@ -10,10 +10,10 @@ from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.frames import runs
-from wireproof.columnar.spelling import Spelling, Spelt, View, spelt
+from wireproof.columnar.canonical_digest import CanonicalForm, EntryDigests, EntryView, digest_items
+from wireproof.columnar.kafka_scan import scan_steps
 from wireproof.kafka.scan import scan
-from wireproof.spark.bench import spelling
+from wireproof.spark.adapter_session import canonical_form
 from wireproof.wire.json_values import Json, json_digest
 from wireproof.wire.observed_fields import field_tree, project
 from wireproof.wire.options import DEFAULT_OPTIONS
@@ -47,7 +47,7 @@ def told(logs: list[bytes]) -> list[list[tuple[Item, Json]]]:
     return [[(item, json_of(item.value)) for item in scan([data], DEFAULT_OPTIONS)] for data in logs]
 
 
-def expected(value: Json, view: View) -> str:
+def expected(value: Json, view: EntryView) -> str:
     return json_digest(project({view.entries: [value]} if view.entries else value, view.wanted))
 
 
@@ -70,14 +70,14 @@ def expected(value: Json, view: View) -> str:
 def test_whatever_is_observed_its_digest_is_that_of_the_value(
     logs: list[bytes], told: list[list[tuple[Item, Json]]], patterns: tuple[str, ...], entries: str
 ) -> None:
-    view = View(field_tree(patterns), entries)
-    one = Spelling.of(dict.fromkeys(range(3), view))
+    view = EntryView(field_tree(patterns), entries)
+    one = CanonicalForm.of(dict.fromkeys(range(3), view))
     count = 0
     for data, wanted in zip(logs, told, strict=True):
-        found = [item for run in runs(data, keep="slots") for item in spelt(run, [one, one])]
+        found = [item for run in scan_steps(data, keep="slots") for item in digest_items(run, [one, one])]
         for ours, (theirs, value) in zip(found, wanted, strict=True):
             assert brief(ours) == brief(theirs)
-            if not isinstance(ours.value, Spelt):
+            if not isinstance(ours.value, EntryDigests):
                 assert json_of(ours.value) == value
                 continue
             count += 1
@@ -96,8 +96,13 @@ def with_headers(value: Json) -> bool:
 
 
 def test_batches_of_markers_are_told_in_full(logs: list[bytes]) -> None:
-    one = Spelling.of({2: View({})})
-    found = [item.value for data in logs for run in runs(data, keep="slots") for item in spelt(run, [one])]
+    one = CanonicalForm.of({2: EntryView({})})
+    found = [
+        item.value
+        for data in logs
+        for run in scan_steps(data, keep="slots")
+        for item in digest_items(run, [one])
+    ]
     markers = [value for value in found if isinstance(value, dict)]
     assert markers
     assert all(record["control"] for value in markers for record in value["records"])
@@ -107,30 +112,35 @@ def test_what_is_not_asked_is_not_spelled(logs: list[bytes]) -> None:
     """Of two adapters each reads one magic, and one has no digest where the other has."""
     batches = Hello("a", "1", {"kafka.batch/v2": Claim(("decode",), observes=("baseOffset",))})
     messages = Hello("b", "1", {"kafka.batch/v1": Claim(("decode",))})
-    both = [spelling(batches), spelling(messages)]
+    both = [canonical_form(batches), canonical_form(messages)]
     assert [sorted(one.views) for one in both] == [[2], [1]]
-    found = [item.value for data in logs for run in runs(data, keep="slots") for item in spelt(run, both)]
-    shown = {tuple(map(bool, value.digests)) for value in found if isinstance(value, Spelt)}
+    found = [
+        item.value
+        for data in logs
+        for run in scan_steps(data, keep="slots")
+        for item in digest_items(run, both)
+    ]
+    shown = {tuple(map(bool, value.digests)) for value in found if isinstance(value, EntryDigests)}
     assert shown == {(True, False), (False, True), (False, False)}
 
 
 def test_a_reader_of_logs_is_asked_for_a_log_of_one_entry() -> None:
     claims = {"kafka.log/mixed": Claim(("decode",), observes=SIGNS), "kafka.batch/v2": Claim(("encode",))}
-    assert spelling(Hello("a", "1", claims)).views == dict.fromkeys(
-        range(3), View(field_tree(SIGNS), "batches")
+    assert canonical_form(Hello("a", "1", claims)).views == dict.fromkeys(
+        range(3), EntryView(field_tree(SIGNS), "batches")
     )
-    assert spelling(Hello("a", "1")).views == dict.fromkeys(range(3), View({}))
-    assert not spelling(Hello("a", "1", {"heka.message/0.10": Claim()})).views
+    assert canonical_form(Hello("a", "1")).views == dict.fromkeys(range(3), EntryView({}))
+    assert not canonical_form(Hello("a", "1", {"heka.message/0.10": Claim()})).views
 
 
 def test_the_numbers_are_those_of_python() -> None:
     """The least and the greatest of 64 bits, and all lengths between."""
     import numpy as np  # noqa: PLC0415 - this test alone
 
-    from wireproof.columnar import spelling_kernels  # noqa: PLC0415 - as above
+    from wireproof.columnar import canonical_json_kernels  # noqa: PLC0415 - as above
 
     some = [sign * 10**digits + more for digits in range(19) for sign in (1, -1) for more in (-1, 0, 1)]
     out = np.empty(32, np.uint8)
     for number in (*some, -(2**63), 2**63 - 1):
-        end = int(spelling_kernels.number(np.int64(number), out, np.uint64(0)))
+        end = int(canonical_json_kernels.write_number(np.int64(number), out, np.uint64(0)))
         assert out[:end].tobytes() == str(number).encode()

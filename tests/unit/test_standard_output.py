@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tests.mutants.registry import spec_of
 from wireproof.cli import main
-from wireproof.cli.output import printed
+from wireproof.cli.standard_output import guarded_output
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
@@ -76,7 +76,7 @@ def test_output_in_any_encoding_changes_no_exit_code(
 def test_a_sign_of_rich_that_the_encoding_has_not_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     data = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(data, encoding="ascii"))
-    with printed():
+    with guarded_output():
         Console().print("né…", soft_wrap=True)
     assert data.getvalue() == rb"n\xe9\u2026" + b"\n"
 

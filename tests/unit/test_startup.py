@@ -18,11 +18,11 @@ from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter
 from wireproof.cases import fixtures
-from wireproof.cases.fixtures import folder
-from wireproof.cases.ids import completions
-from wireproof.cases.patterns import PatternError
+from wireproof.cases.fixtures import fixtures_folder
+from wireproof.cases.id_completion import completions
+from wireproof.cases.id_patterns import PatternError
 from wireproof.cli.errors import TABLE, exit_of
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 RUN = """
 import json, sys
@@ -72,7 +72,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
     def noting(read: Callable[..., Any]) -> Callable[..., Any]:
         def noted(path: Path, *args: Any, **named: Any) -> Any:
-            paths.extend([path] * (path.suffix == ".json" and path.is_relative_to(folder())))
+            paths.extend([path] * (path.suffix == ".json" and path.is_relative_to(fixtures_folder())))
             return read(path, *args, **named)
 
         return noted
@@ -117,7 +117,7 @@ def test_explain_imports_formats_and_fixtures_and_nothing_that_runs_a_codec() ->
         for name in modules
         if name.startswith(("wireproof.adapters", "wireproof.fuzz", "wireproof.spark"))
     }
-    assert not heavy(modules, "wireproof.trial.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
+    assert not heavy(modules, "wireproof.runner.engine", "wireproof.cases.mutate", "wireproof.cases.derived")
 
 
 def test_explain_reads_the_cases_of_one_format(wireproof: Command, reads: list[Path]) -> None:
@@ -161,8 +161,8 @@ def test_a_case_is_completed_from_the_names_of_files_and_at_most_one_of_them(
 def test_the_ids_that_a_shell_completes_are_those_of_all_cases() -> None:
     ids = [case.id for case in load().cases]
     places = dict.fromkeys(name.rpartition("/")[0] for name in ids)
-    assert sorted(name for place in places for name in completions(folder(), f"{place}/")) == ids
-    assert sorted(completions(folder(), "")) == sorted({name.partition("/")[0] for name in ids})
+    assert sorted(name for place in places for name in completions(fixtures_folder(), f"{place}/")) == ids
+    assert sorted(completions(fixtures_folder(), "")) == sorted({name.partition("/")[0] for name in ids})
 
 
 def test_every_row_of_the_table_of_errors_names_an_exception() -> None:

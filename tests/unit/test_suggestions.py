@@ -3,8 +3,8 @@
 import pytest
 from commands import Command
 
+from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import closest, suggestion
-from wireproof.trial.exit_codes import Exit
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from goldens import load
 
 from wireproof.cases import token
 from wireproof.cases.case import Case, Chunks, Data, Reject, Value
-from wireproof.cases.derived import derived
-from wireproof.cases.token import LONGEST, PREFIX, TokenError, dump, keep, parse
+from wireproof.cases.derived import derived_cases
+from wireproof.cases.token import MAX_INLINE_TOKEN, PREFIX, TokenError, from_token, save_token, to_token
 from wireproof.wire.options import Options
 
 CASE = Case("a.b/v1/t/n", "a.b", "v1", Data(b"\x00\xff"), Reject("other"), title="A title", rules=("a.rule",))
@@ -27,7 +27,7 @@ def wrapped(page: Any) -> str:
 
 
 def page_of(case: Case) -> Any:
-    packed = base64.urlsafe_b64decode(dump(case).removeprefix(PREFIX) + "===")
+    packed = base64.urlsafe_b64decode(to_token(case).removeprefix(PREFIX) + "===")
     return json.loads(zlib.decompress(packed))
 
 
@@ -38,22 +38,22 @@ def without_what_a_token_leaves_out(case: Case) -> Case:
 
 def test_every_fixture_survives_the_round_trip(tmp_path: Path) -> None:
     for case in load().cases:
-        assert parse(keep(case, tmp_path)) == without_what_a_token_leaves_out(case)
+        assert from_token(save_token(case, tmp_path)) == without_what_a_token_leaves_out(case)
 
 
 def test_derived_cases_survive_it_with_family_and_parent() -> None:
     suite = load()
     parent = suite.by_id["kafka.batch/v2/crc/leader-epoch-outside"]
-    for number, case in enumerate(derived(parent)):
-        if number % 16 == 0 and not dump(case).startswith("@"):
-            again = parse(dump(case))
+    for number, case in enumerate(derived_cases(parent)):
+        if number % 16 == 0 and not to_token(case).startswith("@"):
+            again = from_token(to_token(case))
             assert again == without_what_a_token_leaves_out(case)
             assert (again.parent, again.family) == (parent.id, case.family)
 
 
 @pytest.mark.parametrize("given", [Data(b""), Value({"a": ["1", None]}), Chunks((b"", b"\x00", b"\xff"))])
 def test_every_kind_of_input_survives_it(given: Any) -> None:
-    assert parse(dump(evolve(CASE, input=given))).input == given
+    assert from_token(to_token(evolve(CASE, input=given))).input == given
 
 
 def test_options_survive_it() -> None:
@@ -61,21 +61,21 @@ def test_options_survive_it() -> None:
         "produce", keys={"a_1": b"k"}, max_message=9, fetch_offset=3, aborted=((1, 2),), resync="c"
     )
     case = evolve(CASE, profile="produce", options=options)
-    assert parse(dump(case)).options == options
+    assert from_token(to_token(case)).options == options
 
 
 def test_a_token_is_one_word_for_a_shell() -> None:
-    assert set(dump(CASE)) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:")
+    assert set(to_token(CASE)) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:")
 
 
 def test_a_long_case_is_a_file_named_by_its_digest(tmp_path: Path) -> None:
     noise = b"".join(number.to_bytes(4) + bytes([number * 7 % 256]) for number in range(0, 90_000, 31))
     case = evolve(CASE, input=Data(noise))
-    word = keep(case, tmp_path / "new")
+    word = save_token(case, tmp_path / "new")
     assert word.startswith("@")
-    assert (tmp_path / "new" / dump(case)[1:]).exists()
-    assert parse(word).input == Data(noise)
-    assert len(dump(CASE)) <= LONGEST
+    assert (tmp_path / "new" / to_token(case)[1:]).exists()
+    assert from_token(word).input == Data(noise)
+    assert len(to_token(CASE)) <= MAX_INLINE_TOKEN
 
 
 @pytest.mark.parametrize(
@@ -93,27 +93,27 @@ def test_a_long_case_is_a_file_named_by_its_digest(tmp_path: Path) -> None:
 )
 def test_what_is_no_token_is_one_line(word: str, said: str) -> None:
     with pytest.raises(TokenError, match=said):
-        parse(word)
+        from_token(word)
 
 
 def test_a_token_is_cut_off_or_damaged_at_any_character() -> None:
-    whole = dump(CASE)
+    whole = to_token(CASE)
     for stop in range(len(whole) - 1):
         with pytest.raises(TokenError):
-            parse(whole[:stop])
+            from_token(whole[:stop])
     for at in range(len(PREFIX), len(whole), 3):
         other = "A" if whole[at] != "A" else "Q"
         try:
-            assert parse(whole[:at] + other + whole[at + 1 :]) == CASE
+            assert from_token(whole[:at] + other + whole[at + 1 :]) == CASE
         except TokenError:
             continue
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token, "MOST_INFLATED", 1 << 20)
+    monkeypatch.setattr(token, "MAX_INFLATED", 1 << 20)
     packed = zlib.compress(b" " * (4 << 20))
     with pytest.raises(TokenError, match="unpacks to more than 1 MiB"):
-        parse(PREFIX + base64.urlsafe_b64encode(packed).decode())
+        from_token(PREFIX + base64.urlsafe_b64encode(packed).decode())
 
 
 @pytest.mark.parametrize(
@@ -136,31 +136,31 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_token_without_a_case_in_it_is_one_line(page: Any) -> None:
     with pytest.raises(TokenError, match="the token holds no case"):
-        parse(wrapped(page))
+        from_token(wrapped(page))
 
 
 def test_a_token_of_a_stranger_opens_no_file_here() -> None:
     page = page_of(CASE)
     page["case"]["input"] = {"file": "pyproject.toml", "sha256": "0" * 64}
     with pytest.raises(TokenError, match="cannot refer to a local file"):
-        parse(wrapped(page))
+        from_token(wrapped(page))
 
 
 def test_a_token_nested_without_end_is_one_line() -> None:
     packed = zlib.compress(b"[" * 200_000)
     with pytest.raises(TokenError, match="holds no case"):
-        parse(PREFIX + base64.urlsafe_b64encode(packed).decode())
+        from_token(PREFIX + base64.urlsafe_b64encode(packed).decode())
 
 
 def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -> None:
     noise = b"".join(number.to_bytes(4) + bytes([number * 7 % 256]) for number in range(0, 90_000, 31))
-    word = keep(evolve(CASE, input=Data(noise)), tmp_path)
-    Path(word[1:]).write_text(dump(CASE))
+    word = save_token(evolve(CASE, input=Data(noise)), tmp_path)
+    Path(word[1:]).write_text(to_token(CASE))
     with pytest.raises(TokenError, match="its sha256 is not its name"):
-        parse(word)
+        from_token(word)
     mine = tmp_path / "mine.txt"
-    mine.write_text(dump(CASE) + "\n")
-    assert parse(f"@{mine}") == CASE
+    mine.write_text(to_token(CASE) + "\n")
+    assert from_token(f"@{mine}") == CASE
 
 
 @pytest.mark.parametrize(
@@ -169,16 +169,16 @@ def test_a_token_file_whose_sha256_is_not_its_name_was_changed(tmp_path: Path) -
 def test_a_token_file_that_never_ends_is_not_waited_for(tmp_path: Path, make: Any) -> None:
     make(tmp_path / "token")
     with pytest.raises(TokenError, match="not a regular file"):
-        parse(f"@{tmp_path}/token")
+        from_token(f"@{tmp_path}/token")
 
 
 def test_a_token_file_of_any_size_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token, "LARGEST", 1 << 16)
+    monkeypatch.setattr(token, "MAX_TOKEN_FILE", 1 << 16)
     (tmp_path / "token").write_bytes(b"A" * (1 << 16) + b"A")
     with pytest.raises(TokenError, match="larger than 65,536 bytes"):
-        parse(f"@{tmp_path}/token")
+        from_token(f"@{tmp_path}/token")
 
 
 def test_a_token_of_many_small_values_is_refused_before_they_are_made() -> None:
@@ -187,24 +187,24 @@ def test_a_token_of_many_small_values_is_refused_before_they_are_made() -> None:
     packed = base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
     tracemalloc.start()
     with pytest.raises(TokenError, match="more than 250,000 values"):
-        parse(PREFIX + packed)
+        from_token(PREFIX + packed)
     assert tracemalloc.get_traced_memory()[1] < 4 * len(text)
     tracemalloc.stop()
 
 
 @pytest.mark.parametrize("stray", ["!", "\n", " ", "%", "\u00e9"])
 def test_a_character_that_no_token_has_is_damage_and_not_skipped(stray: str) -> None:
-    whole = dump(CASE)
+    whole = to_token(CASE)
     with pytest.raises(TokenError, match="no token has"):
-        parse(whole[:20] + stray + whole[20:])
+        from_token(whole[:20] + stray + whole[20:])
 
 
 def test_bytes_behind_the_end_are_damage() -> None:
-    packed = base64.urlsafe_b64decode(dump(CASE).removeprefix(PREFIX) + "===")
+    packed = base64.urlsafe_b64decode(to_token(CASE).removeprefix(PREFIX) + "===")
     with pytest.raises(TokenError, match="follows its end"):
-        parse(PREFIX + base64.urlsafe_b64encode(packed + bytes(3)).decode())
+        from_token(PREFIX + base64.urlsafe_b64encode(packed + bytes(3)).decode())
 
 
 def test_the_order_of_a_value_changes_no_token() -> None:
     one, two = ({"a": "1", "b": "2"}, {"b": "2", "a": "1"})
-    assert dump(evolve(CASE, input=Value(one))) == dump(evolve(CASE, input=Value(two)))
+    assert to_token(evolve(CASE, input=Value(one))) == to_token(evolve(CASE, input=Value(two)))

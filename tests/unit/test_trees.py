@@ -11,12 +11,12 @@ from goldens import load
 from tests.generators.kafka_segments import MIB, generate
 from wireproof.adapters.objects import json_of
 from wireproof.cases.case import Chunks, Data
-from wireproof.columnar.frames import runs
-from wireproof.columnar.trees import trees
-from wireproof.spark import fast
-from wireproof.spark.framing import KAFKA
-from wireproof.spark.places import expand
-from wireproof.spark.stored import Stored
+from wireproof.columnar.item_json import json_items
+from wireproof.columnar.kafka_scan import scan_steps
+from wireproof.spark import columnar_rows
+from wireproof.spark.object_places import expand_paths
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.split_points import KAFKA
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.scan_items import Item
 
@@ -27,12 +27,12 @@ def told(item: Item) -> Told:
     return item.kind, item.at, item.length, item.cls, item.remarks, json_of(item.value)
 
 
-def by_reference(stored: Stored, options: Options) -> list[Told]:
+def by_reference(stored: ObjectReader, options: Options) -> list[Told]:
     return list(map(told, KAFKA.items(KAFKA, stored, 0, stored.size, options)))
 
 
-def quickly(stored: Stored, options: Options) -> list[Told]:
-    return list(map(told, fast.items(stored, 0, stored.size, options)))
+def quickly(stored: ObjectReader, options: Options) -> list[Told]:
+    return list(map(told, columnar_rows.read_items(stored, 0, stored.size, options)))
 
 
 def fixtures() -> list[bytes]:
@@ -44,10 +44,12 @@ def fixtures() -> list[bytes]:
 def test_every_fixture_is_told_as_the_reference_tells_it(tmp_path: Path) -> None:
     clean = 0
     for data in filter(None, fixtures()):
-        stored = Stored.of(expand([str(logs.write(tmp_path, a=data))], (".log",))[0])
+        stored = ObjectReader.of(expand_paths([str(logs.write(tmp_path, a=data))], (".log",))[0])
         assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
         stored.close()
-        clean += sum(int(run.block.clean.sum()) for run in runs(data, keep="slots") if run.block is not None)
+        clean += sum(
+            int(run.block.clean.sum()) for run in scan_steps(data, keep="slots") if run.block is not None
+        )
     assert clean > 100, "the kernels answered for many of them"
 
 
@@ -61,9 +63,9 @@ def segment() -> Iterator[Path]:
 
 @pytest.mark.parametrize("block", [2_000, 100_000, MIB])
 def test_blocks_of_any_size_tell_the_same(segment: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast, "CHUNKS", (block, block))
-    monkeypatch.setattr(fast, "JSON_CHUNK", block)
-    stored = Stored.of(expand([str(segment)], (".log",))[0])
+    monkeypatch.setattr(columnar_rows, "CHUNKS", (block, block))
+    monkeypatch.setattr(columnar_rows, "JSON_CHUNK", block)
+    stored = ObjectReader.of(expand_paths([str(segment)], (".log",))[0])
     assert quickly(stored, DEFAULT_OPTIONS) == by_reference(stored, DEFAULT_OPTIONS)
     stored.close()
 
@@ -73,8 +75,8 @@ def test_control_markers_and_headers_are_told_from_columns() -> None:
     found = [
         item.value
         for data in filter(None, fixtures())
-        for run in runs(data, keep="slots")
-        for item in trees(run)
+        for run in scan_steps(data, keep="slots")
+        for item in json_items(run)
         if isinstance(item.value, dict)
     ]
     records = [record for tree in found for record in tree.get("records", [])]

@@ -12,10 +12,10 @@ from commands import Command
 from runs import FAIL, PASS, SKIP, event, stream
 
 from tests.mutants.registry import spec_of
-from wireproof.cases.observable import not_compared, unknown
+from wireproof.cases.observable_fields import not_compared, unknown_part
 from wireproof.formats import FORMATS
-from wireproof.trial.baseline import apply, parse, write
-from wireproof.trial.conclusion import exit_code, sentence
+from wireproof.runner.baseline import apply, parse, write
+from wireproof.runner.conclusion import conclusion_sentence, exit_code
 from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, project, unobserved_fields
 
 MUTANT = spec_of("mutant:crc-skip")
@@ -133,7 +133,7 @@ def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdi
     ],
 )
 def test_the_end_of_a_run_says_what_it_is(cases: tuple[Any, ...], said: str) -> None:
-    assert sentence(stream(*cases)) == said
+    assert conclusion_sentence(stream(*cases)) == said
 
 
 def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
@@ -145,7 +145,7 @@ def test_a_baseline_that_a_run_wrote_makes_it_conform_and_says_so() -> None:
     text = write(seen, "somebody", "not looked into", TODAY)
     applied = apply(seen, parse(text), TODAY)
     assert exit_code(seen, applied) == 0
-    assert sentence(seen, applied) == "conforms, but for 11 known failures"
+    assert conclusion_sentence(seen, applied) == "conforms, but for 11 known failures"
     assert text.count("[[known-failure]]") == 3, (
         "one of the golden case, and one for each way in which a family fails"
     )
@@ -169,7 +169,7 @@ def test_a_selector_is_about_one_kind_of_entry() -> None:
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:
     for row in FORMATS.values():
         for pattern in not_compared(row, ("no-such-field",)):
-            assert unknown(row, pattern) is None, f"{row.joined} {pattern}"
+            assert unknown_part(row, pattern) is None, f"{row.joined} {pattern}"
 
 
 def test_who_shows_everything_leaves_nothing_out() -> None:

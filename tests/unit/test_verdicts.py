@@ -12,8 +12,8 @@ from wireproof.cases.outcome import (
     Outcome,
     Refused,
 )
-from wireproof.trial.judge import judge
-from wireproof.trial.verdicts import Verdict, gates
+from wireproof.runner.judge import judge
+from wireproof.runner.verdicts import Verdict, gates
 
 
 def circle() -> object:

@@ -11,8 +11,8 @@ from commands import Command
 from runs import FAIL, PASS, RUN, SKIP, event
 
 from tests.mutants.registry import spec_of
-from wireproof.trial.streams import EventWriter, Stream, parse
-from wireproof.trial.verify import broken, differences, drawn, head
+from wireproof.runner.event_files import EventStream, EventWriter, parse_events
+from wireproof.runner.verify_run import chain_break, chain_digest, sample_events, verdict_changes
 
 LENIENT = spec_of("mutant:crc-skip")
 SMALL = ("--run", "kafka.batch/v2/crc/*", "--in-process")
@@ -27,8 +27,8 @@ def lines(*, started: str = "", ns: int = 7) -> list[str]:
     return out.getvalue().splitlines(keepends=True)
 
 
-def one(text: list[str]) -> Stream:
-    (stream,) = parse(text)
+def one(text: list[str]) -> EventStream:
+    (stream,) = parse_events(text)
     return stream
 
 
@@ -36,12 +36,12 @@ def test_each_event_bears_the_digest_of_the_one_before_and_the_footer_the_last()
     rows = [json.loads(line) for line in lines()]
     assert "previous" not in rows[0]
     assert len({row["previous"] for row in rows[1:]}) == len(rows) - 1
-    assert broken(one(lines())) is None
+    assert chain_break(one(lines())) is None
 
 
 def test_two_runs_that_differ_in_times_only_have_one_head() -> None:
-    assert head(one(lines())) == head(one(lines(started="2026-01-01T00:00:00Z", ns=8)))
-    assert head(one(lines())) != head(one(lines()[:-1]))
+    assert chain_digest(one(lines())) == chain_digest(one(lines(started="2026-01-01T00:00:00Z", ns=8)))
+    assert chain_digest(one(lines())) != chain_digest(one(lines()[:-1]))
 
 
 CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
@@ -57,23 +57,23 @@ CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
 def test_a_run_that_was_changed_has_a_broken_chain(name: str) -> None:
     changed = CHANGES[name](lines())
     assert changed != lines()
-    found = broken(one(changed[:4]))
+    found = chain_break(one(changed[:4]))
     assert found is not None
     assert "digest" in found.text
 
 
 def test_the_seed_decides_which_cases_are_judged_again() -> None:
     many = [event(seq, f"a/c{seq}") for seq in range(50)]
-    stream = Stream(RUN, (*many, event(50, "a/skipped", "unsupported"), event(51, "a/late", "not-run")))
-    assert drawn(stream, 5, 1) == drawn(stream, 5, 1)
-    assert drawn(stream, 5, 1) != drawn(stream, 5, 2)
-    assert drawn(stream, 1000, 0) == many
+    stream = EventStream(RUN, (*many, event(50, "a/skipped", "unsupported"), event(51, "a/late", "not-run")))
+    assert sample_events(stream, 5, 1) == sample_events(stream, 5, 1)
+    assert sample_events(stream, 5, 1) != sample_events(stream, 5, 2)
+    assert sample_events(stream, 1000, 0) == many
 
 
 def test_another_verdict_kind_or_class_is_a_difference_and_a_case_that_is_gone() -> None:
-    assert differences([PASS, FAIL], [PASS, evolve(FAIL, ns=9)]) == ()
+    assert verdict_changes([PASS, FAIL], [PASS, evolve(FAIL, ns=9)]) == ()
     for now in ([evolve(FAIL, kind="wrong-value")], [evolve(FAIL, cls="bad-magic")], []):
-        (found,) = differences([FAIL], now)
+        (found,) = verdict_changes([FAIL], now)
         assert found.text.startswith(f"{FAIL.id}: was fail:wrong-accept crc-mismatch, is ")
 
 
@@ -96,7 +96,7 @@ def test_a_run_is_verified_by_its_chain_and_by_a_sample(wireproof: Command, run:
 
 def test_verdicts_that_nobody_gave_are_found_by_the_sample(wireproof: Command, run: Path) -> None:
     """A run that is written to look right has a chain that holds."""
-    (stream,) = parse(run.read_text("utf-8").splitlines(keepends=True))
+    (stream,) = parse_events(run.read_text("utf-8").splitlines(keepends=True))
     with run.open("w", encoding="utf-8") as out:
         writer = EventWriter(out, stream.run)
         for case in stream.cases:
@@ -121,7 +121,7 @@ def test_a_changed_run_an_incomplete_one_and_one_of_other_fixtures_are_told(
     assert changed.code == 1
     assert "the chain breaks: event 1, " in changed.out
 
-    (stream,) = parse(text)
+    (stream,) = parse_events(text)
     with run.open("w", encoding="utf-8") as out:
         EventWriter(out, evolve(stream.run, fixtures="00")).footer()
     other = wireproof("verify", run)

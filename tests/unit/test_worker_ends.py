@@ -13,7 +13,7 @@ ASK = """
 import sys
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data, Limits
-from wireproof.trial.engine import Engine
+from wireproof.runner.engine import Engine
 with Engine("py:hanging:Hangs") as engine:
     print(*(child for child in open(f"/proc/self/task/{__import__('os').getpid()}/children").read().split()))
     sys.stdout.flush()

@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from wireproof.adapters.contract import Claim, Hello
 from wireproof.adapters.errors import AdapterStartError
-from wireproof.cases.observable import unknown
+from wireproof.cases.observable_fields import unknown_part
 from wireproof.formats import FORMATS
 from wireproof.suggestions import suggestion
 from wireproof.wire.options import Profile
@@ -43,7 +43,7 @@ def _atoms(kind: str) -> tuple[str, ...]:
 
 def _check_observes(name: str, joined: str, claim: Claim) -> None:
     for pattern in claim.observes:
-        if found := unknown(FORMATS[joined], pattern):
+        if found := unknown_part(FORMATS[joined], pattern):
             part, known = found
             raise AdapterStartError(
                 f"{name}: its hello observes {one_line(pattern, LONGEST)!r} of {joined}, which has no "

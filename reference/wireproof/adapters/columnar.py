@@ -15,7 +15,7 @@ from wireproof.adapters.contract import Claim, Request
 from wireproof.adapters.reference import Reference, claim_of_row
 from wireproof.cases.case import Op
 from wireproof.cases.outcome import Accepted, Outcome, Unsupported
-from wireproof.columnar.decoding import DECODERS, scan_heka_items, scan_items
+from wireproof.columnar.decoders import DECODERS, scan_heka_items, scan_items
 from wireproof.formats import FORMATS
 from wireproof.wire.json_values import to_json
 from wireproof.wire.options import DEFAULT_OPTIONS

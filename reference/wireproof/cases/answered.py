@@ -7,10 +7,10 @@ from typing import Final
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Value
-from wireproof.cases.derived import derived
+from wireproof.cases.derived import derived_cases
 from wireproof.cases.evidence import VERDICTS, Regression, Row, Sighting, Table, Vector, tables
 from wireproof.cases.fixtures import FixtureError, Suite
-from wireproof.cases.problem import Problem
+from wireproof.cases.lint_problem import Problem
 from wireproof.formats import FORMATS
 from wireproof.wire.rejection import Rejected
 
@@ -102,7 +102,7 @@ def _bears(why: str, link: str) -> bool:
 
 
 def _has(case: Case, family: str) -> bool:
-    return any(one.id.startswith(f"{case.id}~{family}:") for one in derived(case))
+    return any(one.id.startswith(f"{case.id}~{family}:") for one in derived_cases(case))
 
 
 def _sighted(row: Sighting, cases: list[Case]) -> Iterator[str]:

@@ -151,7 +151,7 @@ class Case:
         return f"{self.format}/{self.revision}"
 
     @property
-    def held_to(self) -> Options:
+    def effective_options(self) -> Options:
         """Return the options with the profile of the case."""
         options = self.options  # most cases need no copy, and a run has 300,000
         return options if options.profile == self.profile else evolve(options, profile=self.profile)

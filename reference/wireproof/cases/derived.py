@@ -1,8 +1,8 @@
 """Derived families: relations that hold for every accepted fixture once its bytes are changed.
 
 Each family states a relation between a fixture and its changed bytes. Only where the relation leaves the
-answer open, the reference gives the expectation. `broken` checks the reference itself against every relation.
-In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
+answer open, the reference gives the expectation. `broken_relations` checks the reference itself against every
+relation. In inputs over 1 KiB only the ends and the field boundaries are changed. See architecture.md#cases.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -13,8 +13,15 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Expect, Reject, Source
-from wireproof.cases.damage import CHECKSUMS, COUNTED, Damaged, encoded, replaced, resealed
-from wireproof.cases.frames import Frames, frames_of
+from wireproof.cases.edit_bytes import (
+    CHECKSUMS,
+    SIZE_COVERS,
+    EditedBytes,
+    encode_field,
+    fix_up,
+    replace_field,
+)
+from wireproof.cases.stream_prefix import StreamFrames, stream_frames
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, to_json
 from wireproof.wire.options import Options
@@ -22,29 +29,29 @@ from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected, Remark
 from wireproof.wire.trace import CoverKind, FieldSpan
 
-WHOLE: Final = 1024
+EVERY_POSITION_BELOW: Final = 1024
 """Bytes up to which every position is changed."""
 
-EDGE: Final = 64
+EDGE_BYTES: Final = 64
 """Positions changed at either end of a longer input."""
 
-RELATION: Final = "derived"
-OPEN: Final = "reference"
+ORIGIN_RELATION: Final = "derived"
+ORIGIN_REFERENCE: Final = "reference"
 """The origins of derived cases: the relation of the family, or the reference if the relation is open."""
 
-TAILS: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
+APPENDED_BYTES: Final = (b"\x00", b"\xff" * 7, b"\x00" * 61)
 """Bytes to append."""
 
-NOTICED: Final[dict[CoverKind, RejectClass]] = {
+CLASS_BY_CHECKSUM: Final[dict[CoverKind, RejectClass]] = {
     **dict.fromkeys(CHECKSUMS, "crc-mismatch"),
     "hmac": "auth-failed",
 }
 """The class that a flip under a checksum or signature must be rejected as, by its kind."""
 
-NAMED: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
+SIZE_SUFFIXES: Final = {"length": "length", "len": "length", "size": "length", "count": "count"}
 """Suffixes of the names of lengths and counts; codecs trace covers for the outer fields only."""
 
-SAMPLED: Final = 64
+SAMPLE_FROM_FIRST: Final = 64
 """Number of first members of a family from which a sample is drawn."""
 
 BYTE_BY_BYTE: Final = 256
@@ -52,7 +59,7 @@ BYTE_BY_BYTE: Final = 256
 
 
 @frozen
-class Parent:
+class ParentCase:
     """An accepted fixture with the data from which its families are made."""
 
     case: Case
@@ -74,15 +81,15 @@ class Parent:
 
 def _positions(stop: int, edges: Iterable[int]) -> list[int]:
     """Return every position below `stop`; over 1 KiB the first and last 64 and the edges of fields."""
-    if stop <= WHOLE:
+    if stop <= EVERY_POSITION_BELOW:
         return list(range(stop))
-    near = {*range(EDGE), *range(stop - EDGE, stop)}
+    near = {*range(EDGE_BYTES), *range(stop - EDGE_BYTES, stop)}
     near |= {at for edge in edges for at in (edge - 1, edge)}
     return sorted(at for at in near if 0 <= at < stop)
 
 
 @frozen
-class Made:
+class DerivedInput:
     """Bytes of a family, and their expectation; None leaves it to the reference."""
 
     data: bytes
@@ -90,7 +97,7 @@ class Made:
     title: str = ""
 
 
-def derived(case: Case) -> Iterator[Case]:
+def derived_cases(case: Case) -> Iterator[Case]:
     """Yield every derived case of a golden one; none for a rejected case or an encode."""
     if case.op == "scan":
         yield from _rechunked(case)
@@ -105,22 +112,25 @@ def derived(case: Case) -> Iterator[Case]:
     yield from _chunked(parent)
 
 
-def sampled(case: Case, number: int) -> Iterator[Case]:
+def sample_derived(case: Case, number: int) -> Iterator[Case]:
     """Yield one case of one family with a stated relation, both chosen by `number`."""
     parent = _parent(case)
     if parent is None:
         return
-    which, place = number % (len(STATED) + 2), number // (len(STATED) + 2) % SAMPLED
-    if which < len(STATED):
-        name = STATED[which]
+    which, place = (
+        number % (len(FAMILIES_WITH_RELATION) + 2),
+        number // (len(FAMILIES_WITH_RELATION) + 2) % SAMPLE_FROM_FIRST,
+    )
+    if which < len(FAMILIES_WITH_RELATION):
+        name = FAMILIES_WITH_RELATION[which]
         some = [made for made in islice(FAMILIES[name](parent), place, place + 1) if made.expect]
         yield from (_case(parent, name, place, made) for made in some)
     else:
-        made = _joined(parent) if which == len(STATED) else _chunked(parent)
-        yield from islice(made, place if which > len(STATED) else 0, place + 1)
+        made = _joined(parent) if which == len(FAMILIES_WITH_RELATION) else _chunked(parent)
+        yield from islice(made, place if which > len(FAMILIES_WITH_RELATION) else 0, place + 1)
 
 
-def _parent(case: Case) -> Parent | None:
+def _parent(case: Case) -> ParentCase | None:
     fmt = FORMATS.get(case.joined)
     if fmt is None or case.op != "decode" or not isinstance(case.expect, Accept) or case.profile != "reader":
         return None
@@ -132,11 +142,11 @@ def _parent(case: Case) -> Parent | None:
     accept = case.expect
     if accept.consumed is None:
         accept = evolve(accept, consumed=layout.decoded.consumed)
-    return Parent(case, fmt, case.input.data, accept, layout.spans, layout.decoded.remarks)
+    return ParentCase(case, fmt, case.input.data, accept, layout.spans, layout.decoded.remarks)
 
 
-def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
-    expect = made.expect or reference(parent.fmt, made.data, parent.case.options)
+def _case(parent: ParentCase, family: str, number: int, made: DerivedInput) -> Case:
+    expect = made.expect or expectation_by_reference(parent.fmt, made.data, parent.case.options)
     twin = parent.case.id if isinstance(expect, Reject) else None
     return evolve(
         parent.case,
@@ -148,11 +158,11 @@ def _case(parent: Parent, family: str, number: int, made: Made) -> Case:
         parent=parent.case.id,
         family=family,
         aliases=(),
-        source=Source(RELATION if made.expect else OPEN, parent.case.id),
+        source=Source(ORIGIN_RELATION if made.expect else ORIGIN_REFERENCE, parent.case.id),
     )
 
 
-def reference(fmt: Format, data: bytes, options: Options) -> Expect:
+def expectation_by_reference(fmt: Format, data: bytes, options: Options) -> Expect:
     """Return the answer of the reference to `data`, as an expectation."""
     try:
         decoded = formats.decode(fmt, data, options)
@@ -165,38 +175,38 @@ def reference(fmt: Format, data: bytes, options: Options) -> Expect:
 # --- the families of one input ---
 
 
-def _truncate(parent: Parent) -> Iterator[Made]:
+def _truncate(parent: ParentCase) -> Iterator[DerivedInput]:
     """Truncate: a frame is rejected, a stream keeps its prefix; elsewhere the reference decides."""
     frames = _frames(parent)
     for stop in parent.positions(len(parent.whole)):
         expect = Reject("truncated") if parent.fmt.delimited else frames and frames.within(stop)
-        yield Made(parent.whole[:stop], expect or None, f"the first {stop} bytes")
+        yield DerivedInput(parent.whole[:stop], expect or None, f"the first {stop} bytes")
 
 
-def _frames(parent: Parent) -> Frames | None:
+def _frames(parent: ParentCase) -> StreamFrames | None:
     """Return the frames of a stream; None with a fetch offset, which leaves some of them out."""
     if parent.fmt.scan is None or parent.case.options.fetch_offset is not None:
         return None
-    return frames_of(parent.accept, parent.spans, parent.remarks)
+    return stream_frames(parent.accept, parent.spans, parent.remarks)
 
 
-def _flip(parent: Parent) -> Iterator[Made]:
+def _flip(parent: ParentCase) -> Iterator[DerivedInput]:
     """Flip bits: a flip under a checksum, or under a signature whose key is known, must be rejected.
 
     In a stream the rest may become a torn tail, if the flip changes a length under the checksum.
     """
-    for span, start, end in _covered_ranges(parent.spans, NOTICED):
+    for span, start, end in _covered_ranges(parent.spans, CLASS_BY_CHECKSUM):
         assert span.cover is not None
         torn = parent.fmt.scan is not None and span.cover.kind in CHECKSUMS
         lengths = _lengths(parent) if torn else frozenset()
-        definite = None if _may_ignore(parent, span) else Reject(NOTICED[span.cover.kind])
+        definite = None if _may_ignore(parent, span) else Reject(CLASS_BY_CHECKSUM[span.cover.kind])
         for at in parent.positions(end):
             if at >= start:
                 expect = None if at in lengths else definite
-                yield Made(_flipped(parent.data, at), expect, f"bit {at % 8} of byte {at}")
+                yield DerivedInput(_flipped(parent.data, at), expect, f"bit {at % 8} of byte {at}")
 
 
-def _lengths(parent: Parent) -> frozenset[int]:
+def _lengths(parent: ParentCase) -> frozenset[int]:
     """Return the positions of every length in the outermost bytes."""
     spans = (span for span in parent.spans if not span.space and _size_kind(span) == "length")
     return frozenset(at for span in spans for at in range(span.start, span.end))
@@ -217,7 +227,7 @@ def _covered_ranges(spans: Iterable[FieldSpan], kinds: Container[str]) -> list[t
     return ranges
 
 
-def _may_ignore(parent: Parent, seal: FieldSpan) -> bool:
+def _may_ignore(parent: ParentCase, seal: FieldSpan) -> bool:
     """Return whether a reader may ignore a checksum or signature.
 
     Only some readers check a wrapper's own checksum, because the messages in it have checksums too (kafka.md
@@ -230,25 +240,27 @@ def _may_ignore(parent: Parent, seal: FieldSpan) -> bool:
     )
 
 
-def _append(parent: Parent) -> Iterator[Made]:
+def _append(parent: ParentCase) -> Iterator[DerivedInput]:
     """Append bytes: they change neither the value of a frame nor the bytes consumed."""
-    for tail in TAILS:
+    for tail in APPENDED_BYTES:
         definite = evolve(parent.accept) if parent.fmt.delimited else None
-        yield Made(parent.whole + tail, definite, f"{len(tail)} bytes appended")
+        yield DerivedInput(parent.whole + tail, definite, f"{len(tail)} bytes appended")
 
 
-def _edited(parent: Parent, kind: str, *, fixed_up: bool) -> Iterator[Made]:
+def _edited(parent: ParentCase, kind: str, *, fixed_up: bool) -> Iterator[DerivedInput]:
     for span in parent.spans:
         if span.space or not isinstance(span.value, int) or _size_kind(span) != kind:
             continue
         for step in (-1, 1):
-            new = encoded(span, span.value + step)
+            new = encode_field(span, span.value + step)
             if new is None:
                 continue
-            damaged = replaced(parent.data, parent.spans, span, new)
+            damaged = replace_field(parent.data, parent.spans, span, new)
             if fixed_up:
-                damaged = resealed(damaged, spare=span.path)
-            yield Made(damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}")
+                damaged = fix_up(damaged, spare=span.path)
+            yield DerivedInput(
+                damaged.data, None, f"{span.path} {step:+d}{' and fixed up' if fixed_up else ''}"
+            )
 
 
 def _size_kind(span: FieldSpan) -> str:
@@ -256,30 +268,30 @@ def _size_kind(span: FieldSpan) -> str:
     if span.cover is not None:
         return span.cover.kind
     name = span.path.rpartition(".")[2].lower()
-    return next((kind for end, kind in NAMED.items() if name.endswith(end)), "")
+    return next((kind for end, kind in SIZE_SUFFIXES.items() if name.endswith(end)), "")
 
 
-def _length_edits(parent: Parent) -> Iterator[Made]:
-    for kind in COUNTED:
+def _length_edits(parent: ParentCase) -> Iterator[DerivedInput]:
+    for kind in SIZE_COVERS:
         yield from _edited(parent, kind, fixed_up=False)
 
 
-def _length_edits_fixed_up(parent: Parent) -> Iterator[Made]:
-    for kind in COUNTED:
+def _length_edits_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
+    for kind in SIZE_COVERS:
         yield from _edited(parent, kind, fixed_up=True)
 
 
-def _flips_fixed_up(parent: Parent) -> Iterator[Made]:
+def _flips_fixed_up(parent: ParentCase) -> Iterator[DerivedInput]:
     """Flip bits and fix up the checksums: now the fields themselves must be checked."""
     if not _covered_ranges(parent.spans, CHECKSUMS):
         return
     outer = tuple(span for span in parent.spans if not span.space)
     for at in parent.positions(len(parent.whole)):
-        made = resealed(Damaged(_flipped(parent.data, at), outer), lengths=False)
-        yield Made(made.data, None, f"bit {at % 8} of byte {at}, fixed up")
+        made = fix_up(EditedBytes(_flipped(parent.data, at), outer), lengths=False)
+        yield DerivedInput(made.data, None, f"bit {at % 8} of byte {at}, fixed up")
 
 
-FAMILIES: Final[dict[str, Callable[[Parent], Iterator[Made]]]] = {
+FAMILIES: Final[dict[str, Callable[[ParentCase], Iterator[DerivedInput]]]] = {
     "truncate": _truncate,
     "flip": _flip,
     "append": _append,
@@ -289,14 +301,14 @@ FAMILIES: Final[dict[str, Callable[[Parent], Iterator[Made]]]] = {
 }
 """The families of one input, by their name in the ids."""
 
-STATED: Final = ("truncate", "flip", "append")
+FAMILIES_WITH_RELATION: Final = ("truncate", "flip", "append")
 """The families whose relation gives the expectation of at least some members."""
 
 
 # --- the families of streams ---
 
 
-def _joined(parent: Parent) -> Iterator[Case]:
+def _joined(parent: ParentCase) -> Iterator[Case]:
     """Join: the values of an entry and its copy, or of a stream and its copy, are joined too."""
     fmt, value = parent.fmt, parent.accept.value
     if fmt.wrapped_by is not None:
@@ -307,13 +319,15 @@ def _joined(parent: Parent) -> Iterator[Case]:
         both = {name: [*part, *part] for name, part in value.items() if isinstance(part, list)}
     else:
         return
-    remarks = reference(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
+    remarks = expectation_by_reference(FORMATS[f"{form}/{revision}"], parent.whole * 2, parent.case.options)
     seen = remarks.remarks if isinstance(remarks, Accept) else parent.accept.remarks
-    made = Made(parent.whole * 2, Accept(both, len(parent.whole) * 2, seen), f"{parent.case.title}, twice")
+    made = DerivedInput(
+        parent.whole * 2, Accept(both, len(parent.whole) * 2, seen), f"{parent.case.title}, twice"
+    )
     yield evolve(_case(parent, "join", 0, made), format=form, revision=revision)
 
 
-def _chunked(parent: Parent) -> Iterator[Case]:
+def _chunked(parent: ParentCase) -> Iterator[Case]:
     """Split into chunks: they change nothing, for every two-part split, and byte by byte."""
     if parent.fmt.scan is None:
         return
@@ -353,14 +367,14 @@ def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -
             parent=case.id,
             family="chunk",
             aliases=(),
-            source=Source(RELATION, case.id),
+            source=Source(ORIGIN_RELATION, case.id),
         )
 
 
 # --- the reference is checked against the relations first ---
 
 
-def broken(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
+def broken_relations(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
     """Yield the derived cases whose relation the reference does not keep, with its answer."""
     for case in cases:
         answered = _seen(FORMATS[case.joined], case)
@@ -372,7 +386,7 @@ def _seen(fmt: Format, case: Case) -> Expect | None:
     """Return the answer of the reference to a decode or a scan; None for an encode."""
     match case.input:
         case Data(data):
-            return reference(fmt, data, case.options)
+            return expectation_by_reference(fmt, data, case.options)
         case Chunks(chunks):
             items = tuple(formats.scan(fmt, chunks, case.options))
             return Accept(formats.items_json(items), sum(item.length for item in items))

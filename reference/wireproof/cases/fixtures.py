@@ -31,7 +31,7 @@ from wireproof.cases.case import (
     Value,
     Witness,
 )  # fmt: skip
-from wireproof.cases.rules import PLAIN, Rule, read_rules
+from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
 from wireproof.files import read_limited_bytes
 from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import HEX_PATTERN, Json
@@ -40,10 +40,10 @@ from wireproof.wire.reject_classes import REJECT_CLASSES
 
 SCHEMA: Final = 1
 
-MOST: Final = 64 * 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 """Maximum bytes of one file."""
 
-PATTERNS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
+FIXTURE_GLOBS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
 """The files of a folder of fixtures that define expectations."""
 
 FROZEN: Final = "frozen.json"
@@ -87,7 +87,7 @@ class Suite:
         return self.by_id.get(self.aliases.get(name, name))
 
 
-def folder() -> Path:
+def fixtures_folder() -> Path:
     """Return the fixtures of this package: those in the wheel if they exist, else those of the checkout."""
     package = Path(wireproof.__file__).parent
     packaged = package / "_fixtures"
@@ -104,13 +104,13 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     rules: dict[str, Rule] = {}
     frozen: dict[str, str] = {}
     seal = hashlib.blake2b(digest_size=16)
-    for root in (own or folder(), *further):
+    for root in (own or fixtures_folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
             for rule in _rules(path):
                 if rule.id in rules:
                     raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
                 rules[rule.id] = rule
-        frozen |= frozen_in(root / FROZEN)
+        frozen |= read_frozen(root / FROZEN)
         seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
             for case in read(path):
@@ -123,9 +123,9 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
-def of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
+def cases_of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
     """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
-    for root in (folder(), *further):
+    for root in (fixtures_folder(), *further):
         for path in sorted(root.glob(f"{joined}/*.json")):
             yield from read(path)
 
@@ -134,7 +134,7 @@ def _check_place(case: Case, path: Path) -> None:
     """Reject an id that does not match its file, or is no plain path: pages and files are named by it."""
     place = (path.parent.parent.name, path.parent.name, path.stem)
     parts = case.id.split("/")
-    plain = all(re.fullmatch(PLAIN, part) for part in (*parts, case.format, case.revision))
+    plain = all(re.fullmatch(ID_COMPONENT, part) for part in (*parts, case.format, case.revision))
     if not plain or len(parts) != 4 or tuple(parts[:3]) != place:
         raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {'/'.join(place)}")
     if (case.format, case.revision) != place[:2]:
@@ -143,17 +143,17 @@ def _check_place(case: Case, path: Path) -> None:
         )
 
 
-def found_in(root: Path) -> list[Path]:
+def fixture_files(root: Path) -> list[Path]:
     """Return the files of a folder of fixtures with expectations: rules, cases and long inputs."""
-    return sorted(path for pattern in PATTERNS for path in root.glob(pattern))
+    return sorted(path for pattern in FIXTURE_GLOBS for path in root.glob(pattern))
 
 
 def _digest(root: Path) -> bytes:
     """Return the digest of name and bytes of every such file, independent of the folder's place."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in found_in(root):
+    for path in fixture_files(root):
         try:
-            data = read_limited_bytes(path, MOST)
+            data = read_limited_bytes(path, MAX_FILE_BYTES)
         except OSError as error:
             raise FixtureError(f"{path}: {error}") from None
         digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
@@ -167,12 +167,12 @@ def _rules(path: Path) -> Iterator[Rule]:
         raise FixtureError(f"{path}: {error}") from None
 
 
-def frozen_in(path: Path) -> dict[str, str]:
+def read_frozen(path: Path) -> dict[str, str]:
     """Return the digests of a file of frozen cases; none if there is no file."""
     if not path.exists():
         return {}
     try:
-        page = parse_json(read_limited_bytes(path, MOST))
+        page = parse_json(read_limited_bytes(path, MAX_FILE_BYTES))
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or not all(isinstance(text, str) for text in page.values()):
@@ -183,7 +183,7 @@ def frozen_in(path: Path) -> dict[str, str]:
 def read(path: Path) -> list[Case]:
     """Return the cases of one file; raises `FixtureError`."""
     try:
-        page = parse_json(read_limited_bytes(path, MOST), pairs=_once)
+        page = parse_json(read_limited_bytes(path, MAX_FILE_BYTES), pairs=_once)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
     if not isinstance(page, dict) or set(page) != {"schema", "format", "revision", "cases"}:
@@ -205,7 +205,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _case(path: Path, page: Mapping[str, Any], row: Any, number: int) -> Case:  # noqa: ANN401 - JSON
     name = row.get("id", f"case {number}") if isinstance(row, dict) else f"case {number}"
     try:
-        return case_of(row, str(page["format"]), str(page["revision"]), path.parent)
+        return case_from_json(row, str(page["format"]), str(page["revision"]), path.parent)
     except (cattrs.BaseValidationError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         description = (
             "; ".join(cattrs.transform_error(error, path="case")) if _gathered(error) else str(error)
@@ -217,7 +217,7 @@ def _gathered(error: Exception) -> bool:
     return isinstance(error, cattrs.BaseValidationError)
 
 
-def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
+def case_from_json(row: Mapping[str, Any], form: str, revision: str, here: Path | None) -> Case:
     """Return the case of one JSON object; raises ValueError, LookupError or cattrs' errors.
 
     `here` is the folder of its input file; None forbids files, as for a token from an untrusted source.
@@ -228,11 +228,11 @@ def case_of(row: Mapping[str, Any], form: str, revision: str, here: Path | None)
         format=form,
         revision=revision,
         input=_input(row["input"], here),
-        expect=expect_of(row["expect"]),
+        expect=expect_from_json(row["expect"]),
         **_read(_Texts, {key: row[key] for key in row if key in _TEXTS}),
     )
     extra: dict[str, Any] = {
-        "options": evolve(options_of(row.get("options", {})), profile=case.profile),
+        "options": evolve(options_from_json(row.get("options", {})), profile=case.profile),
         "source": _CONVERTER.structure(row["source"], Source),
         "limits": _CONVERTER.structure(row.get("limits", {}), Limits),
     }
@@ -296,7 +296,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
                 raise ValueError("a token cannot refer to a local file")
             if Path(name).name != name:
                 raise ValueError(f"{name} is not the name of a file beside the case")
-            data = read_limited_bytes(here / name, MOST)
+            data = read_limited_bytes(here / name, MAX_FILE_BYTES)
             if hashlib.sha256(data).hexdigest() != seal:
                 raise ValueError(f"{name} has another sha256 than the case says")
             return Data(data)
@@ -307,7 +307,7 @@ def _input(row: Mapping[str, Any], here: Path | None) -> Input:
     raise ValueError("input wants exactly one of hex, file with sha256, value, chunks")
 
 
-def expect_of(row: Mapping[str, Any]) -> Expect:
+def expect_from_json(row: Mapping[str, Any]) -> Expect:
     """Return an expectation from its JSON object."""
     match dict(row):
         case {"accept": dict(body), **rest} if not rest:
@@ -341,7 +341,7 @@ def _reject(row: dict[str, Any]) -> Reject:
 
 def _behaviour(row: dict[str, Any]) -> Behaviour:
     rest = {key: row[key] for key in row if key != "id"}
-    expect = expect_of(rest)
+    expect = expect_from_json(rest)
     if isinstance(expect, Either):
         raise TypeError("a behaviour is an accept or a reject")
     return Behaviour(_typed("id", row["id"], str), expect)
@@ -380,7 +380,7 @@ _OPTION_WORDS: Final = {
 """The options with a closed list of values, the default first."""
 
 
-def options_of(row: Mapping[str, Any]) -> Options:
+def options_from_json(row: Mapping[str, Any]) -> Options:
     """Return options from their JSON object (adapter-contract.md)."""
     _keys(
         "options",
@@ -421,11 +421,11 @@ __all__ = [
     "Json",
     "Suite",
     "Witness",
-    "case_of",
-    "expect_of",
-    "folder",
+    "case_from_json",
+    "cases_of_format",
+    "expect_from_json",
+    "fixtures_folder",
     "load",
-    "of_format",
-    "options_of",
+    "options_from_json",
     "read",
 ]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from wireproof import formats
 from wireproof.cases.answered import answered
 from wireproof.cases.case import Accept, Case, Chunks, Data, Either, Expect, Reject, Value
+from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_text
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.frozen import seal
-from wireproof.cases.page import INLINE, KEYS, text_of
-from wireproof.cases.problem import Problem
-from wireproof.cases.rules import lacks
+from wireproof.cases.frozen_digests import input_digest
+from wireproof.cases.lint_problem import Problem
+from wireproof.cases.rules import lacks_cases
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
 from wireproof.wire.rejection import Rejected
@@ -53,17 +53,17 @@ def _files(suite: Suite) -> Iterator[Problem]:
         text = path.read_text(encoding="utf-8")
         page = json.loads(text)
         rows = page["cases"]
-        if text != text_of(page):
+        if text != page_text(page):
             yield Problem(str(path), "is not JSON of 2 spaces with a newline at its end")
         ids = [fmt["id"] for fmt in rows]
         if ids != sorted(ids):
             yield Problem(str(path), "its cases are not sorted by id")
         for fmt in rows:
-            if list(fmt) != [key for key in KEYS if key in fmt]:
-                yield Problem(fmt["id"], f"its keys want the order {', '.join(KEYS)}")
+            if list(fmt) != [key for key in CASE_KEYS if key in fmt]:
+                yield Problem(fmt["id"], f"its keys want the order {', '.join(CASE_KEYS)}")
             used |= {path.parent / fmt["input"]["file"]} if "file" in fmt["input"] else set()
-            if len(fmt["input"].get("hex", "")) > 2 * INLINE:
-                yield Problem(fmt["id"], f"over {INLINE} bytes belong into a file")
+            if len(fmt["input"].get("hex", "")) > 2 * MAX_INLINE_BYTES:
+                yield Problem(fmt["id"], f"over {MAX_INLINE_BYTES} bytes belong into a file")
     for root in sorted({path.parents[2] for path in suite.files.values()}):
         for stray in sorted(set(root.rglob("*.bin")) - used):
             yield Problem(str(stray), "no case names this file")
@@ -75,7 +75,7 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
         case = suite.by_id.get(name)
         if case is None:
             yield Problem(name, "has landed and is gone: an id is never taken back")
-        elif seal(case.input) != digest:
+        elif input_digest(case.input) != digest:
             yield Problem(name, "has landed with another input: leave it as it was and add a new id")
 
 
@@ -161,7 +161,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
     for rule in suite.rules.values():
         refused = sum(1 for case, refuses in kinds if refuses and rule.id in case.rules)
         accepted = sum(1 for case, refuses in kinds if not refuses and rule.id in case.rules)
-        lacking = lacks(rule.kind, accepted, refused)
+        lacking = lacks_cases(rule.kind, accepted, refused)
         if lacking and not rule.exclusion:
             yield Problem(
                 rule.id, f"{accepted} accepted and {refused} refused cases are too few for a {rule.kind} rule"
@@ -177,11 +177,11 @@ def _reference(suite: Suite) -> Iterator[Problem]:
     """Check that the reference answers as every case expects."""
     for case in suite.cases:
         fmt = FORMATS.get(case.joined)
-        if fmt is not None and (text := disagreement(fmt, case)):
+        if fmt is not None and (text := reference_disagreement(fmt, case)):
             yield Problem(case.id, text)
 
 
-def disagreement(fmt: Format, case: Case) -> str:
+def reference_disagreement(fmt: Format, case: Case) -> str:
     """Describe how the reference differs from a case; empty if it does not."""
     try:
         return _accepted(fmt, case)
@@ -252,19 +252,21 @@ def _refused(expect: Expect, rejected: Rejected) -> str:
             if at is not None and rejected.at != at:
                 return f"the reference refuses it at {rejected.at}, not {at}: {rejected}"
             got = None if rejected.before is None else to_json(rejected.before)
-            if before is not None and not begins(got, before):
+            if before is not None and not contains_prefix(got, before):
                 return f"the reference delivers {_where(before, got)} before it refuses"
     return ""
 
 
-def begins(got: Json, want: Json) -> bool:
+def contains_prefix(got: Json, want: Json) -> bool:
     """Return whether `got` equals `want`, except for further elements at the end of lists."""
     match got, want:
         case dict(), dict():
-            return got.keys() >= want.keys() and all(begins(got[key], part) for key, part in want.items())
+            return got.keys() >= want.keys() and all(
+                contains_prefix(got[key], part) for key, part in want.items()
+            )
         case list(), list():
             return len(got) >= len(want) and all(
-                begins(one, two) for one, two in zip(got, want, strict=False)
+                contains_prefix(one, two) for one, two in zip(got, want, strict=False)
             )
         case _:
             return got == want

@@ -10,15 +10,15 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.cases.damage import right
-from wireproof.cases.mutate.draft import Splice, drafted, region_of
-from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
+from wireproof.cases.edit_bytes import correct_bytes
+from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
 from wireproof.cases.mutate.repairing import repair
+from wireproof.cases.mutate.splice import Splice, apply_splices, region_of_space
 from wireproof.formats import Format
 from wireproof.wire.options import DEFAULT_OPTIONS, Options
 from wireproof.wire.trace import FieldSpan
 
-KEPT: Final = {
+KEPT_PATHS: Final = {
     "kafka": (".headers[].key", "xerial.magic", ".directoryId", ".tagged", ".host", ".name"),
     "iggy": ("headers[].key", ".id", "stream.value", "topic.value", "partitioning.value"),
     "heka": ("uuid", "type", "fields[].name", "representation", "header.hmac_signer", "header.hmac"),
@@ -29,7 +29,7 @@ FILLER: Final = {"kafka": b"x", "iggy": b"\x01", "heka": b"x"}
 """Filler by system. Iggy's header values have kinds: 1 is a boolean, a character and a part of any number."""
 
 
-HEAD: Final = {"kafka": 17, "iggy": 0, "heka": 0}
+KEPT_HEAD_BYTES: Final = {"kafka": 17, "iggy": 0, "heka": 0}
 """Bytes at the beginning that are structure even if not decoded: kafka.md §1.1, offset to magic."""
 
 
@@ -46,7 +46,7 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
     Raises:
         RedactionError: text of JSON that is rejected, in which payload cannot be told from structure.
     """
-    found = read(row, data, options)
+    found = trace_of(row, data, options)
     if found.rejected is None:
         yield _redacted(found, data)
         return
@@ -54,20 +54,20 @@ def redactions(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> 
         raise RedactionError("JSON that is refused cannot be redacted: payload cannot be told from structure")
     repaired = repair(row, data)
     if len(repaired) == len(data) and repaired != data:
-        reread = read(row, repaired, options)
+        reread = trace_of(row, repaired, options)
         if _explained(reread, data):
             yield _redacted(reread, data)
     yield _redacted(found, data)
 
 
-def _explained(sound: Parsed, data: bytes) -> bool:
+def _explained(sound: DecodeTrace, data: bytes) -> bool:
     """Return whether the bytes differ from the fixed-up bytes only in outermost integers."""
     numbers = [span for span in sound.integers if not span.space]
     places = {at for span in numbers for at in range(span.start, span.end)}
     return all(at in places for at, (one, two) in enumerate(zip(sound.data, data, strict=True)) if one != two)
 
 
-def _redacted(found: Parsed, data: bytes) -> bytes:
+def _redacted(found: DecodeTrace, data: bytes) -> bytes:
     """Return the decoded bytes redacted; differences in `data` are kept."""
     wrong = [
         span
@@ -77,35 +77,35 @@ def _redacted(found: Parsed, data: bytes) -> bytes:
     kept = [Splice("", span.start, span.end, _bytes_of(span, data)) for span in wrong]
     stubborn = {id(span) for span in (*wrong, *_wrong_covers(found))}
     spans = tuple(evolve(span, cover=None) if id(span) in stubborn else span for span in found.spans)
-    bare = Parsed(found.row, found.data, spans, found.spaces, found.value, found.rejected)
+    bare = DecodeTrace(found.row, found.data, spans, found.spaces, found.value, found.rejected)
     opened = dict(_decompressed_regions(bare))
     fill = [splice for space in ("", *opened) for splice in _filled(bare, space, list(opened.values()))]
-    return drafted(bare, [*fill, *kept])
+    return apply_splices(bare, [*fill, *kept])
 
 
 def _bytes_of(span: FieldSpan, data: bytes) -> bytes:
     return data[span.start : span.end]
 
 
-def _wrong_covers(found: Parsed) -> Iterator[FieldSpan]:
+def _wrong_covers(found: DecodeTrace) -> Iterator[FieldSpan]:
     """Yield the lengths and checksums that are wrong."""
     for span in found.spans:
         data = found.spaces.get(span.space)
         if span.cover is not None and data is not None:
-            correct = right(data, span, span.cover)
+            correct = correct_bytes(data, span, span.cover)
             if correct is not None and correct != _bytes_of(span, data):
                 yield span
 
 
-def _filled(found: Parsed, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
+def _filled(found: DecodeTrace, space: str, opened: list[FieldSpan]) -> Iterator[Splice]:
     """Yield filler for all of a space but its structure and its decompressed regions."""
     system = found.row.name.partition(".")[0]
     here = [span for span in found.spans if span.space == space]
     if ".json." in found.row.name and not space:
         return
-    stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT[system]))
+    stays = sorted((span.start, span.end) for span in here if _structure(span, KEPT_PATHS[system]))
     stays += [(span.start, span.end) for span in opened if span.space == space]
-    at = 0 if space else min(HEAD[system], len(found.data))
+    at = 0 if space else min(KEPT_HEAD_BYTES[system], len(found.data))
     for start, end in (*sorted(stays), (len(found.spaces[space]),) * 2):
         if start > at:
             yield Splice(space, at, start, FILLER[system] * (start - at))
@@ -114,7 +114,7 @@ def _filled(found: Parsed, space: str, opened: list[FieldSpan]) -> Iterator[Spli
 
 def _structure(span: FieldSpan, kept: tuple[str, ...]) -> bool:
     path = "".join("[]" if part else head for head, part in _indices(span.path))
-    return span.type in INTEGERS or (span.type == "bytes" and path.endswith(kept))
+    return span.type in INTEGER_TYPES or (span.type == "bytes" and path.endswith(kept))
 
 
 def _indices(path: str) -> Iterator[tuple[str, bool]]:
@@ -123,10 +123,10 @@ def _indices(path: str) -> Iterator[tuple[str, bool]]:
         yield part, bool(number % 2)
 
 
-def _decompressed_regions(found: Parsed) -> Iterator[tuple[str, FieldSpan]]:
+def _decompressed_regions(found: DecodeTrace) -> Iterator[tuple[str, FieldSpan]]:
     """Yield the spaces that were decompressed whole, with their regions."""
     torn = found.rejected if found.rejected and found.rejected.cls == "decompress-failed" else None
     for space in filter(None, found.spaces):
-        region = region_of(found, space)
+        region = region_of_space(found, space)
         if region is not None and not (torn and torn.path.startswith(region.path)):
             yield space, region

@@ -10,10 +10,10 @@ from attrs import frozen
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
-PLAIN: Final = r"[a-z0-9][a-z0-9.+-]*"
+ID_COMPONENT: Final = r"[a-z0-9][a-z0-9.+-]*"
 """One component of an id, which is also the name of a page or a file."""
 
-KINDS: Final = ("refusing", "value", "resource", "encode")
+RULE_KINDS: Final = ("refusing", "value", "resource", "encode")
 """The effect of a rule: a rejection, a value, a limit of time or memory, an encoding."""
 
 
@@ -23,7 +23,7 @@ class Rule:
 
     Attributes:
         id: unique across the formats of all systems.
-        kind: one of `KINDS`; it decides which cases the rule must have.
+        kind: one of `RULE_KINDS`; it decides which cases the rule must have.
         text: the sentence.
         document, section: the place of the sentence.
         practice: how the system's own reader differs, if it does.
@@ -39,7 +39,7 @@ class Rule:
     exclusion: str = ""
 
 
-def lacks(kind: str, accepted: int, refused: int) -> bool:
+def lacks_cases(kind: str, accepted: int, refused: int) -> bool:
     """Return whether a rule of a kind has too few cases."""
     match kind:
         case "refusing":
@@ -57,12 +57,12 @@ def read_rules(path: Path) -> Iterator[Rule]:
         raise ValueError("holds [[rule]] tables and nothing else")
     for row in page["rule"]:
         rule = _rule(row)
-        if not re.fullmatch(PLAIN, rule.id):
+        if not re.fullmatch(ID_COMPONENT, rule.id):
             raise ValueError(
                 f"{rule.id}: an id has a-z, 0-9, '.', '+' and '-', and begins with none of these signs"
             )
-        if rule.kind not in KINDS:
-            raise ValueError(f"{rule.id}: kind wants one of {', '.join(KINDS)}")
+        if rule.kind not in RULE_KINDS:
+            raise ValueError(f"{rule.id}: kind wants one of {', '.join(RULE_KINDS)}")
         yield rule
 
 

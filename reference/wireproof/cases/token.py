@@ -16,35 +16,35 @@ import cattrs
 from attrs import evolve
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import case_of
-from wireproof.cases.page import row_of
+from wireproof.cases.fixture_writer import case_json
+from wireproof.cases.fixtures import case_from_json
 from wireproof.files import read_limited_bytes, replace_text
 from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import canonical_json
 
 PREFIX: Final = "wp1:"
-LONGEST: Final = 2048
+MAX_INLINE_TOKEN: Final = 2048
 """Maximum characters of a token that is not a file."""
 
-LARGEST: Final = 64 * 1024 * 1024
+MAX_TOKEN_FILE: Final = 64 * 1024 * 1024
 """Maximum characters of a token file."""
 
 WORD: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 
-NAMED: Final = re.compile(r"([0-9a-f]{32})\.wp1")
-"""The name of a file that `keep` wrote: the beginning of the sha256 of its content."""
+TOKEN_FILE_NAME: Final = re.compile(r"([0-9a-f]{32})\.wp1")
+"""The name of a file that `save_token` wrote: the beginning of the sha256 of its content."""
 
-MOST_INFLATED: Final = 64 * 1024 * 1024
+MAX_INFLATED: Final = 64 * 1024 * 1024
 
 
 class TokenError(ValueError):
     """A token cannot be read; one line gives the reason."""
 
 
-def dump(case: Case) -> str:
-    """Return the token of a case; one over 2 KiB is named by its sha256 and must be saved by `keep`."""
+def to_token(case: Case) -> str:
+    """Return the token of a case; one over 2 KiB is named by its sha256 and must be saved by `save_token`."""
     word = _word(case)
-    return word if len(word) <= LONGEST else f"@{_sha256(word)}.wp1"
+    return word if len(word) <= MAX_INLINE_TOKEN else f"@{_sha256(word)}.wp1"
 
 
 def _sha256(word: str) -> str:
@@ -54,22 +54,22 @@ def _sha256(word: str) -> str:
 def _word(case: Case) -> str:
     """Return the token without witnesses and aliases, which change no verdict."""
     bare = evolve(case, aliases=(), source=evolve(case.source, witnesses=()))
-    page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": row_of(bare)}
+    page: dict[str, Any] = {"format": case.format, "revision": case.revision, "case": case_json(bare)}
     page |= {"family": case.family} if case.family else {}
     page |= {"parent": case.parent} if case.parent else {}
     return PREFIX + base64.urlsafe_b64encode(zlib.compress(canonical_json(page), 9)).decode().rstrip("=")
 
 
-def keep(case: Case, folder: Path) -> str:
+def save_token(case: Case, folder: Path) -> str:
     """Return the token of a case, written to a file in `folder` if it is over 2 KiB."""
-    token = dump(case)
+    token = to_token(case)
     if token.startswith("@"):
         replace_text(folder / token[1:], _word(case))
         return f"@{folder / token[1:]}"
     return token
 
 
-def parse(token: str) -> Case:
+def from_token(token: str) -> Case:
     """Return the case of a token or of `@file`; raises `TokenError`."""
     if token.startswith("@"):
         token = _read_file(Path(token[1:]))
@@ -81,10 +81,10 @@ def parse(token: str) -> Case:
 def _read_file(path: Path) -> str:
     """Return the token of a file; a file name that is a sha256 must match the content."""
     try:
-        token = read_limited_bytes(path, LARGEST).decode("ascii").strip()
+        token = read_limited_bytes(path, MAX_TOKEN_FILE).decode("ascii").strip()
     except (OSError, ValueError) as error:
         raise TokenError(f"the token file {path} cannot be read: {error}") from None
-    name = NAMED.fullmatch(path.name)
+    name = TOKEN_FILE_NAME.fullmatch(path.name)
     if name and name[1] != _sha256(token):
         raise TokenError(f"the token file {path} was changed: its sha256 is not its name")
     return token
@@ -97,12 +97,12 @@ def _inflated(word: str) -> bytes:
     try:
         packed = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         inflate = zlib.decompressobj()
-        data = inflate.decompress(packed, MOST_INFLATED)
+        data = inflate.decompress(packed, MAX_INFLATED)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise TokenError(f"the token is damaged: {error}") from None
     if inflate.unconsumed_tail:
         raise TokenError(
-            f"the token unpacks to more than {MOST_INFLATED >> 20} MiB: it is no token of wireproof"
+            f"the token unpacks to more than {MAX_INFLATED >> 20} MiB: it is no token of wireproof"
         )
     if not inflate.eof:
         raise TokenError("the token is cut off: copy the whole of it")
@@ -116,7 +116,7 @@ def _case(data: bytes) -> Case:
     try:
         page = parse_json(data)
         row = {key: value for key, value in page["case"].items() if value is not None}
-        case = case_of(row, page["format"], page["revision"], None)
+        case = case_from_json(row, page["format"], page["revision"], None)
     except (cattrs.BaseValidationError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise TokenError(f"the token holds no case: {error}") from None
     texts = [page.get(name) for name in ("family", "parent")]

@@ -17,15 +17,15 @@ from wireproof import __version__
 from wireproof.cache import cache_folder
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import ended_by_signal, interrupted
-from wireproof.cli.output import ReaderGoneError, printed, printing
+from wireproof.cli.standard_output import ReaderGoneError, guarded_output, pipe_errors
+from wireproof.runner.exit_codes import Exit
 from wireproof.suggestions import suggestion
-from wireproof.trial.exit_codes import Exit
 from wireproof.wire.safe_text import one_line
 
 ARGUMENTS: Final = "wireproof.arguments"
 """The key of click's `meta` under which the words of the command line are kept."""
 
-LONGEST: Final = 2000
+MAX_ERROR_LINE: Final = 2000
 """Characters of the line of an error."""
 
 HELP: Final = "run `wireproof --help` for the list"
@@ -85,14 +85,14 @@ class Verbs(click.Group):
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **named: Any) -> click.Context:  # noqa: ANN401 - click's arguments
         """Make click's context with the words of the command line; `--help` and `--version` print here."""
         words = tuple(args)
-        with printing():
+        with pipe_errors():
             context = super().make_context(info_name, args, *more, **named)
         context.meta[ARGUMENTS] = words
         return context
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as above
         """Invoke the verb as click does; a closed pipe raises `ReaderGoneError`."""
-        with printing():
+        with pipe_errors():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
@@ -121,13 +121,13 @@ def run(command: click.Command, name: str) -> None:
         command: the command, which takes its arguments from `sys.argv`.
         name: the name of the program in its help.
     """
-    with printed():
+    with guarded_output():
         _run(command, name)
 
 
 def _run(command: click.Command, name: str) -> None:
     try:
-        with ended_by_signal(), printing():
+        with ended_by_signal(), pipe_errors():
             code = command.main(prog_name=name, standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
@@ -135,7 +135,7 @@ def _run(command: click.Command, name: str) -> None:
         click.echo(error.format_message(), err=True)
         code = Exit.USAGE
     except click.ClickException as error:
-        click.echo(f"wireproof: {one_line(error.format_message(), LONGEST)}", err=True)
+        click.echo(f"wireproof: {one_line(error.format_message(), MAX_ERROR_LINE)}", err=True)
         code = Exit.USAGE
     except (click.Abort, KeyboardInterrupt) as error:
         code = interrupted(error)
@@ -148,6 +148,6 @@ def _run(command: click.Command, name: str) -> None:
             click.echo("wireproof: a bug of the suite: please report the lines above", err=True)
             known = Exit.SUITE
         else:
-            click.echo(f"wireproof: {one_line(str(error), LONGEST)}", err=True)
+            click.echo(f"wireproof: {one_line(str(error), MAX_ERROR_LINE)}", err=True)
         code = known
     sys.exit(code if isinstance(code, int) else 0)

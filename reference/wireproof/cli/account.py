@@ -35,7 +35,7 @@ def command(files: tuple[Path, ...], modes: tuple[str, ...], max_message: int | 
     A file is a stream of its own. `strict` is this project's framing, `go` that of Heka, which takes a whole
     frame whatever is in it, `c` that of Hindsight, which looks for frames inside a refused one.
     """
-    asked = cast("tuple[Resync, ...]", tuple(dict.fromkeys(modes or MODES)))
+    asked = cast("tuple[ResyncMode, ...]", tuple(dict.fromkeys(modes or MODES)))
     accounts = [ModeCounts() for _ in asked]
     parted: Counter[str] = Counter()
     for path in files:

@@ -18,15 +18,22 @@ from wireproof.adapters.registry import entries, open_adapter, resolve
 from wireproof.adapters.templates import FORMAT, TEMPLATES, write
 from wireproof.cases.case import Case, Reject
 from wireproof.cases.fixtures import Suite
-from wireproof.cli.building import announce_builds
-from wireproof.cli.options import adapter_names, said, saying, selecting, selection, suite_of
-from wireproof.trial.engine import Engine
-from wireproof.trial.exit_codes import Exit, worst
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.options import (
+    adapter_names,
+    format_option,
+    print_json,
+    selection,
+    selection_options,
+    suite_of,
+)
+from wireproof.runner.engine import Engine
+from wireproof.runner.exit_codes import Exit, deciding_code
 
-FIRST_HELLO: Final = 60.0
+FIRST_HELLO_SECONDS: Final = 60.0
 """Seconds for the hello of a driver that was just built: the machine may still be busy."""
 
-STANDINGS: Final[dict[Standing, str]] = {
+PROBE_SECTIONS: Final[dict[Standing, str]] = {
     "over-claimed": "claimed and fails",
     "under-claimed": "not claimed and answered",
     "found": "not declared",
@@ -36,7 +43,7 @@ STANDINGS: Final[dict[Standing, str]] = {
 
 
 @click.group("adapters", invoke_without_command=True)
-@saying
+@format_option
 @click.pass_context
 def command(ctx: click.Context, form: str) -> None:
     """List adapters and whether each can run here; if not, how to install it."""
@@ -45,7 +52,7 @@ def command(ctx: click.Context, form: str) -> None:
     rows = [_row(entry) for entry in entries().values()]
     if form == "json":
         names = ("name", "state", "version", "about")
-        said([dict(zip(names, row, strict=True)) for row in rows])
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
@@ -73,7 +80,7 @@ def preparing(names: tuple[str, ...], every: bool) -> int:
         raise click.UsageError("name the adapters to build, or give --all")
     rows = [resolve(name) for name in names] or [entry for entry in entries().values() if entry.prepare]
     codes = [_prepared(entry, asked=not every) for entry in rows]
-    return worst(codes)
+    return deciding_code(codes)
 
 
 def _prepared(entry: Entry, *, asked: bool) -> Exit:
@@ -90,7 +97,7 @@ def _prepared(entry: Entry, *, asked: bool) -> Exit:
     try:
         built(entry.name, entry.prepare)
         seconds = time.monotonic() - start
-        controller = open_adapter(entry.name, hello_seconds=FIRST_HELLO)
+        controller = open_adapter(entry.name, hello_seconds=FIRST_HELLO_SECONDS)
     except AdapterError as error:
         click.echo(f"wireproof: {error}", err=True)
         return Exit.ADAPTER
@@ -120,7 +127,7 @@ def making(language: str, folder: Path) -> None:
 
 @command.command("probe")
 @click.argument("name", metavar="ADAPTER", shell_complete=adapter_names)
-@selecting
+@selection_options
 @click.option("--in-process", is_flag=True, help="call a Python adapter in this process")
 def probing(
     name: str,
@@ -143,7 +150,7 @@ def probing(
         found = findings(hello, asked)
         more = advice(engine, suite.cases, asked)
         click.echo(f"{hello.name} {hello.version}: {len(cases)} cases, {len(found) + len(more)} findings")
-    for standing, title in STANDINGS.items():
+    for standing, title in PROBE_SECTIONS.items():
         for finding in (one for one in found if one.standing == standing):
             _print_finding(f"{title}: {_said(finding)}", mend_of(finding))
     for line in _wrongly(found, suite):

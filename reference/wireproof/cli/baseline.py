@@ -7,11 +7,11 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
-from wireproof.trial import baseline
-from wireproof.trial.exit_codes import Exit
-from wireproof.trial.streams import Stream, read
+from wireproof.runner import baseline
+from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.exit_codes import Exit
 
-LIFE = timedelta(days=180)
+LIFETIME = timedelta(days=180)
 """How long a new entry applies."""
 
 
@@ -20,9 +20,9 @@ def today() -> date:
     return datetime.now(tz=UTC).date()
 
 
-def only(path: Path) -> Stream:
+def only_run(path: Path) -> EventStream:
     """Read the one run of a file; raises `BaselineError` unless there is exactly one."""
-    streams = read(path)
+    streams = read_events(path)
     if len(streams) != 1:
         raise baseline.BaselineError(f"{path}: holds {len(streams)} runs; a baseline is made from one")
     return streams[0]
@@ -42,7 +42,7 @@ def command() -> None:
 )
 def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
     """Print a baseline of every failure of RUN, which `check --out` wrote."""
-    click.echo(baseline.write(only(run_file), owner, reason, today() + LIFE, issue), nl=False)
+    click.echo(baseline.write(only_run(run_file), owner, reason, today() + LIFETIME, issue), nl=False)
 
 
 @command.command("fix")
@@ -50,7 +50,7 @@ def write(run_file: Path, owner: str, reason: str, issue: str) -> None:
 @click.argument("run_file", metavar="RUN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def fix(file: Path, run_file: Path) -> None:
     """Rewrite FILE to match RUN: stale entries are removed, comments stay, nothing is added."""
-    replace_text(file, baseline.fix(baseline.text_of(file), only(run_file), today()))
+    replace_text(file, baseline.fix(baseline.baseline_text(file), only_run(run_file), today()))
 
 
 @command.command("check")
@@ -66,7 +66,7 @@ def check(file: Path, old: Path | None, folders: tuple[Path, ...]) -> int:
     known_failures = entries_of(file)
     problems = baseline.check(known_failures, suite_of(folders).by_id, today())
     if old is not None:
-        problems += baseline.grown(entries_of(old), known_failures)
+        problems += baseline.growth(entries_of(old), known_failures)
     for problem in problems:
         click.echo(problem)
     click.echo(f"{len(known_failures)} known failures, {len(problems)} problems")

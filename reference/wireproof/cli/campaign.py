@@ -9,19 +9,19 @@ from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.cli.cluster import on_cluster
-from wireproof.cli.progress import worked
-from wireproof.cli.scan import exit_of
+from wireproof.cli.progress import job_bar
+from wireproof.cli.scan import job_exit_code
+from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
 from wireproof.formats import FORMATS, matching_ids
-from wireproof.spark.shipping import Where, where_of
+from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 
 if TYPE_CHECKING:
-    from wireproof.spark.campaign import Plan, Summary
+    from wireproof.spark.campaign_job import CampaignPlan, CampaignSummary
 
 EXTRA = "campaign needs further packages: pip install 'wireproof[spark]'"
 
-APART = ("pass", "info", "unsupported")
+ONLY_COUNTED = ("pass", "info", "unsupported")
 """Verdicts that are only counted; the table `signatures` has them all."""
 
 
@@ -56,21 +56,23 @@ def command(
 ) -> int:
     """Generate cases, judge every adapter by them, and keep the smallest cases of each kind of failure."""
     try:
-        from wireproof.fuzz.numbered import Numbered  # noqa: PLC0415 - as below
-        from wireproof.spark import board, campaign, jobs  # noqa: PLC0415 - Spark is an extra
+        from wireproof.fuzz.seeded_cases import SeededCases  # noqa: PLC0415 - as below
+        from wireproof.spark import campaign_job, command_support, report_page  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
     specs = [spec.strip() for spec in adapters.split(",") if spec.strip()]
     if not specs:
         raise click.UsageError("--adapters: name one at least")
     wanted = matching_ids(patterns) if patterns else tuple(FORMATS)
-    where = where_of(more)
+    where = cluster_env_of(more)
     where.settings()
-    hellos = jobs.ready(specs)
-    numbered = Numbered(campaign.formats_of(hellos, wanted), campaign.ops_of(hellos), more["seed"])
-    plan = campaign.planned(numbered, specs, more["cases"], out.absolute(), more["samples"])
+    hellos = command_support.start_adapters(specs)
+    numbered = SeededCases(
+        campaign_job.claimed_formats(hellos, wanted), campaign_job.claimed_ops(hellos), more["seed"]
+    )
+    plan = campaign_job.plan_campaign(numbered, specs, more["cases"], out.absolute(), more["samples"])
     summary = _watched(plan, where, tasks)
-    shown(summary.signatures)
+    print_campaign_tables(summary.signatures)
     rate = f", {summary.cases / summary.seconds:,.0f}/s" if summary.cases else ""
     Console().print(
         f"{summary.cases:,} cases in {summary.seconds:.1f} s{rate}; "
@@ -78,26 +80,29 @@ def command(
         soft_wrap=True,
     )
     if more["page"]:
-        replace_text(more["page"], board.html(out))
-    return exit_of(summary.signatures)
+        replace_text(more["page"], report_page.render_page(out))
+    return job_exit_code(summary.signatures)
 
 
-def _watched(plan: "Plan", where: Where, tasks: int | None) -> "Summary":
+def _watched(plan: "CampaignPlan", where: ClusterEnv, tasks: int | None) -> "CampaignSummary":
     """Run the campaign, with a bar on a terminal."""
-    from wireproof.spark import campaign, jobs  # noqa: PLC0415 - as above
+    from wireproof.spark import campaign_job, command_support  # noqa: PLC0415 - as above
 
-    with worked(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell, jobs.told():
-        return campaign.run(plan, where, tell, tasks)
+    with (
+        job_bar(Console(stderr=True), "campaign", MofNCompleteColumn()) as tell,
+        command_support.one_line_errors(),
+    ):
+        return campaign_job.run_campaign(plan, where, tell, tasks)
 
 
-def shown(signatures: list[dict[str, Any]]) -> None:
+def print_campaign_tables(signatures: list[dict[str, Any]]) -> None:
     """Print the table `signatures`: a line for each finding, and the number of the other verdicts."""
     console = Console()
     table = Table(box=None)
     for name in ("implementation", "format", "op", "verdict", "class", "path", "finding"):
         table.add_column(name, overflow="fold")
     table.add_column("cases", justify="right", no_wrap=True)
-    told = [row for row in signatures if row["kind"].partition(":")[0] not in APART]
+    told = [row for row in signatures if row["kind"].partition(":")[0] not in ONLY_COUNTED]
     for row in told:
         names = ("implementation", "format", "op", "kind", "class", "path", "finding")
         table.add_row(*(row[name] for name in names), f"{row['count']:,}")

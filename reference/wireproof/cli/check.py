@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from wireproof.cli.options import adapter_names, selecting, showing_all
-from wireproof.cli.views import viewing
+from wireproof.cli.options import adapter_names, all_findings_option, selection_options
+from wireproof.cli.output_files import output_options
 
 
 @click.command("check")
@@ -17,7 +17,7 @@ from wireproof.cli.views import viewing
 @click.option(
     "--all-ready", "every", is_flag=True, help="check every adapter that can run here, for the chosen formats"
 )
-@selecting
+@selection_options
 @click.option(
     "--families/--no-families", default=True, help="derive families of damaged bytes from each golden case"
 )
@@ -47,8 +47,8 @@ from wireproof.cli.views import viewing
     metavar="RUN",
     help="store the events as JSON lines",
 )
-@showing_all
-@viewing
+@all_findings_option
+@output_options
 def command(adapters: tuple[str, ...], every: bool, **more: Any) -> int:  # noqa: ANN401 - the options of `check_run`
     """Check each ADAPTER against the cases and print its failures and a table of verdicts.
 

@@ -15,30 +15,30 @@ from rich.console import Console
 from wireproof.adapters.errors import AdapterError
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
-from wireproof.cli.building import announce_builds
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.case_names import store_findings
+from wireproof.cli.check_worker import AdapterResult, CheckOptions, CheckTask, OrderedFile, ResultCollector
 from wireproof.cli.errors import exit_of
 from wireproof.cli.interrupts import interrupted
-from wireproof.cli.judging import Asked, Judged, Judging, OrderedFile, Receiving
-from wireproof.cli.named import remember
 from wireproof.cli.options import selection, suite_of
-from wireproof.cli.progress import bars
-from wireproof.cli.run_end import Judgement, findings, print_end
-from wireproof.cli.views import views_of, write_views
-from wireproof.report.terminal import View, console, say, show
-from wireproof.trial import baseline, conclusion
-from wireproof.trial.conclusion import exit_code
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.families import Families, FamilyStore
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.streams import Stream
-from wireproof.trial.workers import (
-    Ended,
+from wireproof.cli.output_files import output_files_of, write_outputs
+from wireproof.cli.progress import progress_bars
+from wireproof.cli.run_end import PrintedRun, numbered_findings, print_end
+from wireproof.report.terminal import RunView, output_console, print_line, print_run
+from wireproof.runner import baseline, conclusion
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.families import Families, FamilyStore
+from wireproof.runner.workers import (
+    TaskEnded,
     WorkerDiedError,
     collect_rarely,
-    cores,
-    no_work,
-    one_by_one,
-    side_by_side,
+    core_count,
+    no_idle_work,
+    run_parallel,
+    run_serial,
 )
 
 
@@ -51,29 +51,31 @@ def check(
     min_cases: int,
     jobs: int,
     out: Path | None,
-    **more: Any,  # noqa: ANN401 - the options of `Asked` and of the views
+    **more: Any,  # noqa: ANN401 - the options of `CheckOptions` and of the views
 ) -> int:
     """Judge each adapter, show the findings and return the exit code."""
-    views = views_of(more)
+    views = output_files_of(more)
     asked = _asked(more)
     named, adapters = adapters, tuple(dict.fromkeys((*adapters, *(_ready(asked) if every else ()))))
-    output = console()
+    output = output_console()
     announce_builds(adapters)
     collect_rarely()
-    view = View(every=every_finding, share=len(adapters), strict_class=strict_class)
+    view = RunView(every=every_finding, share=len(adapters), strict_class=strict_class)
     results = _Results(asked, output, view, named, min_cases)
-    receiving = Receiving(adapters)
+    receiving = ResultCollector(adapters)
     broken_off: KeyboardInterrupt | None = None
     try:
-        for judged in _judged(receiving, asked, jobs or (1 if asked.in_process else cores()), output, out):
+        for judged in _judged(
+            receiving, asked, jobs or (1 if asked.in_process else core_count()), output, out
+        ):
             results.add(judged)
     except KeyboardInterrupt as error:
         broken_off = error
         results.add_rest(receiving.judged)
-    code = worst([*(one.code for one in results.judgements), *results.codes])
-    remember(findings(results.judgements))
+    code = deciding_code([*(one.code for one in results.judgements), *results.codes])
+    store_findings(numbered_findings(results.judgements))
     streams = [one.stream for one in results.judgements]
-    write_views(streams, views, asked.suite)
+    write_outputs(streams, views, asked.suite)
     if broken_off is not None:
         return interrupted(broken_off, _stored(streams, out))
     if streams:
@@ -91,15 +93,15 @@ class _Results:
         codes: the exit codes of adapters that did not start, and of runs with too few cases.
     """
 
-    asked: Asked
+    asked: CheckOptions
     output: Console
-    view: View
+    view: RunView
     named: tuple[str, ...]
     min_cases: int
-    judgements: list[Judgement] = field(factory=list)
+    judgements: list[PrintedRun] = field(factory=list)
     codes: list[Exit] = field(factory=list)
 
-    def add(self, judged: Judged) -> None:
+    def add(self, judged: AdapterResult) -> None:
         """Print an adapter whose run has ended; raises the error of a fault of the suite."""
         if isinstance(judged.error, AdapterError | WorkerDiedError):
             click.echo(f"wireproof: {judged.error}", err=True)
@@ -113,29 +115,29 @@ class _Results:
             click.echo(f"wireproof: {judged.spec}: {lack}", err=True)
             self.codes += [Exit.USAGE] * (judged.spec in self.named)
 
-    def add_rest(self, judged: Sequence[Judged]) -> None:
+    def add_rest(self, judged: Sequence[AdapterResult]) -> None:
         """Print the findings so far of the adapters that an interrupt broke off."""
         printed = {one.spec for one in self.judgements}
         for one in judged:
             if one.spec not in printed and one.stream is not None and one.events:
                 self._print(one, one.stream)
 
-    def _print(self, judged: Judged, stream: Stream) -> None:
+    def _print(self, judged: AdapterResult, stream: EventStream) -> None:
         for note in judged.notes:
-            say(self.output, f"note: {note}")
+            print_line(self.output, f"note: {note}")
         applied = None
         if self.asked.known_failures is not None:
             applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
-        lookups = Lookups(self.asked.suite)
+        lookups = CaseLookup(self.asked.suite)
         first = 1 + sum(len(one.shown.found) for one in self.judgements)
         view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
-        shown = show(stream, self.output, view)
+        shown = print_run(stream, self.output, view)
         wanted = judged.spec in self.named
         code = exit_code(stream, applied, strict_class=view.strict_class, named=wanted)
-        self.judgements.append(Judgement(judged.spec, stream, shown, code))
+        self.judgements.append(PrintedRun(judged.spec, stream, shown, code))
 
 
-def _stored(streams: Sequence[Stream], out: Path | None) -> str:
+def _stored(streams: Sequence[EventStream], out: Path | None) -> str:
     """Return how many cases a run judged that was broken off, and where their events are."""
     cases = sum(len(stream.cases) for stream in streams)
     after = f"after {cases:,} cases"
@@ -146,7 +148,7 @@ def _stored(streams: Sequence[Stream], out: Path | None) -> str:
     return f"{after}: their events are not stored; add `--out run.jsonl` to store them"
 
 
-def _asked(more: dict[str, Any]) -> Asked:
+def _asked(more: dict[str, Any]) -> CheckOptions:
     suite = suite_of(more.pop("folders"))
     patterns, skipped, file = more.pop("patterns"), more.pop("skipped"), more.pop("known_failures")
     cases = selection(suite, patterns, skipped)
@@ -155,10 +157,10 @@ def _asked(more: dict[str, Any]) -> Asked:
     filters = (*patterns, *(f"!{pattern}" for pattern in skipped), *apart)
     if not (more["golden"] or more["examples"]):
         raise click.UsageError("--no-golden leaves nothing to ask: add --property N")
-    return Asked(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
+    return CheckOptions(suite=suite, cases=cases, filters=filters, known_failures=known_failures, **more)
 
 
-def _ready(asked: Asked) -> Iterator[str]:
+def _ready(asked: CheckOptions) -> Iterator[str]:
     """Yield the adapters that can run here and are about a system of the selection."""
     systems = {case.format.partition(".")[0] for case in asked.cases}
     for entry in entries().values():
@@ -168,17 +170,17 @@ def _ready(asked: Asked) -> Iterator[str]:
 
 
 def _judged(
-    receiving: Receiving, asked: Asked, jobs: int, output: Console, out: Path | None
-) -> Generator[Judged, None, None]:
+    receiving: ResultCollector, asked: CheckOptions, jobs: int, output: Console, out: Path | None
+) -> Generator[AdapterResult, None, None]:
     """Yield the result of each adapter, in their order, as soon as it and those before it have ended."""
     specs = tuple(receiving.specs)
     with ExitStack() as stack:
         receiving.file = stack.enter_context(OrderedFile(out)) if out else None
         messages = stack.enter_context(closing(_messages(specs, asked, jobs)))
-        receiving.bars = stack.enter_context(bars(output, specs))
+        receiving.bars = stack.enter_context(progress_bars(output, specs))
         shown = 0
         for number, message in messages:
-            if isinstance(message, Ended):
+            if isinstance(message, TaskEnded):
                 receiving.end(number, message.error)
             else:
                 receiving.receive(number, message)
@@ -187,23 +189,25 @@ def _judged(
                 shown += 1
 
 
-def _messages(specs: tuple[str, ...], asked: Asked, jobs: int) -> Generator[tuple[int, Any], None, None]:
+def _messages(
+    specs: tuple[str, ...], asked: CheckOptions, jobs: int
+) -> Generator[tuple[int, Any], None, None]:
     """Yield the messages of all adapters with their numbers; families are shared if there is more than one.
 
     One adapter without families leaves nothing to other processes, and is judged in this one.
     """
     if jobs == 1 or (len(specs) == 1 and not asked.families):
         with _families(asked, shared=len(specs) > 1 and asked.families) as families:
-            yield from one_by_one(len(specs), Judging(asked, specs, families))
+            yield from run_serial(len(specs), CheckTask(asked, specs, families))
         return
     with _families(asked, shared=asked.families) as families:
-        idle = families.helper().step if isinstance(families, FamilyStore) else no_work
+        idle = families.helper().step if isinstance(families, FamilyStore) else no_idle_work
         workers = jobs if asked.families else min(jobs, len(specs))
-        yield from side_by_side(len(specs), workers, Judging(asked, specs, families), idle)
+        yield from run_parallel(len(specs), workers, CheckTask(asked, specs, families), idle)
 
 
 @contextmanager
-def _families(asked: Asked, *, shared: bool) -> Iterator[Families]:
+def _families(asked: CheckOptions, *, shared: bool) -> Iterator[Families]:
     """Make what derives the families, with a folder for those that are shared."""
     if not shared:
         yield Families()
@@ -212,8 +216,8 @@ def _families(asked: Asked, *, shared: bool) -> Iterator[Families]:
         yield FamilyStore(Path(folder), {case.id: case for case in asked.golden_cases})
 
 
-def _lack(stream: Stream, least: int) -> str:
+def _lack(stream: EventStream, least: int) -> str:
     """Return why a run judged too few cases to count; empty if it did not."""
-    found = conclusion.judged(stream.cases)
+    found = conclusion.count_judged(stream.cases)
     few = f"{found} cases were judged, fewer than the {least} of --min-cases" if found < least else ""
-    return conclusion.nothing_judged(stream) or few
+    return conclusion.why_nothing_judged(stream) or few

@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 
 SHELLS: Final = ("bash", "zsh", "fish")
 
-HOW: Final = {
+ACTIVATION: Final = {
     "bash": 'eval "$(wireproof completion bash)"        # in ~/.bashrc',
     "zsh": 'eval "$(wireproof completion zsh)"         # in ~/.zshrc',
     "fish": "wireproof completion fish | source         # in ~/.config/fish/config.fish",
@@ -15,7 +15,7 @@ HOW: Final = {
 """The line that switches it on."""
 
 
-@click.command("completion", epilog="\b\n" + "\n".join(HOW.values()))
+@click.command("completion", epilog="\b\n" + "\n".join(ACTIVATION.values()))
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from wireproof.report.diff import diff
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.events import EventError
-from wireproof.trial.exit_codes import Exit
-from wireproof.trial.streams import Stream, read
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.events import EventError
+from wireproof.runner.exit_codes import Exit
 
 
 @click.command("diff")
@@ -28,8 +28,8 @@ def command(before: Path, after: Path) -> int:
     return Exit.FAILS if broken else Exit.CONFORMS
 
 
-def _by_adapter(path: Path) -> dict[str, Stream]:
-    streams = {stream.run.adapter: stream for stream in read(path)}
+def _by_adapter(path: Path) -> dict[str, EventStream]:
+    streams = {stream.run.adapter: stream for stream in read_events(path)}
     if not streams:
         raise EventError(f"{path}: holds no run: write one with `wireproof check … --out {path.name}`")
     return streams

@@ -7,15 +7,15 @@ import click
 
 from wireproof.cli.options import suite_of, with_fixtures
 from wireproof.files import replace_text
+from wireproof.report.implementation_answers import votes
 from wireproof.report.kills import read_kills
-from wireproof.report.votes import votes
-from wireproof.trial.streams import read
+from wireproof.runner.event_files import read_events
 
-STREAM: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+RUN_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("docs")
-@click.argument("runs", nargs=-1, metavar="[RUN]…", type=STREAM)
+@click.argument("runs", nargs=-1, metavar="[RUN]…", type=RUN_FILE)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="the folder for the pages; begin with index.html")  # fmt: skip
 @click.option("--kill", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
@@ -28,14 +28,14 @@ def command(runs: tuple[Path, ...], out: Path, kill: Path | None, folders: tuple
     each chose where the formats leave the answer open.
     """
     try:
-        from wireproof.report.site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
+        from wireproof.report.docs_site import Site, pages  # noqa: PLC0415 - Jinja2 is an extra
     except ImportError as error:
         raise click.ClickException(
             f"the pages want a further package: pip install 'wireproof[report]' ({error})"
         ) from None
     suite = suite_of(folders)
     kills = read_kills(kill) if kill else {}
-    site = Site(suite, votes([stream for run in runs for stream in read(run)]), kills)
+    site = Site(suite, votes([stream for run in runs for stream in read_events(run)]), kills)
     number = 0
     for number, (name, text) in enumerate(pages(site), 1):  # noqa: B007 - how many there were
         replace_text(out / name, text, durable=False)

@@ -5,12 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from wireproof.adapters.doctor import Finding, examined
-from wireproof.cli.options import said, saying
-from wireproof.report.terminal import console, say
+from wireproof.cli.options import format_option, print_json
+from wireproof.report.terminal import output_console, print_line
 
 
 @click.command("doctor")
-@saying
+@format_option
 def command(form: str) -> None:
     """Look at Python, the extras of this package, the tools of other languages, and the adapters.
 
@@ -19,10 +19,10 @@ def command(form: str) -> None:
     """
     rows = examined()
     if form == "json":
-        said([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
+        print_json([{"area": row.area, "name": row.name, "state": row.state, "version": row.version,
                "for": row.purpose, "mend": row.mend} for row in rows])  # fmt: skip
         return
-    output = console()
+    output = output_console()
     table = Table("", "state", "version", box=None, pad_edge=False)
     for row in rows:
         table.add_row(Text(row.name), _state(row), Text(row.version))
@@ -33,7 +33,7 @@ def command(form: str) -> None:
     if lacking:
         output.print("\nmissing, with its purpose and what provides it:", highlight=False)
     for row in lacking:
-        say(output, f"{row.name}: {row.purpose}")
+        print_line(output, f"{row.name}: {row.purpose}")
         output.print(Text(f"  {row.mend}"), soft_wrap=True)
     output.print(f"{len(rows) - len(lacking)} of {len(rows)} ready", highlight=False)
 

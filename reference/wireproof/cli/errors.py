@@ -5,7 +5,7 @@ The table names the classes and imports none of them: every verb needs it, and i
 
 from typing import Final
 
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:UnknownAdapter": Exit.USAGE,
@@ -14,7 +14,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.adapters.errors:AdapterError": Exit.ADAPTER,
     "wireproof.adapters.templates:TemplateError": Exit.USAGE,
     "wireproof.cases.fixtures:FixtureError": Exit.SUITE,
-    "wireproof.cases.patterns:PatternError": Exit.USAGE,
+    "wireproof.cases.id_patterns:PatternError": Exit.USAGE,
     "wireproof.cases.redact:RedactionError": Exit.USAGE,
     "wireproof.cases.token:TokenError": Exit.USAGE,
     "wireproof.formats:UnknownFormat": Exit.USAGE,
@@ -24,10 +24,10 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.report.kills:KillTableError": Exit.USAGE,
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
-    "wireproof.trial.baseline:BaselineError": Exit.USAGE,
-    "wireproof.trial.companions:CompanionError": Exit.USAGE,
-    "wireproof.trial.events:EventError": Exit.USAGE,
-    "wireproof.trial.property:PropertyError": Exit.USAGE,
+    "wireproof.runner.baseline:BaselineError": Exit.USAGE,
+    "wireproof.runner.index_files:CompanionError": Exit.USAGE,
+    "wireproof.runner.events:EventError": Exit.USAGE,
+    "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
 }
 """By module and class: a missing file is a matter of usage, a broken fixture one of the suite."""

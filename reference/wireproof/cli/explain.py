@@ -7,23 +7,23 @@ from pathlib import Path
 import click
 
 from wireproof import formats
-from wireproof.cases.fixtures import of_format
-from wireproof.cases.identify import Fit, fits, foreign, known
-from wireproof.cases.looks import PACKED, looks_like
-from wireproof.cases.nearest import nearest
-from wireproof.cases.survey import MISFITS
+from wireproof.cases.detect_format import FormatFit, is_foreign, is_identified, rank_formats
+from wireproof.cases.file_signatures import COMPRESSED_KINDS, looks_like
+from wireproof.cases.fixtures import cases_of_format
+from wireproof.cases.log_survey import MISMATCH_REMARKS
+from wireproof.cases.similar_cases import most_similar
 from wireproof.cli.options import with_fixtures
 from wireproof.formats import Format
-from wireproof.report import companion, remarked, surveyed
-from wireproof.report.fieldtree import lines
-from wireproof.trial import companions
-from wireproof.trial.exit_codes import Exit, worst
+from wireproof.report import damage_lines, index_file_view, remark_lines
+from wireproof.report.field_listing import field_lines
+from wireproof.runner import index_files
+from wireproof.runner.exit_codes import Exit, deciding_code
 from wireproof.wire.rejection import Remark
 
 LONGEST_PATH = 255
 """Characters of the longest path; a longer word is hex, and a file system would reject it as a name."""
 
-MOST_FITS = 4
+MAX_FITS = 4
 """Formats that are named in addition to the best one."""
 
 
@@ -41,7 +41,7 @@ def bytes_of(source: str) -> bytes:
     )
 
 
-def rows_of(name: str | None) -> list[Format]:
+def formats_named(name: str | None) -> list[Format]:
     """Return the formats that `--format` names: `kafka.batch/v2`, or every revision of `kafka.batch`."""
     if name is None:
         return []
@@ -64,19 +64,19 @@ def command(source: str, name: str | None, folders: tuple[Path, ...]) -> int:
     or `.txnindex` is checked against the log beside it, and the index files of a `.log` against that log.
     """
     path = Path(source) if len(source) <= LONGEST_PATH else Path()
-    if name is None and path.is_file() and companions.kind_of(path):
-        one = companions.checked(path)
-        for line in companion.lines(one):
+    if name is None and path.is_file() and index_files.kind_of(path):
+        one = index_files.check_index_file(path)
+        for line in index_file_view.entry_lines(one):
             click.echo(line)
         return Exit.FAILS if one.wrong else Exit.CONFORMS
     code = _explain(source, name, folders)
-    return worst([code, _beside(path)]) if path.is_file() else code
+    return deciding_code([code, _beside(path)]) if path.is_file() else code
 
 
 def _beside(log: Path) -> Exit:
     """Print a line for each index file of a log and for each error in it."""
-    found = companions.companions(log)
-    for line in companion.verdicts(found):
+    found = index_files.check_index_files(log)
+    for line in index_file_view.verdict_lines(found):
         click.echo(line)
     return Exit.FAILS if any(one.wrong for one in found) else Exit.CONFORMS
 
@@ -86,24 +86,30 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     if not data:
         raise click.UsageError(f"{source} is empty: there is nothing to explain")
     file = Path(source).name if len(source) <= LONGEST_PATH else ""
-    if name is None and foreign(data, file):
+    if name is None and is_foreign(data, file):
         raise click.UsageError(_unknown(source, data))
-    best, *others = fits(data, rows_of(name), name=file)
-    if name is None and not known(best, data):
+    best, *others = rank_formats(data, formats_named(name), name=file)
+    if name is None and not is_identified(best, data):
         raise click.UsageError(_unknown(source, data))
     click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
-    misfits = [one for one in _remarks(best) if one.cls in MISFITS]
-    wrong = list(surveyed.wrong(best.survey) if best.survey is not None else remarked.wrong(misfits))
+    misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
+    wrong = list(
+        damage_lines.damaged_place_lines(best.survey)
+        if best.survey is not None
+        else remark_lines.misfit_lines(misfits)
+    )
     for line in wrong:
         click.echo(line)
     refused = best.layout.rejected
-    for shown in lines(best.layout, refused.at if refused else None):
+    for shown in field_lines(best.layout, refused.at if refused else None):
         click.echo(str(shown))
-    for line in remarked.lines([one for one in _remarks(best) if one.cls not in MISFITS]):
+    for line in remark_lines.remark_text_lines(
+        [one for one in _remarks(best) if one.cls not in MISMATCH_REMARKS]
+    ):
         click.echo(line)
     _others(best, others, len(data))
-    cases = of_format(best.row.joined, folders)
-    case = nearest(data, best.row.joined, refused.cls if refused else None, cases)
+    cases = cases_of_format(best.row.joined, folders)
+    case = most_similar(data, best.row.joined, refused.cls if refused else None, cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
     return Exit.CONFORMS if best.consumed == len(data) and not wrong else Exit.FAILS
@@ -113,29 +119,29 @@ def _unknown(source: str, data: bytes) -> str:
     """Return the message for bytes that no format fits."""
     like = looks_like(data)
     what = f"; they look like {like}" if like else ""
-    then = "unpack them first" if like in PACKED else "if they are of one, name it with --format"
+    then = "unpack them first" if like in COMPRESSED_KINDS else "if they are of one, name it with --format"
     place = f"{source}: " if len(source) <= LONGEST_PATH and Path(source).is_file() else ""
     return f"{place}{len(data)} bytes: no format fits{what}; {then}"
 
 
-def _others(best: Fit, others: list[Fit], size: int) -> None:
+def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
     """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
     if also := [fit.row.joined for fit in same]:
-        click.echo(f"also fits: {', '.join(also[:MOST_FITS])}")
+        click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
     if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
         click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
     for fit in _damaged(best, others):
         click.echo(f"or else {fit.row.joined}: {_said(fit, size)}")
 
 
-def _in_order(revisions: list[Fit]) -> list[Fit]:
+def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
     """Sort the revisions of a format in the order of the table."""
     order = list(formats.FORMATS)
     return sorted(revisions, key=lambda fit: order.index(fit.row.joined))
 
 
-def _revision(fit: Fit) -> str:
+def _revision(fit: FormatFit) -> str:
     """Describe how a revision fits: all bytes or some, its remarks, or its refusal."""
     decoded, rejected = fit.layout.decoded, fit.layout.rejected
     if rejected is not None:
@@ -148,7 +154,7 @@ def _revision(fit: Fit) -> str:
     return f"{fit.row.revision} {part}" + (f" with {remarks}" if remarks else "")
 
 
-def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
+def _damaged(best: FormatFit, others: list[FormatFit]) -> list[FormatFit]:
     """Return equally good formats of other systems for refused bytes that no checksum proves."""
     if best.layout.decoded is not None or best.proven:
         return []
@@ -159,10 +165,10 @@ def _damaged(best: Fit, others: list[Fit]) -> list[Fit]:
     return list(systems.values())[1:]
 
 
-def _said(fit: Fit, size: int) -> str:
+def _said(fit: FormatFit, size: int) -> str:
     """Return the verdict on the bytes as one line."""
     if fit.survey is not None and fit.proven and not fit.survey.whole:
-        return surveyed.verdict(fit.survey)
+        return damage_lines.survey_verdict(fit.survey)
     if fit.layout.rejected is not None:
         rejected = fit.layout.rejected
         return f"refused, {rejected.cls} at {rejected.at} ({rejected.path}): {rejected.text}"
@@ -170,5 +176,5 @@ def _said(fit: Fit, size: int) -> str:
     return f"accepted, {fit.consumed} bytes" + (f", {left} more follow" if left else "")
 
 
-def _remarks(fit: Fit) -> tuple[Remark, ...]:
+def _remarks(fit: FormatFit) -> tuple[Remark, ...]:
     return fit.layout.decoded.remarks if fit.layout.decoded else ()

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.options import selecting, selection, suite_of
+from wireproof.cli.options import selection, selection_options, suite_of
 from wireproof.report.export import export
 
 
 @click.command("export")
 @click.option("--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path),
               metavar="DIR", help="a new or an empty folder")  # fmt: skip
-@selecting
+@selection_options
 def command(
     folder: Path, patterns: tuple[str, ...], skipped: tuple[str, ...], folders: tuple[Path, ...]
 ) -> None:

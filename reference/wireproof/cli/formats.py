@@ -10,7 +10,7 @@ from typing import Final, get_args
 import click
 
 from wireproof.adapters.reference import claim_of_row
-from wireproof.cli.options import said, saying
+from wireproof.cli.options import format_option, print_json
 from wireproof.formats import FORMATS
 from wireproof.wire.options import Profile
 
@@ -27,7 +27,7 @@ Claims = tuple[tuple[str, ...], ...]
 
 
 @click.command("formats")
-@saying
+@format_option
 def command(form: str) -> None:
     """List the formats and revisions with their operations, codecs and features.
 
@@ -35,7 +35,7 @@ def command(form: str) -> None:
     """
     claims = {joined: _words(joined) for joined in FORMATS}
     if form == "json":
-        said([_row(joined, words) for joined, words in claims.items()])
+        print_json([_row(joined, words) for joined, words in claims.items()])
         return
     rows = [("format", "revisions", *CLAIMS), *_rows(claims)]
     for line in _lines(rows, _room()):

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from wireproof.cli.building import announce_builds
+from wireproof.cli.build_notice import announce_builds
 from wireproof.formats import matching_ids
-from wireproof.fuzz.campaign import Campaign, Ended, run
+from wireproof.fuzz.campaign import Campaign, CampaignResult, run_campaign
 from wireproof.fuzz.findings import Finding
-from wireproof.fuzz.stats import Effort, efforts
-from wireproof.fuzz.target import OWN
-from wireproof.trial.exit_codes import Exit
+from wireproof.fuzz.stats import FormatStats, format_stats
+from wireproof.fuzz.target import REFERENCE
+from wireproof.runner.exit_codes import Exit
 
 
 @click.command("fuzz")
@@ -62,25 +62,25 @@ def command(
     start = time.time()
     announce_builds((adapter,))
     ended = _watched(campaign, console)
-    for effort in efforts(campaign.rooms, adapter, start):
+    for effort in format_stats(campaign.work_directory, adapter, start):
         console.print(Text(_worked(effort)), soft_wrap=True)
     _told(console, campaign, ended)
     return _exit(ended)
 
 
-def _watched(campaign: Campaign, console: Console) -> Ended:
+def _watched(campaign: Campaign, console: Console) -> CampaignResult:
     """Run it, with a bar of the time on a terminal."""
     if not console.is_terminal:
-        return run(campaign)
+        return run_campaign(campaign)
     left = TextColumn(f"of {campaign.minutes:g} min")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"fuzzing {campaign.adapter}", total=campaign.minutes * 60)
         start = time.monotonic()
-        return run(campaign, lambda: progress.update(task, completed=time.monotonic() - start))
+        return run_campaign(campaign, lambda: progress.update(task, completed=time.monotonic() - start))
 
 
-def _worked(effort: Effort) -> str:
+def _worked(effort: FormatStats) -> str:
     """Describe the effort for one format."""
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
@@ -91,8 +91,8 @@ def _worked(effort: Effort) -> str:
     )
 
 
-def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
-    folder = campaign.rooms.findings(campaign.adapter)
+def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
+    folder = campaign.work_directory.findings(campaign.adapter)
     gating = [finding for finding in ended.findings if finding.gates]
     apart = [finding for finding in ended.findings if not finding.gates]
     for finding in gating:
@@ -109,7 +109,7 @@ def _told(console: Console, campaign: Campaign, ended: Ended) -> None:
             f"{joined}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
             f"{less.inputs[1]} inputs have {less.features[1]}"
         )
-    for trouble in ended.troubles:
+    for trouble in ended.worker_errors:
         click.echo(f"wireproof: {trouble}", err=True)
     console.print(
         f"{len(gating)} distinct failures, {len(apart)} permitted differences; stored in {folder}",
@@ -138,10 +138,10 @@ def _apart(apart: list[Finding]) -> Iterator[str]:
         yield f"  {f'{kind} {cls}'.strip()}: {sum(one.count for one in group)} times in {formats}"
 
 
-def _exit(ended: Ended) -> Exit:
+def _exit(ended: CampaignResult) -> Exit:
     gating = [one.signature for one in ended.findings if one.gates]
-    if any(one.implementation == OWN or one.kind.startswith("suite-bug") for one in gating):
+    if any(one.implementation == REFERENCE or one.kind.startswith("suite-bug") for one in gating):
         return Exit.SUITE
-    if ended.troubles:
+    if ended.worker_errors:
         return Exit.ADAPTER
     return Exit.FAILS if gating else Exit.CONFORMS

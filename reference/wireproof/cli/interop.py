@@ -14,22 +14,22 @@ from wireproof.adapters.entry import Entry
 from wireproof.adapters.ready import ready
 from wireproof.adapters.registry import entries
 from wireproof.cases.case import Case
-from wireproof.cases.token import TokenError, keep, parse
-from wireproof.cli.building import announce_builds
+from wireproof.cases.token import TokenError, from_token, save_token
+from wireproof.cli.build_notice import announce_builds
 from wireproof.cli.errors import exit_of
-from wireproof.cli.progress import stepping
+from wireproof.cli.progress import step_bar
 from wireproof.files import replace_text
 from wireproof.formats import matching_ids
-from wireproof.report.exchange import Shown, page, show
 from wireproof.report.html import Page
-from wireproof.trial.conclusion import exit_code
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.exchange import Ask, Exchanged, exchange
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.laws import losses
-from wireproof.trial.ledger import ledger
-from wireproof.trial.streams import EventWriter
-from wireproof.trial.understanding import groups, splits
+from wireproof.report.interop_view import InteropView, interop_page, print_interop
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.cross_version import field_losses
+from wireproof.runner.disagreements import find_disagreements, group_disagreements
+from wireproof.runner.event_files import EventWriter
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.interop import InteropRun, InteropSettings, run_interop
+from wireproof.runner.interop_results import collect_results
 
 REFERENCE = "reference"
 
@@ -66,28 +66,30 @@ def command(
     reference. Exit code: 0 all agree, 1 an adapter encodes or decodes wrong, 2 usage, 4 an adapter does not
     start or answer.
     """
-    ask = Ask(more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None)
+    ask = InteropSettings(
+        more["count"], more["seed"], frozenset(matching_ids(patterns)) if patterns else None
+    )
     began = time.monotonic()
     found = _exchanged(_specs(adapters), ask, more["scale"])
     for error in found.absent.values():
         click.echo(f"wireproof: {error}", err=True)
-    if not found.parcels:
+    if not found.encoded_messages:
         raise click.UsageError("there is no format that one of them writes and another one reads")
     shown = _shown(found, tokens)
-    show(shown, Console())
+    print_interop(shown, Console())
     click.echo(f"{_counted(found)} in {time.monotonic() - began:.0f} s")
     if out:
         _write(shown, out)
     if file:
-        replace_text(file, page(shown, Page("wireproof: interop", _case)))
+        replace_text(file, interop_page(shown, Page("wireproof: interop", _case)))
     codes = [exit_code(stream, named=bool(adapters)) for stream in shown.ledger.streams if stream.cases]
-    return worst([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
+    return deciding_code([*codes, *(exit_of(error) or Exit.ADAPTER for error in found.absent.values())])
 
 
-def _counted(found: Exchanged) -> str:
-    inputs = sum(map(len, found.parcels.values()))
-    readings = sum(len(some) for party in found.parties for some in party.read.values())
-    return f"{len(found.parties)} adapters, {inputs:,} inputs, {readings:,} readings"
+def _counted(found: InteropRun) -> str:
+    inputs = sum(map(len, found.encoded_messages.values()))
+    readings = sum(len(some) for participant in found.participants for some in participant.read.values())
+    return f"{len(found.participants)} adapters, {inputs:,} inputs, {readings:,} readings"
 
 
 def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
@@ -101,21 +103,21 @@ def _peers() -> list[Entry]:
     return [entry for entry in entries().values() if entry.name != COLUMNAR.name]
 
 
-def _exchanged(specs: tuple[str, ...], ask: Ask, scale: float) -> Exchanged:
+def _exchanged(specs: tuple[str, ...], ask: InteropSettings, scale: float) -> InteropRun:
     """Run it, with a bar on a terminal."""
     announce_builds(specs)
-    with stepping(Console(stderr=True), "starting") as tell:
-        return exchange(specs, ask, timeout_scale=scale, tell=tell)
+    with step_bar(Console(stderr=True), "starting") as tell:
+        return run_interop(specs, ask, timeout_scale=scale, tell=tell)
 
 
-def _shown(found: Exchanged, tokens: Path) -> Shown:
-    apart = tuple(splits(found))
-    token = partial(keep, folder=tokens)
-    made = ledger(found, {split.parcel.case.id: split for split in apart}, token)
-    return Shown(found, made, groups(apart), losses(found), token)
+def _shown(found: InteropRun, tokens: Path) -> InteropView:
+    apart = tuple(find_disagreements(found))
+    token = partial(save_token, folder=tokens)
+    made = collect_results(found, {split.encoded_message.case.id: split for split in apart}, token)
+    return InteropView(found, made, group_disagreements(apart), field_losses(found), token)
 
 
-def _write(shown: Shown, out: Path) -> None:
+def _write(shown: InteropView, out: Path) -> None:
     file = StringIO()
     for stream in shown.ledger.streams:
         writer = EventWriter(file, stream.run)
@@ -127,6 +129,6 @@ def _write(shown: Shown, out: Path) -> None:
 
 def _case(event: CaseEvent) -> Case | None:
     try:
-        return parse(event.token) if event.token else None
+        return from_token(event.token) if event.token else None
     except TokenError:
         return None

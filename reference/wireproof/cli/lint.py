@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from wireproof.cases.answered import counts, of
-from wireproof.cases.frozen import freeze, unfrozen
+from wireproof.cases.frozen_digests import freeze, unfrozen_cases
 from wireproof.cases.lint import lint
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.trial.exit_codes import Exit
+from wireproof.runner.exit_codes import Exit
 
 
 @click.command("lint")
@@ -33,7 +33,7 @@ def command(folders: tuple[Path, ...], freezing: bool) -> int:
         click.echo(counts(table))
     excluded = sum(1 for rule in suite.rules.values() if rule.exclusion)
     click.echo(
-        f"{len(suite.cases)} cases, {len(unfrozen(suite))} of them not frozen, {len(suite.rules)} rules, "
-        f"{excluded} with an exclusion, {len(problems)} problems"
+        f"{len(suite.cases)} cases, {len(unfrozen_cases(suite))} of them not frozen, "
+        f"{len(suite.rules)} rules, {excluded} with an exclusion, {len(problems)} problems"
     )
     return Exit.SUITE if problems else Exit.CONFORMS

@@ -8,12 +8,12 @@ from typing import Any, Final, TypeVar
 import click
 
 from wireproof.cases.case import Case
-from wireproof.cases.fixtures import Suite, folder, load
-from wireproof.cases.ids import completions
-from wireproof.cases.patterns import PatternError, renamed, select
+from wireproof.cases.fixtures import Suite, fixtures_folder, load
+from wireproof.cases.id_completion import completions
+from wireproof.cases.id_patterns import PatternError, former_id_notices, select
 from wireproof.files import read_limited_text
 
-MOST_PATTERNS: Final = 4 * 1024 * 1024
+MAX_PATTERN_BYTES: Final = 4 * 1024 * 1024
 """Bytes of a file of patterns."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +31,7 @@ def with_fixtures(command: F) -> F:
     )(command)
 
 
-def selecting(command: F) -> F:
+def selection_options(command: F) -> F:
     """Add `--run`, `--skip` and `--fixtures`."""
     command = click.option(
         "--skip", "skipped", multiple=True, metavar="PATTERN", help="leave these cases out"
@@ -45,7 +45,7 @@ def selecting(command: F) -> F:
     )(command)
 
 
-def showing_all(command: F) -> F:
+def all_findings_option(command: F) -> F:
     """Add `--all` to a verb that prints findings; the command takes it as `every_finding`."""
     return click.option(
         "--all",
@@ -55,7 +55,7 @@ def showing_all(command: F) -> F:
     )(command)
 
 
-def saying(command: F) -> F:
+def format_option(command: F) -> F:
     """Add `--format auto|json` to a verb that prints a table; the command takes it as `form`."""
     return click.option(
         "--format",
@@ -66,7 +66,7 @@ def saying(command: F) -> F:
     )(command)
 
 
-def said(rows: object) -> None:
+def print_json(rows: object) -> None:
     """Print rows as JSON."""
     click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
 
@@ -80,7 +80,7 @@ def adapter_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def case_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
     """Return the ids that a shell may complete, a component at a time."""
-    return completions(folder(), incomplete)
+    return completions(fixtures_folder(), incomplete)
 
 
 def suite_of(folders: Sequence[Path]) -> Suite:
@@ -93,7 +93,7 @@ def selection(suite: Suite, patterns: Sequence[str], skipped: Sequence[str]) -> 
 
     A pattern that only a former id matches is reported on stderr.
     """
-    for notice in renamed(suite, _words((*patterns, *skipped))):
+    for notice in former_id_notices(suite, _words((*patterns, *skipped))):
         click.echo(notice, err=True)
     cases = select(suite, _words(patterns)) if patterns else suite.cases
     left_out = {case.id for case in select(suite, _words(skipped))} if skipped else frozenset()
@@ -114,6 +114,6 @@ def _words(patterns: Sequence[str]) -> list[str]:
 def _lines(path: Path) -> list[str]:
     """Read the lines of a file of patterns; raises `PatternError`."""
     try:
-        return read_limited_text(path, MOST_PATTERNS).splitlines()
+        return read_limited_text(path, MAX_PATTERN_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise PatternError(f"{path}: {error}") from None

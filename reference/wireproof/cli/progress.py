@@ -18,12 +18,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @define
-class Bars:
+class ProgressBars:
     """A line for each adapter that is judged now: its share of the cases, its findings and its topic.
 
     How many derived cases there are is not known before they are derived. So a bar counts golden cases, and
@@ -88,7 +88,7 @@ class _State:
 
 
 @contextmanager
-def bars(console: Console, specs: Sequence[str]) -> Iterator[Bars]:
+def progress_bars(console: Console, specs: Sequence[str]) -> Iterator[ProgressBars]:
     """Show how far each adapter is, on a terminal."""
     shown = (
         TextColumn("{task.description}"),
@@ -98,13 +98,13 @@ def bars(console: Console, specs: Sequence[str]) -> Iterator[Bars]:
     )
     columns = (SpinnerColumn(), *shown, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        found = Bars(specs, progress)
+        found = ProgressBars(specs, progress)
         found.start()
         yield found
 
 
 @contextmanager
-def stepping(console: Console, name: str) -> Iterator[Callable[[str, int, int], None]]:
+def step_bar(console: Console, name: str) -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar of steps; yields a function that takes a step's name, its place and the number of steps."""
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -137,7 +137,7 @@ class Tasks(Protocol):
 
 
 @contextmanager
-def worked(
+def job_bar(
     console: Console, name: str, *columns: ProgressColumn
 ) -> Iterator[Callable[[int, int, Tasks], None]]:
     """Show a bar over a job of known size; yields the function that takes its progress.
@@ -153,12 +153,12 @@ def worked(
         def tell(done: int, total: int, tasks: Tasks) -> None:
             if bar.tasks[0].total is None:
                 bar.reset(task, total=total, completed=done)
-            bar.update(task, completed=done, said=said(tasks))
+            bar.update(task, completed=done, said=tasks_text(tasks))
 
         yield tell
 
 
-def said(tasks: Tasks) -> str:
+def tasks_text(tasks: Tasks) -> str:
     """Describe the tasks in a few words."""
     if not tasks.all:
         return "waiting for Spark"

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from wireproof.cases.fixtures import folder, load
-from wireproof.cli.named import named
+from wireproof.cases.fixtures import fixtures_folder, load
+from wireproof.cli.case_names import find_named
 from wireproof.fuzz.promote import promote
-from wireproof.fuzz.redaction import redacted
-from wireproof.trial.show import short_expect
+from wireproof.fuzz.redaction_check import redact_case
+from wireproof.runner.summaries import short_expect
 
 
 @click.command("promote")
@@ -32,12 +32,12 @@ def command(given: str, to: Path | None, redact: bool, adapter: str, **words: st
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    target = to or folder()
-    suite = load((target,) if target.is_dir() and target.resolve() != folder().resolve() else ())
-    found = named(suite, given)
+    target = to or fixtures_folder()
+    suite = load((target,) if target.is_dir() and target.resolve() != fixtures_folder().resolve() else ())
+    found = find_named(suite, given)
     case = found.case
     if redact:
-        case = redacted(case, adapter or found.adapter, None if adapter else found.signature)
+        case = redact_case(case, adapter or found.adapter, None if adapter else found.signature)
     promoted = promote(case, suite, target, words["name"], words["why"])
     click.echo(f"{promoted.case.id}: {short_expect(promoted.case.expect)}")
     click.echo(f"rule  {', '.join(promoted.case.rules)}{' (new: word it)' if promoted.rules else ''}")

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.building import announce_builds
-from wireproof.cli.named import named
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.case_names import find_named
 from wireproof.cli.options import adapter_names, case_ids, suite_of, with_fixtures
-from wireproof.report.terminal import View, console, show
-from wireproof.trial.conclusion import exit_code
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, Footer, run_event
-from wireproof.trial.lookup import Lookups
-from wireproof.trial.platform import manifest
-from wireproof.trial.run import Plan, run
-from wireproof.trial.streams import Stream
+from wireproof.report.terminal import RunView, output_console, print_run
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.conclusion import exit_code
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, Footer, run_event
+from wireproof.runner.run import Selection, run
+from wireproof.runner.run_manifest import manifest_fields
 
 
 @click.command("replay")
@@ -30,15 +30,17 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
     suite = suite_of(folders)
-    case = named(suite, name).case
+    case = find_named(suite, name).case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
-        head = run_event(engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest())
+        head = run_event(
+            engine.hello, spec=adapter, fixtures=suite.hash, filters=(name,), **manifest_fields()
+        )
         by_id = dict(suite.by_id)
-        events = tuple(run(engine, Plan((case,), by_id, families=False)))
-    stream = Stream(head, events, Footer({}, complete=True))
-    lookups = Lookups(suite)
-    show(stream, console(), View(lambda _: case, lookups.twin, every=True))
+        events = tuple(run(engine, Selection((case,), by_id, families=False)))
+    stream = EventStream(head, events, Footer({}, complete=True))
+    lookups = CaseLookup(suite)
+    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, every=True))
     for event in events:
         click.echo(_answer(event))
     return exit_code(stream)

@@ -14,49 +14,51 @@ from rich.console import Console
 from wireproof.cache import cache_folder
 from wireproof.cli import ARGUMENTS
 from wireproof.files import read_limited_bytes, replace_text
-from wireproof.report.groups import Group
-from wireproof.report.terminal import Shown, plain, say
+from wireproof.report.failure_groups import FailureGroup
+from wireproof.report.terminal import ShownFindings, plain_text, print_line
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.exit_codes import MEANINGS, Exit
 from wireproof.safe_parsing import parse_json
-from wireproof.trial.exit_codes import MEANINGS, Exit
-from wireproof.trial.streams import Stream
 
 LARGEST: Final = 1024 * 1024
 """Bytes of the list of earlier runs."""
 
 
 @frozen
-class Judgement:
+class PrintedRun:
     """A run that was printed: its adapter as the user wrote it, its findings and its exit code."""
 
     spec: str
-    stream: Stream
-    shown: Shown
+    stream: EventStream
+    shown: ShownFindings
     code: Exit
 
 
-def print_end(console: Console, judgements: Sequence[Judgement], code: Exit, out: Path | None = None) -> None:
+def print_end(
+    console: Console, judgements: Sequence[PrintedRun], code: Exit, out: Path | None = None
+) -> None:
     """Print the last lines of `check`; `out` is the file of its events."""
     for line in _counted(judgements):
-        say(console, line)
-    say(console, f"exit code {int(code)}: {_reason(judgements, code)}")
+        print_line(console, line)
+    print_line(console, f"exit code {int(code)}: {_reason(judgements, code)}")
     _print_commands(console, [*_commands(judgements, out), *_diffs(judgements, out)])
 
 
-def print_report_end(console: Console, judgements: Sequence[Judgement], files: Sequence[Path]) -> None:
+def print_report_end(console: Console, judgements: Sequence[PrintedRun], files: Sequence[Path]) -> None:
     """Print the last lines of `report`."""
     for line in _counted(judgements):
-        say(console, line)
+        print_line(console, line)
     named = files[0] if len(files) == 1 else None
     _print_commands(console, _report_commands(judgements, named))
 
 
-def findings(judgements: Sequence[Judgement]) -> Iterator[tuple[str, Group]]:
+def numbered_findings(judgements: Sequence[PrintedRun]) -> Iterator[tuple[str, FailureGroup]]:
     """Yield every finding with its adapter, in the order of their numbers."""
     for one in judgements:
         yield from ((one.spec, group) for group in one.shown.found)
 
 
-def _counted(judgements: Sequence[Judgement]) -> Iterator[str]:
+def _counted(judgements: Sequence[PrintedRun]) -> Iterator[str]:
     found = sum(len(one.shown.found) for one in judgements)
     printed = sum(one.shown.printed for one in judgements)
     if found:
@@ -64,7 +66,7 @@ def _counted(judgements: Sequence[Judgement]) -> Iterator[str]:
         yield f"{found} {'kinds' if found > 1 else 'kind'} of failure{part}"
 
 
-def _reason(judgements: Sequence[Judgement], code: Exit) -> str:
+def _reason(judgements: Sequence[PrintedRun], code: Exit) -> str:
     """Return the meaning of the exit code and the adapters that it comes from."""
     names = [one.spec for one in judgements if one.code == code]
     if code == Exit.CONFORMS:
@@ -76,16 +78,16 @@ def _print_commands(console: Console, commands: Sequence[tuple[str, str]]) -> No
     """Print commands that can be pasted, each with its purpose: behind it, or above it if it is long."""
     if not commands:
         return
-    console.print(plain("next:"))
+    console.print(plain_text("next:"))
     widest = max(len(command) for command, _ in commands)
     longest = max(len(purpose) for _, purpose in commands)
     beside = 2 + widest + 4 + longest <= min(console.width, 160)
     for command, purpose in commands:
         line = f"  {command:<{widest}}  # {purpose}" if beside else f"  # {purpose}\n  {command}"
-        console.print(plain(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
+        console.print(plain_text(line) if beside else line, soft_wrap=True, markup=False, highlight=False)
 
 
-def _commands(judgements: Sequence[Judgement], out: Path | None) -> Iterator[tuple[str, str]]:
+def _commands(judgements: Sequence[PrintedRun], out: Path | None) -> Iterator[tuple[str, str]]:
     yield from _replay(judgements, "#1")
     if any(one.shown.printed < len(one.shown.found) for one in judgements):
         yield (_report(out, "--all") if out else _again("--all")), "show every kind of failure"
@@ -98,7 +100,7 @@ def _commands(judgements: Sequence[Judgement], out: Path | None) -> Iterator[tup
         yield _again(*words), "store the events; all cases as one HTML page"
 
 
-def _report_commands(judgements: Sequence[Judgement], file: Path | None) -> list[tuple[str, str]]:
+def _report_commands(judgements: Sequence[PrintedRun], file: Path | None) -> list[tuple[str, str]]:
     if file is None:
         return []
     commands = list(_replay(judgements, f"{file}#1"))
@@ -107,8 +109,8 @@ def _report_commands(judgements: Sequence[Judgement], file: Path | None) -> list
     return [*commands, (_report(file, "--html", "matrix.html"), "all cases as one HTML page")]
 
 
-def _replay(judgements: Sequence[Judgement], name: str) -> Iterator[tuple[str, str]]:
-    first = next(findings(judgements), None)
+def _replay(judgements: Sequence[PrintedRun], name: str) -> Iterator[tuple[str, str]]:
+    first = next(numbered_findings(judgements), None)
     if first is not None:
         yield shlex.join(("wireproof", "replay", name, first[0])), "judge finding #1 again; #N for another"
 
@@ -127,7 +129,7 @@ def _again(*words: str) -> str:
 # --- earlier runs ---
 
 
-def _diffs(judgements: Sequence[Judgement], out: Path | None) -> list[tuple[str, str]]:
+def _diffs(judgements: Sequence[PrintedRun], out: Path | None) -> list[tuple[str, str]]:
     """Return commands that compare each adapter with its run before, and remember the present runs."""
     earlier = _earlier()
     commands: dict[str, str] = {}

@@ -9,15 +9,15 @@ from rich.console import Console
 from rich.progress import DownloadColumn, TransferSpeedColumn
 from rich.table import Table
 
-from wireproof.cli.cluster import on_cluster
-from wireproof.cli.progress import worked
+from wireproof.cli.progress import job_bar
+from wireproof.cli.spark_options import on_cluster
 from wireproof.files import replace_text
-from wireproof.report import companion
-from wireproof.report.visible import escape_unsafe
-from wireproof.spark.shipping import Where, where_of
-from wireproof.trial.conclusion import OUTSIDE, OWN
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.verdicts import ROWS, gates
+from wireproof.report import index_file_view
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.conclusion import CAUSED_BY_CODEC, NO_RESULT
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.verdicts import ROWS, gates
+from wireproof.spark.cluster_env import ClusterEnv, cluster_env_of
 
 if TYPE_CHECKING:
     from wireproof.spark.scan_job import ScanSummary
@@ -59,34 +59,34 @@ def command(
     and `.txnindex` beside a local Kafka log are checked against it: exit code 1 if one of them is wrong.
     """
     try:
-        from wireproof.spark import board, jobs, scan_plan  # noqa: PLC0415 - Spark is an extra
+        from wireproof.spark import command_support, report_page, scan_plan  # noqa: PLC0415 - Spark is an extra
     except ImportError as error:
         raise click.ClickException(f"{EXTRA} ({error})") from None
-    options = _with_revision(source, jobs.source_options(paths, more["assignments"]))
-    where = where_of(more)
+    options = _with_revision(source, command_support.source_options(paths, more["assignments"]))
+    where = cluster_env_of(more)
     where.settings()
-    jobs.ready(adapters)
+    command_support.start_adapters(adapters)
     plan = scan_plan.plan_scan(f"wireproof.{source}", options, adapters, out.absolute(), samples)
     summary = _watched(plan, where)
     rate = _rate(plan, summary)
-    shown(summary.signatures, summary.files)
+    print_scan_tables(summary.signatures, summary.files)
     Console().print(
         f"{summary.spans} spans in {summary.seconds:.1f} s{rate}; tables in {out}", soft_wrap=True
     )
     if more["page"]:
-        replace_text(more["page"], board.html(out))
+        replace_text(more["page"], report_page.render_page(out))
     beside = _companions(plan, out) if source == "kafka_log" else Exit.CONFORMS
-    return worst([Exit(exit_of(summary.signatures)), _not_sound(plan, summary, out), beside])
+    return deciding_code([Exit(job_exit_code(summary.signatures)), _not_sound(plan, summary, out), beside])
 
 
 def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
     """Return the options with the revision of the first Iggy segment, if none is given."""
     if source != "iggy_log" or any(name.lower() == "revision" for name in options):
         return options
-    from wireproof.spark import outcome, places, settings  # noqa: PLC0415 - Spark is an extra
+    from wireproof.spark import object_places, scan_report, source_settings  # noqa: PLC0415 - Spark is an extra
 
-    asked = settings.parse(f"wireproof.{source}", options)
-    found = outcome.revision_of(places.expand(asked.paths, asked.kind.suffixes))
+    asked = source_settings.parse(f"wireproof.{source}", options)
+    found = scan_report.find_revision(object_places.expand_paths(asked.paths, asked.kind.suffixes))
     if found is None:
         return options
     click.echo(f"read as iggy.log/{found}, by the first segment; --set revision=… names another")
@@ -95,10 +95,10 @@ def _with_revision(source: str, options: dict[str, str]) -> dict[str, str]:
 
 def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
     """Print the damaged places and the objects that were not read; return the exit code for them."""
-    from wireproof.spark import outcome  # noqa: PLC0415 - as above
+    from wireproof.spark import scan_report  # noqa: PLC0415 - as above
 
     places = list(dict.fromkeys(span.place for span in plan.spans))
-    found = outcome.outcome(plan.source, places, plan.skipped, summary.files, out)
+    found = scan_report.report_scan(plan.source, places, plan.skipped, summary.files, out)
     for line in found.lines:
         click.echo(escape_unsafe(line))
     return Exit.FAILS if found.wrong else Exit.CONFORMS
@@ -106,10 +106,10 @@ def _not_sound(plan: "ScanPlan", summary: "ScanSummary", out: Path) -> Exit:
 
 def _companions(plan: "ScanPlan", out: Path) -> Exit:
     """Check the index files beside the logs; print a line for each wrong one and a total."""
-    from wireproof.spark import companions  # noqa: PLC0415 - as above
+    from wireproof.spark import index_files  # noqa: PLC0415 - as above
 
-    found = companions.beside(list(dict.fromkeys(span.place for span in plan.spans)), out)
-    for line in companion.findings([one for one in found if one.findings]):
+    found = index_files.check_local_logs(list(dict.fromkeys(span.place for span in plan.spans)), out)
+    for line in index_file_view.finding_lines([one for one in found if one.findings]):
         click.echo(line)
     wrong = sum(one.wrong for one in found)
     if found:
@@ -120,12 +120,12 @@ def _companions(plan: "ScanPlan", out: Path) -> Exit:
     return Exit.FAILS if wrong else Exit.CONFORMS
 
 
-def _watched(plan: "ScanPlan", where: Where) -> "ScanSummary":
+def _watched(plan: "ScanPlan", where: ClusterEnv) -> "ScanSummary":
     """Run the scan, with a bar on a terminal."""
-    from wireproof.spark import jobs, scan_job  # noqa: PLC0415 - as above
+    from wireproof.spark import command_support, scan_job  # noqa: PLC0415 - as above
 
     columns = (DownloadColumn(), TransferSpeedColumn())
-    with worked(Console(stderr=True), "scan", *columns) as tell, jobs.told():
+    with job_bar(Console(stderr=True), "scan", *columns) as tell, command_support.one_line_errors():
         return scan_job.run_scan(plan, where, tell)
 
 
@@ -136,7 +136,7 @@ def _rate(plan: "ScanPlan", summary: "ScanSummary") -> str:
     return f", {read / summary.seconds / (1 << 20):,.1f} MiB/s with Spark's start" if whole else ""
 
 
-def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
+def print_scan_tables(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
     """Print the tables `signatures` and `files`."""
     table = Table(box=None)
     for name in ("implementation", "format", "verdict", "class", "path"):
@@ -159,20 +159,20 @@ def shown(signatures: list[dict[str, Any]], files: list[dict[str, Any]]) -> None
     )
 
 
-def exit_of(signatures: list[dict[str, Any]]) -> int:
+def job_exit_code(signatures: list[dict[str, Any]]) -> int:
     """Return the exit code of a job, as of a run of cases; what the reference alone refuses is no finding."""
     rows = [row for row in signatures if row["kind"] not in NOT_JUDGED]
     silent = list(_silent(rows))
     for name in silent:
         click.echo(f"wireproof: {name}: no case was judged: look at what it claims", err=True)
-    return int(worst([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
+    return int(deciding_code([*map(_code, rows), *([Exit.USAGE] * bool(silent))]))
 
 
 def _silent(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the implementations without any verdict."""
     for name in dict.fromkeys(row["implementation"] for row in rows):
         kinds = {row["kind"].partition(":")[0] for row in rows if row["implementation"] == name}
-        if kinds <= OUTSIDE:
+        if kinds <= NO_RESULT:
             yield name
 
 
@@ -182,5 +182,5 @@ def _code(row: dict[str, Any]) -> Exit:
     if (gate := ROWS[name].gate) in by_gate:
         return by_gate[gate]
     if name == "not-run":
-        return Exit.FAILS if kind in OWN else Exit.ADAPTER
+        return Exit.FAILS if kind in CAUSED_BY_CODEC else Exit.ADAPTER
     return Exit.FAILS if gates(name, "must") else Exit.CONFORMS

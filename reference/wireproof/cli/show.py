@@ -9,12 +9,12 @@ import click
 
 from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.patterns import PatternError, select
+from wireproof.cases.id_patterns import PatternError, select
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
-from wireproof.report.excerpt import data_of, layout_of
-from wireproof.report.fieldtree import lines
-from wireproof.trial.lookup import find
-from wireproof.trial.show import short_expect
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import data_of, layout_of
+from wireproof.runner.case_lookup import find_case
+from wireproof.runner.summaries import short_expect
 
 ON_TERMINAL: Final = 512
 """Bytes of an input that a terminal is shown."""
@@ -26,7 +26,7 @@ ON_TERMINAL: Final = 512
 def command(name: str, folders: tuple[Path, ...]) -> None:
     """Show a case: what it is, which rule it tests, its bytes with their fields, what must happen."""
     suite = suite_of(folders)
-    case = wanted(suite, name)
+    case = case_named(suite, name)
     rows = (
         ("id", case.id), ("title", case.title), ("why", case.why),
         ("op", f"{case.op} {case.joined}, {case.profile}"),
@@ -43,16 +43,16 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
     _input(case)
 
 
-def wanted(suite: Suite, name: str) -> Case:
+def case_named(suite: Suite, name: str) -> Case:
     """Return the case of that name; raises `PatternError` with a suggestion."""
-    case = find(suite, name)
+    case = find_case(suite, name)
     if case is None:
         select(suite, [name])
         raise PatternError(f"no case {name}: `show` takes one id; list them with `wireproof cases PATTERN`")
     return case
 
 
-def folded(data: bytes, *, terminal: bool) -> str:
+def hex_text(data: bytes, *, terminal: bool) -> str:
     """Return the bytes as hex: all for a pipe or a file, the first ones for a terminal."""
     more = len(data) - ON_TERMINAL
     if not terminal or more <= 0:
@@ -64,7 +64,7 @@ def _input(case: Case) -> None:
     if isinstance(case.input, Value):
         click.echo(json.dumps(case.input.value, indent=1))
         return
-    click.echo(f"bytes    {folded(data_of(case) or b'', terminal=sys.stdout.isatty())}")
+    click.echo(f"bytes    {hex_text(data_of(case) or b'', terminal=sys.stdout.isatty())}")
     layout = layout_of(case)
-    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))

@@ -5,15 +5,15 @@ from pathlib import Path
 import click
 
 from wireproof.cases.case import Data, Value
-from wireproof.cases.token import keep
-from wireproof.cli.building import announce_builds
-from wireproof.cli.named import named
+from wireproof.cases.token import save_token
+from wireproof.cli.build_notice import announce_builds
+from wireproof.cli.case_names import find_named
 from wireproof.cli.options import suite_of
 from wireproof.fuzz.shrink import Shrunk, shrink
-from wireproof.fuzz.smaller import weight
-from wireproof.report.excerpt import layout_of
-from wireproof.report.fieldtree import lines
-from wireproof.trial.engine import Engine
+from wireproof.fuzz.shrink_candidates import weight
+from wireproof.report.field_listing import field_lines
+from wireproof.report.hexdump import layout_of
+from wireproof.runner.engine import Engine
 
 
 @click.command("shrink")
@@ -41,7 +41,7 @@ def command(
     DIR#FINDING is a finding of `fuzz`, a scan or a campaign, by its name or a part of its line; #N is the Nth
     finding that the last `check` printed, and RUN.jsonl#N that of a stream.
     """
-    case = named(suite_of(folders), name).case
+    case = find_named(suite_of(folders), name).case
     announce_builds((adapter,))
     with Engine(adapter, in_process=in_process, timeout_scale=scale) as engine:
         shrunk = shrink(engine, case, seconds)
@@ -49,7 +49,7 @@ def command(
     click.echo(f"{shrunk.signature}")
     click.echo(_said(shrunk, before, after))
     _shown(shrunk)
-    click.echo(keep(shrunk.case, out))
+    click.echo(save_token(shrunk.case, out))
 
 
 def _said(shrunk: Shrunk, before: int, after: int) -> str:
@@ -67,5 +67,5 @@ def _shown(shrunk: Shrunk) -> None:
         case _:
             pass
     layout = layout_of(shrunk.case)
-    for line in lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
+    for line in field_lines(layout, layout.rejected.at if layout.rejected else None) if layout else ():
         click.echo(str(line))

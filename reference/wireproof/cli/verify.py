@@ -7,19 +7,19 @@ from attrs import frozen
 
 from wireproof.cases.fixtures import Suite
 from wireproof.cli.options import suite_of, with_fixtures
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial import verify
-from wireproof.trial.conclusion import nothing_judged
-from wireproof.trial.engine import Engine
-from wireproof.trial.events import CaseEvent, EventError
-from wireproof.trial.exit_codes import Exit, worst
-from wireproof.trial.run import Plan, run
-from wireproof.trial.streams import Stream, read
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner import verify_run
+from wireproof.runner.conclusion import why_nothing_judged
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream, read_events
+from wireproof.runner.events import CaseEvent, EventError
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.run import Selection, run
 
 
 @frozen
-class Asked:
-    """The options of one `verify`."""
+class VerifyOptions:
+    """The options of one `verify_run`."""
 
     sample: int
     seed: int
@@ -44,26 +44,27 @@ def command(
     Exit code 0: the chain holds, the run is complete and each verdict is the same; 1: not so; 2: the run is
     of other fixtures, or judged nothing; 4: the adapter cannot be started.
     """
-    streams = read(file)
+    streams = read_events(file)
     if not streams:
         raise EventError(f"{file}: holds no run: write one with `wireproof check … --out {file.name}`")
     suite = suite_of(folders)
-    asked = Asked(sample, seed, in_process, scale)
-    return worst([_verified(stream, suite, asked) for stream in streams])
+    asked = VerifyOptions(sample, seed, in_process, scale)
+    return deciding_code([_verified(stream, suite, asked) for stream in streams])
 
 
-def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
+def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
     name = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
-    found = verify.broken(stream)
+    found = verify_run.chain_break(stream)
     if found is not None:
         click.echo(f"{name}: the chain breaks: {escape_unsafe(found.text)}")
         return Exit.FAILS
     said = "complete" if stream.complete else "incomplete"
     click.echo(
-        f"{name}: {len(stream.cases)} events, {said}, the chain holds, its head is {verify.head(stream)}"
+        f"{name}: {len(stream.cases)} events, {said}, the chain holds, "
+        f"its head is {verify_run.chain_digest(stream)}"
     )
     codes = [Exit.CONFORMS if stream.complete else Exit.FAILS]
-    if why := nothing_judged(stream):
+    if why := why_nothing_judged(stream):
         click.echo(f"{name}: {why}")
         codes.append(Exit.USAGE)
     if asked.sample:
@@ -73,18 +74,18 @@ def _verified(stream: Stream, suite: Suite, asked: Asked) -> Exit:
                 "verify it with the edition of its `suite`, or with --sample 0"
             )
         codes.append(_again(stream, suite, asked))
-    return worst(codes)
+    return deciding_code(codes)
 
 
-def _again(stream: Stream, suite: Suite, asked: Asked) -> Exit:
-    events = verify.drawn(stream, asked.sample, asked.seed)
-    cases = [case for case in verify.cases_of(suite, events) if case is not None]
+def _again(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
+    events = verify_run.sample_events(stream, asked.sample, asked.seed)
+    cases = [case for case in verify_run.cases_of(suite, events) if case is not None]
     spec, seed = stream.run.spec, stream.run.seed
     with Engine(spec, in_process=asked.in_process, seed=seed, timeout_scale=asked.scale) as engine:
         if engine.hello.version != stream.run.version:
             click.echo(escape_unsafe(f"{spec}: was {stream.run.version}, here it is {engine.hello.version}"))
-        now: list[CaseEvent] = list(run(engine, Plan(cases, suite.by_id, families=False)))
-    found = verify.differences(events, now)
+        now: list[CaseEvent] = list(run(engine, Selection(cases, suite.by_id, families=False)))
+    found = verify_run.verdict_changes(events, now)
     for difference in found:
         click.echo(escape_unsafe(difference.text))
     click.echo(f"{escape_unsafe(spec)}: {len(events)} cases judged again, {len(found)} otherwise")

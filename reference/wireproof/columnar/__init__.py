@@ -19,20 +19,20 @@ MiB of decompressed bytes, unless one entry alone is larger. Without numba and p
 one line that names the extra.
 """
 
-from wireproof.columnar.arrow import RECORDS, clean_records, records
-from wireproof.columnar.frames import FRAME, GARBAGE, KINDS, TAIL, Frames, scan
-from wireproof.columnar.heads import HEADS, read_header_columns
-from wireproof.columnar.heka import HekaFrames, scan_heka
+from wireproof.columnar.header_columns import HEADER_COLUMNS, read_header_columns
+from wireproof.columnar.heka_scan import HekaFrames, scan_heka
+from wireproof.columnar.kafka_scan import FRAME, GARBAGE, KINDS, TAIL, KafkaFrames, scan
+from wireproof.columnar.record_columns import RECORD_COLUMNS, clean_records, records
 
 __all__ = [
     "FRAME",
     "GARBAGE",
-    "HEADS",
+    "HEADER_COLUMNS",
     "KINDS",
-    "RECORDS",
+    "RECORD_COLUMNS",
     "TAIL",
-    "Frames",
     "HekaFrames",
+    "KafkaFrames",
     "clean_records",
     "read_header_columns",
     "records",

@@ -5,8 +5,8 @@ For a short entry these kernels finish before the call of a library has begun.
 
 from typing import Final
 
-from wireproof.columnar.extra import compiled, np
 from wireproof.columnar.kernels import EIGHT, FOUR, ONE, SEVEN, SIX, TWO, Array, Octets, Pos, U
+from wireproof.columnar.optional_deps import compile_kernel, np
 
 BYTE: Final = U(0xFF)
 
@@ -30,7 +30,7 @@ CRC32C: Final = _tables(0x82F63B78)
 """CRC-32C (Castagnoli), of record batches."""
 
 
-@compiled
+@compile_kernel
 def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
     """Return the checksum of the bytes from `at` to `end`."""
     value = U(0xFFFF_FFFF)
@@ -58,8 +58,8 @@ def crc(tables: Array, data: Octets, at: Pos, end: Pos) -> Pos:
     return value ^ U(0xFFFF_FFFF)
 
 
-@compiled
-def crc_each(tables: Array, data: Octets, first: Array, last: Array, out: Array) -> None:
+@compile_kernel
+def crc_ranges(tables: Array, data: Octets, first: Array, last: Array, out: Array) -> None:
     """Write the checksum of each range of bytes to `out`."""
     for index in range(first.size):
         out[index] = crc(tables, data, first[index], last[index])

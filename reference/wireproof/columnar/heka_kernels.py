@@ -7,7 +7,6 @@ wire types and with the values that a writer makes. Signed frames are left to th
 
 from typing import Final
 
-from wireproof.columnar.extra import compiled, np
 from wireproof.columnar.kernels import (
     BAD,
     EIGHT,
@@ -19,9 +18,10 @@ from wireproof.columnar.kernels import (
     Octets,
     Pos,
     U,
-    base128,
     is_utf8,
+    read_base128,
 )
+from wireproof.columnar.optional_deps import compile_kernel, np
 
 SEPARATOR, UNIT, LENGTH_KEY = 0x1E, 0x1F, 0x08
 """The bytes around a header (heka.md §2), and the key of Header.message_length (§1)."""
@@ -37,8 +37,8 @@ FIRST_ARRAY: Final = 4
 """Field.value_string; the arrays of the other types follow in the order of the enum."""
 
 
-@compiled
-def head_of(data: Octets, at: Pos, most: Int) -> tuple[Pos, Pos]:
+@compile_kernel
+def read_frame_header(data: Octets, at: Pos, most: Int) -> tuple[Pos, Pos]:
     """Return start and end of the message of the frame at `at`.
 
     Both are `BAD` if the header is not valid or holds more than the message length.
@@ -49,31 +49,31 @@ def head_of(data: Octets, at: Pos, most: Int) -> tuple[Pos, Pos]:
     stop = at + U(2) + U(data[at + ONE])
     if stop >= size:
         return BAD, BAD
-    length, here = base128(data, at + U(3), stop, U(10), ONE)
+    length, here = read_base128(data, at + U(3), stop, U(10), ONE)
     if here != stop or data[stop] != UNIT or length == ZERO or length > U(most):
         return BAD, BAD
     return stop + ONE, stop + ONE + length
 
 
-@compiled
-def payload(data: Octets, at: Pos, end: Pos, wire: Int) -> tuple[Pos, Pos, Pos]:
+@compile_kernel
+def read_payload(data: Octets, at: Pos, end: Pos, wire: Int) -> tuple[Pos, Pos, Pos]:
     """Read one payload: return its integer or byte count, the start of its bytes, and its end.
 
     The end is `BAD` if the payload is cut.
     """
     if wire == VARINT:
-        value, stop = base128(data, at, end, U(10), ONE)
+        value, stop = read_base128(data, at, end, U(10), ONE)
         return value, at, stop
     if wire == FIXED64:
         return ZERO, at, at + EIGHT if end - at >= EIGHT else BAD
-    length, start = base128(data, at, end, U(10), ONE)
+    length, start = read_base128(data, at, end, U(10), ONE)
     if start == BAD or length > end - start:
         return ZERO, ZERO, BAD
     return length, start, start + length
 
 
-@compiled
-def clean_message(data: Octets, at: Pos, end: Pos) -> Flag:
+@compile_kernel
+def is_clean_message(data: Octets, at: Pos, end: Pos) -> Flag:
     """Return whether the message is clean: §1, §4."""
     seen = np.int64(0)
     while at < end:
@@ -81,15 +81,15 @@ def clean_message(data: Octets, at: Pos, end: Pos) -> Flag:
         if number > 10 or MESSAGE_WIRES[number] != wire or (number < 10 and seen >> number & 1):
             return False
         seen |= 1 << number
-        value, start, stop = payload(data, at + ONE, end, wire)
-        if stop == BAD or not clean_value(data, number, value, start, stop):
+        value, start, stop = read_payload(data, at + ONE, end, wire)
+        if stop == BAD or not is_clean_value(data, number, value, start, stop):
             return False
         at = stop
     return seen & 0b110 == 0b110  # uuid and timestamp: M02 to M04
 
 
-@compiled
-def clean_value(data: Octets, number: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
+@compile_kernel
+def is_clean_value(data: Octets, number: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
     """Return whether one field of Message is clean: §1; M05, M09, M14 to M17."""
     if number == 1:
         return value == U(16)
@@ -100,17 +100,17 @@ def clean_value(data: Octets, number: Int, value: Pos, start: Pos, stop: Pos) ->
     if number == 8:
         return value < U(1 << 31)
     if number == 10:
-        return clean_field(data, start, stop)
+        return is_clean_field(data, start, stop)
     return is_utf8(data, start, stop)
 
 
-@compiled
-def clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
+@compile_kernel
+def is_clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
     """Return whether one Field has a name and only values of its type: M48 to M62, M97."""
     seen, kind, array = np.int64(0), np.int64(0), np.int64(0)
     while at < end:
         number, wire = np.int64(data[at]) >> 3, np.int64(data[at]) & 7
-        value, start, stop = payload(data, at + ONE, end, wire)
+        value, start, stop = read_payload(data, at + ONE, end, wire)
         if number < 1 or number > 8 or wire > LENGTH or stop == BAD:
             return False
         if number < FIRST_ARRAY:
@@ -120,7 +120,7 @@ def clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
                 kind = np.int64(min(value, EIGHT))
             elif not is_utf8(data, start, stop) or (number == NAME and value == ZERO):
                 return False
-        elif array not in (0, number) or not clean_array(data, number, wire, value, start, stop):
+        elif array not in (0, number) or not is_clean_array(data, number, wire, value, start, stop):
             return False
         else:
             array = number
@@ -129,8 +129,8 @@ def clean_field(data: Octets, at: Pos, end: Pos) -> Flag:
     return seen >> NAME & 1 == 1 and array == FIRST_ARRAY + kind
 
 
-@compiled
-def clean_array(data: Octets, number: Int, wire: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
+@compile_kernel
+def is_clean_array(data: Octets, number: Int, wire: Int, value: Pos, start: Pos, stop: Pos) -> Flag:
     """Return whether one element, or one packed chunk, of the array `number` is clean: M62 to M78."""
     if number == 4:
         return wire == LENGTH and is_utf8(data, start, stop)
@@ -141,20 +141,20 @@ def clean_array(data: Octets, number: Int, wire: Int, value: Pos, start: Pos, st
     top = ONE if number == 8 else BAD
     if wire == VARINT:
         return value <= top
-    return wire == LENGTH and value != ZERO and clean_packed(data, start, stop, top)
+    return wire == LENGTH and value != ZERO and is_clean_packed(data, start, stop, top)
 
 
-@compiled
-def clean_packed(data: Octets, at: Pos, end: Pos, top: Pos) -> Flag:
+@compile_kernel
+def is_clean_packed(data: Octets, at: Pos, end: Pos, top: Pos) -> Flag:
     """Return whether varints of at most `top` fill `at` to `end`."""
     while at < end:
-        value, at = base128(data, at, end, U(10), ONE)
+        value, at = read_base128(data, at, end, U(10), ONE)
         if at == BAD or value > top:
             return False
     return True
 
 
-@compiled
+@compile_kernel
 def walk_frames(
     data: Octets, at: Pos, most: Int, position: Array, message: Array, length: Array
 ) -> tuple[Int, Pos]:
@@ -165,8 +165,8 @@ def walk_frames(
     """
     found, size = 0, U(data.size)
     while found < position.size and at < size:
-        start, stop = head_of(data, at, most)
-        if stop > size or not clean_message(data, start, stop):
+        start, stop = read_frame_header(data, at, most)
+        if stop > size or not is_clean_message(data, start, stop):
             break
         position[found], message[found], length[found] = at, start, stop - at
         at = stop

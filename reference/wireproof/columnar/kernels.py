@@ -11,7 +11,7 @@ access, which makes the same code ten times slower; mixing signed and unsigned g
 
 from typing import Any, Final, TypeAlias
 
-from wireproof.columnar.extra import compiled, inlined, move, np
+from wireproof.columnar.optional_deps import compile_kernel, inline_kernel, move_sixteen, np
 
 Octets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -20,7 +20,7 @@ Int: TypeAlias = Any  # int64 while compiled
 Flag: TypeAlias = Any  # bool while compiled
 Pos: TypeAlias = "np.uint64"
 
-HEAD: Final = np.dtype(
+HEADER: Final = np.dtype(
     [
         ("offset", "i8"),
         ("base_timestamp", "i8"),
@@ -69,17 +69,17 @@ SLACK: Final = U(16)
 CONTINUED, LOW7 = U(0x80), U(0x7F)
 INT63: Final = (1 << 63) - 1
 
-WHOLE, CUT, BROKEN, FULL = 0, 1, 2, 3
+BUFFER_END, CUT, BROKEN, FULL = 0, 1, 2, 3
 """Why `walk_entries` stopped: at the end, at an entry that the end cuts, at an impossible header, no room."""
 
-CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL, HORIZON, UNUSED = 0x07, 0x08, 0x10, 0x20, 0x40, ~0x7F
+CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON, UNUSED = 0x07, 0x08, 0x10, 0x20, 0x40, ~0x7F
 """The attribute bits: kafka.md §1.2."""
 
 # --- fixed-width integers, big-endian ---
 
 
-@compiled
-def uint(data: Octets, at: Pos, size: Pos) -> Pos:
+@compile_kernel
+def read_uint(data: Octets, at: Pos, size: Pos) -> Pos:
     """Read `size` bytes as an unsigned integer."""
     value = ZERO
     for _ in range(size):
@@ -88,23 +88,23 @@ def uint(data: Octets, at: Pos, size: Pos) -> Pos:
     return value
 
 
-@compiled
-def int32(data: Octets, at: Pos) -> Int:
+@compile_kernel
+def read_int32(data: Octets, at: Pos) -> Int:
     """Read four bytes as a signed integer."""
-    return np.int32(uint(data, at, FOUR))
+    return np.int32(read_uint(data, at, FOUR))
 
 
-@compiled
-def int64(data: Octets, at: Pos) -> Int:
+@compile_kernel
+def read_int64(data: Octets, at: Pos) -> Int:
     """Read eight bytes as a signed integer."""
-    return np.int64(uint(data, at, EIGHT))
+    return np.int64(read_uint(data, at, EIGHT))
 
 
 # --- entries: kafka.md §1.4 ---
 
 
-@compiled
-def walk(
+@compile_kernel
+def walk_entries(
     data: Octets, at: Pos, most: int, position: Array, length: Array, magic: Array
 ) -> tuple[Int, Pos, Int]:
     """Find entries from `at` on, as many as the arrays have room for.
@@ -117,10 +117,10 @@ def walk(
     end, found = U(data.size), 0
     while found < position.size:
         if at == end:
-            return found, at, WHOLE
+            return found, at, BUFFER_END
         if end - at < THROUGH_MAGIC:
             return found, at, BROKEN
-        size, magic_byte = int32(data, at + U(8)), data[at + MAGIC_AT]
+        size, magic_byte = read_int32(data, at + U(8)), data[at + MAGIC_AT]
         smallest = 49 if magic_byte == 2 else 14 + 8 * magic_byte
         if magic_byte > 2 or size < smallest or size > most:
             return found, at, BROKEN
@@ -133,35 +133,35 @@ def walk(
     return found, at, FULL
 
 
-@compiled
-def read_heads(data: Octets, position: Array, magic: Array, entry_headers: Array) -> None:
+@compile_kernel
+def read_entry_headers(data: Octets, position: Array, magic: Array, entry_headers: Array) -> None:
     """Read the fixed fields of each entry that `walk_entries` found; it has checked that the bytes exist."""
     for index in range(position.size):
         at, row = position[index], entry_headers[index]
-        row.offset = int64(data, at)
+        row.offset = read_int64(data, at)
         if magic[index] == 2:
-            row.leader_epoch = int32(data, at + U(12))
-            row.crc = uint(data, at + U(17), FOUR)
-            row.attributes = np.int16(uint(data, at + U(21), TWO))
-            row.last_offset_delta = int32(data, at + U(23))
-            row.base_timestamp = int64(data, at + U(27))
-            row.max_timestamp = int64(data, at + U(35))
-            row.producer_id = int64(data, at + U(43))
-            row.producer_epoch = np.int16(uint(data, at + U(51), TWO))
-            row.base_sequence = int32(data, at + U(53))
-            row.count = int32(data, at + U(57))
+            row.leader_epoch = read_int32(data, at + U(12))
+            row.crc = read_uint(data, at + U(17), FOUR)
+            row.attributes = np.int16(read_uint(data, at + U(21), TWO))
+            row.last_offset_delta = read_int32(data, at + U(23))
+            row.base_timestamp = read_int64(data, at + U(27))
+            row.max_timestamp = read_int64(data, at + U(35))
+            row.producer_id = read_int64(data, at + U(43))
+            row.producer_epoch = np.int16(read_uint(data, at + U(51), TWO))
+            row.base_sequence = read_int32(data, at + U(53))
+            row.count = read_int32(data, at + U(57))
         else:
-            row.crc = uint(data, at + U(12), FOUR)
+            row.crc = read_uint(data, at + U(12), FOUR)
             row.attributes = np.int8(data[at + U(17)])
-            row.max_timestamp = int64(data, at + U(18)) if magic[index] else -1
+            row.max_timestamp = read_int64(data, at + U(18)) if magic[index] else -1
             row.count = 1
 
 
 # --- varints: kafka.md §4, only in their shortest form, as a writer makes them ---
 
 
-@compiled
-def base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
+@compile_kernel
+def read_base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, Pos]:
     """Read a base-128 varint of at most `most` bytes, which must be as short as possible.
 
     `top` is the greatest value that the last of `most` bytes may have.
@@ -181,8 +181,8 @@ def base128(data: Octets, at: Pos, end: Pos, most: Pos, top: Pos) -> tuple[Pos, 
     return ZERO, BAD
 
 
-@compiled
-def varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
+@compile_kernel
+def read_varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     """Read a zigzag varint of 32 bits."""
     if at < end and data[at] < 0x80:  # nearly all take one or two bytes
         raw = U(data[at])
@@ -190,21 +190,21 @@ def varint(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     if at < end and end - at > ONE and U(data[at + ONE]) - ONE < LOW7:
         raw = U(data[at]) & LOW7 | U(data[at + ONE]) << SEVEN
         return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at + TWO
-    raw, at = base128(data, at, end, U(5), U(0x0F))
+    raw, at = read_base128(data, at, end, U(5), U(0x0F))
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
 
 
-@compiled
-def varlong(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
+@compile_kernel
+def read_varlong(data: Octets, at: Pos, end: Pos) -> tuple[Int, Pos]:
     """Read a zigzag varint of 64 bits."""
-    raw, at = base128(data, at, end, U(10), ONE)
+    raw, at = read_base128(data, at, end, U(10), ONE)
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE), at
 
 
-@compiled
-def octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
+@compile_kernel
+def read_octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
     """Read bytes after a varint length, where -1 is null: return their start, their length and their end."""
-    length, at = varint(data, at, end)
+    length, at = read_varint(data, at, end)
     if at == BAD or length < -1 or length > np.int64(end - at):
         return ZERO, 0, BAD
     return at, length, at + U(max(length, 0))
@@ -213,7 +213,7 @@ def octets(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Int, Pos]:
 # --- records of a batch: kafka.md §1.3, §1.5 ---
 
 
-@compiled
+@compile_kernel
 def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
     """Return whether the bytes are well-formed UTF-8: Unicode 15, table 3-7."""
     while at < end:
@@ -236,39 +236,39 @@ def is_utf8(data: Octets, at: Pos, end: Pos) -> Flag:
     return True
 
 
-@compiled
+@compile_kernel
 def skip_headers(data: Octets, at: Pos, end: Pos, count: int) -> Pos:
     """Return the position after `count` record headers.
 
     Each header takes two bytes or more, so the length of the record bounds the work.
     """
     for _ in range(count):
-        first, length, at = octets(data, at, end)
+        first, length, at = read_octets(data, at, end)
         if at == BAD or length < 0 or not is_utf8(data, first, at):
             return BAD
-        first, length, at = octets(data, at, end)
+        first, length, at = read_octets(data, at, end)
         if at == BAD:
             return BAD
     return at
 
 
-@compiled
+@compile_kernel
 def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
     """Read one record (the nine fields of §1.3) into `row` and return its end.
 
     `row.offset` and `row.timestamp_delta` are then the deltas as stored.
     """
-    length, at = varint(data, at, end)
+    length, at = read_varint(data, at, end)
     if at == BAD or length < 6 or length > np.int64(end - at):
         return BAD
     stop = at + U(length)
     if data[at] != 0:  # §1.11
         return BAD
-    row.timestamp_delta, at = varlong(data, at + ONE, stop)
-    row.offset, at = varint(data, at, stop)
-    row.key_at, row.key_length, at = octets(data, at, stop)
-    row.value_at, row.value_length, at = octets(data, at, stop)
-    row.headers, at = varint(data, at, stop)
+    row.timestamp_delta, at = read_varlong(data, at + ONE, stop)
+    row.offset, at = read_varint(data, at, stop)
+    row.key_at, row.key_length, at = read_octets(data, at, stop)
+    row.value_at, row.value_length, at = read_octets(data, at, stop)
+    row.headers, at = read_varint(data, at, stop)
     row.headers_at = at
     if at == BAD or row.headers < 0:
         return BAD
@@ -277,8 +277,8 @@ def read_record(data: Octets, at: Pos, end: Pos, row: Row) -> Pos:
     return at if at == stop else BAD
 
 
-@inlined
-def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
+@inline_kernel
+def read_short_varint(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
     """Read a raw varint of one or two bytes: return its value, its end, and whether it is longer or padded.
 
     Two bytes are read in any case.
@@ -289,8 +289,8 @@ def short(data: Octets, at: Pos) -> tuple[Pos, Pos, Flag]:
     return byte & LOW7 | high << SEVEN, at + TWO, high - ONE >= LOW7
 
 
-@inlined
-def plain(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos, Pos]:
+@inline_kernel
+def read_short_record(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos, Pos]:
     """Read a record that has no headers and no number longer than two bytes, as nearly all records do.
 
     This is many times as fast as `read_record`. It stores nothing, because judging needs no stored record. It
@@ -302,18 +302,18 @@ def plain(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos
     """
     if U(data.size) - at < SLACK:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    length, at, longer = short(data, at)
+    length, at, longer = read_short_varint(data, at)
     stop = at + (length >> ONE)
     if longer or length & ONE or length < U(12) or stop > end or U(data.size) - stop < SLACK or data[at] != 0:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    timestamp_delta, at, longer = short(data, at + ONE)
-    offset_delta, at, longer_delta = short(data, at)
-    key, at, longer_key = short(data, at)
+    timestamp_delta, at, longer = read_short_varint(data, at + ONE)
+    offset_delta, at, longer_delta = read_short_varint(data, at)
+    key, at, longer_key = read_short_varint(data, at)
     key_at = at
     at += key >> ONE if key != ONE else ZERO
     if longer or longer_delta or longer_key or (key & ONE and key != ONE) or at >= stop:
         return BAD, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
-    value, at, longer = short(data, at)
+    value, at, longer = read_short_varint(data, at)
     value_at = at
     at += value >> ONE if value != ONE else ZERO
     if longer or (value & ONE and value != ONE) or at + ONE != stop or data[at] != 0:
@@ -321,20 +321,20 @@ def plain(data: Octets, at: Pos, end: Pos) -> tuple[Pos, Pos, Pos, Pos, Pos, Pos
     return stop, timestamp_delta, offset_delta, key_at, key, value_at, value
 
 
-@inlined
+@inline_kernel
 def zigzag(raw: Pos) -> Int:
     """Return the number that a raw zigzag varint stands for."""
     return np.int64(raw >> ONE) ^ -np.int64(raw & ONE)
 
 
-@inlined
-def extent(raw: Pos) -> Int:
+@inline_kernel
+def nullable_length(raw: Pos) -> Int:
     """Return the length that a raw varint stands for; raw 1 is null, -1."""
     return np.int64(-1) if raw == ONE else np.int64(raw >> ONE)
 
 
-@compiled
-def clean_head(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
+@compile_kernel
+def is_clean_header(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each rule
     """Return whether no fixed field needs a remark: §1.5, last paragraph; §2.1."""
     if header.offset < 0:
         return False
@@ -350,17 +350,17 @@ def clean_head(header: Row, magic: int) -> Flag:  # noqa: PLR0911 - one for each
         return False
     if header.offset > INT63 - header.last_offset_delta:
         return False
-    if bits & APPEND_TIME and (bits & HORIZON or header.max_timestamp < 0):
+    if bits & APPEND_TIME and (bits & DELETE_HORIZON or header.max_timestamp < 0):
         return False
-    if bits & HORIZON and header.base_timestamp < 0:
+    if bits & DELETE_HORIZON and header.base_timestamp < 0:
         return False
     if bits & CONTROL and (header.count > 1 or (header.count and bits & CODEC)):
         return False
-    return clean_producer(header)
+    return is_clean_producer(header)
 
 
-@compiled
-def clean_producer(header: Row) -> Flag:
+@compile_kernel
+def is_clean_producer(header: Row) -> Flag:
     """Return whether the producer fields are a combination of §1.1 that a writer makes: C20 to C25."""
     if header.producer_id == -1:
         return (
@@ -373,18 +373,18 @@ def clean_producer(header: Row) -> Flag:
     return header.base_sequence >= 0 or header.attributes & CONTROL != 0
 
 
-@compiled
-def clean_heads(entry_headers: Array, magic: Array, clean: Array) -> None:
+@compile_kernel
+def check_headers(entry_headers: Array, magic: Array, clean: Array) -> None:
     """Apply `is_clean_header` to each entry that is clean so far."""
     for index in range(magic.size):
-        clean[index] = clean[index] and clean_head(entry_headers[index], magic[index])
+        clean[index] = clean[index] and is_clean_header(entry_headers[index], magic[index])
 
 
 # --- batches: kafka.md §1.5 ---
 
 
-@compiled
-def copy(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
+@compile_kernel
+def copy_bytes(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
     """Copy `count` bytes of `data` from `start` to `stop` in `out`, sixteen at a time where possible.
 
     Up to fifteen further bytes are written; the next run or the slack at the end of `out` takes them.
@@ -392,15 +392,15 @@ def copy(data: Octets, start: Pos, count: Pos, out: Octets, stop: Pos) -> None:
     if start + count + SLACK <= U(data.size):
         done = ZERO
         while done < count:
-            move(out, stop + done, data, start + done)
+            move_sixteen(out, stop + done, data, start + done)
             done += SLACK
     else:
         for step in range(count):
             out[stop + step] = data[start + step]
 
 
-@compiled
-def is_marker(data: Octets, row: Row, header: Row) -> Flag:
+@compile_kernel
+def is_control_marker(data: Octets, row: Row, header: Row) -> Flag:
     """Return whether the record is an ABORT or COMMIT marker as in §1.9.
 
     The reference reads every other control record.
@@ -413,7 +413,7 @@ def is_marker(data: Octets, row: Row, header: Row) -> Flag:
     return data[key + TWO] == 0 and data[key + U(3)] < 2
 
 
-@compiled
+@compile_kernel
 def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all time is spent in
     data: Octets, at: Pos, end: Pos, header: Row, slots: Array, first: int, step: int, base: Pos,
     numbers: Array, headers_at: Array, ends: Array, absent: Array, keys: Octets, values: Octets,
@@ -432,12 +432,12 @@ def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all tim
     row_at, key_end, value_end, header_end = used[0], used[1], used[2], used[3]
     for index in range(count):
         row = slots[first + step * index]
-        stop, raw_time, raw_offset_delta, key_at, key, value_at, value = plain(data, at, end)
+        stop, raw_time, raw_offset_delta, key_at, key, value_at, value = read_short_record(data, at, end)
         time_delta, offset_delta, has_headers = zigzag(raw_time), zigzag(raw_offset_delta), False
-        key_size, value_size = extent(key), extent(value)
+        key_size, value_size = nullable_length(key), nullable_length(value)
         if stop == BAD or control:
             stop = read_record(data, at, end, row)
-            if stop == BAD or (control and not is_marker(data, row, header)):
+            if stop == BAD or (control and not is_control_marker(data, row, header)):
                 return False
             time_delta, offset_delta, has_headers = row.timestamp_delta, row.offset, row.headers > 0
             key_at, key_size = row.key_at, np.int64(row.key_length)
@@ -466,10 +466,10 @@ def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all tim
             numbers[0, row_at], numbers[1, row_at] = first_offset + offset_delta, timestamp
             absent[0, row_at], absent[1, row_at] = key_size < 0, value_size < 0
             if key_size > 0:
-                copy(data, key_at, U(key_size), keys, key_end)
+                copy_bytes(data, key_at, U(key_size), keys, key_end)
                 key_end += U(key_size)
             if value_size > 0:
-                copy(data, value_at, U(value_size), values, value_end)
+                copy_bytes(data, value_at, U(value_size), values, value_end)
                 value_end += U(value_size)
             if has_headers:
                 headers_at[row_at] = row.headers_at + base
@@ -482,7 +482,7 @@ def read_batch(  # noqa: C901, PLR0912, PLR0913, PLR0917 - the loop that all tim
     return at == end
 
 
-@compiled
+@compile_kernel
 def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the objects that hold them
     data: Octets, start: Array, end: Array, selected: Array, entry_headers: Array, slots: Array,
     first: Array, step: int, clean: Array,
@@ -491,7 +491,7 @@ def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the obj
 
     The records are stored in `slots` only.
     """
-    numbers, ends, absent, octets, used = no_columns()
+    numbers, ends, absent, octets, used = empty_columns()
     for index in range(selected.size):
         entry = selected[index]
         clean[entry] = read_batch(
@@ -500,8 +500,8 @@ def read_batches(  # noqa: PLR0913, PLR0917 - a kernel takes arrays, not the obj
         )  # fmt: skip
 
 
-@compiled
-def no_columns() -> tuple[Array, Array, Array, Octets, Array]:
+@compile_kernel
+def empty_columns() -> tuple[Array, Array, Array, Octets, Array]:
     """Return the arrays of `ColumnBuffers` without any room; one array serves as keys and values."""
     numbers, ends = np.empty((2, 0), np.int64), np.empty((3, 0), np.int32)
     return numbers, ends, np.empty((2, 0), np.bool_), np.empty(0, np.uint8), np.zeros(4, np.uint64)

@@ -21,16 +21,16 @@ from wireproof.adapters.contract import Hello
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.registry import resolve
 from wireproof.formats import FORMATS
-from wireproof.fuzz import lane as worker_process
-from wireproof.fuzz.corpus import ENOUGH, Minimised, minimise, recover
-from wireproof.fuzz.findings import Finding, settle
-from wireproof.fuzz.plain import write_launcher
-from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz import worker as worker_process
+from wireproof.fuzz.corpus import MINIMISE_FROM, Minimised, minimise, recover
+from wireproof.fuzz.findings import Finding, update_counts
+from wireproof.fuzz.standalone import write_launcher
+from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.engine import Engine
-from wireproof.trial.plan import claimed_ops
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import claimed_ops
 
-GRACE: Final = 120.0
+GRACE_SECONDS: Final = 120.0
 """Seconds that a worker may take beyond its time: to start, to reproduce a crash, to wait for answers."""
 
 
@@ -47,9 +47,9 @@ class Campaign:
         seed: random seed.
         max_size: largest input in bytes.
         fixtures: folders of further fixtures that serve as seeds.
-        first: stop at the first finding.
-        bare: begin with the minimal encodings only, without the fixtures.
-        held: ids of fixtures that do not serve as seeds.
+        stop_at_first: stop at the first finding.
+        minimal_seeds: begin with the minimal encodings only, without the fixtures.
+        held_out: ids of fixtures that do not serve as seeds.
     """
 
     adapter: str
@@ -60,18 +60,18 @@ class Campaign:
     seed: int = 1
     max_size: int = 4096
     fixtures: tuple[str, ...] = ()
-    first: bool = False
-    bare: bool = False
-    held: tuple[str, ...] = ()
+    stop_at_first: bool = False
+    minimal_seeds: bool = False
+    held_out: tuple[str, ...] = ()
 
     @property
-    def rooms(self) -> Rooms:
+    def work_directory(self) -> WorkDirectory:
         """The work directory."""
-        return Rooms(self.root)
+        return WorkDirectory(self.root)
 
 
 @define
-class Ended:
+class CampaignResult:
     """The result of a campaign.
 
     Attributes:
@@ -81,7 +81,7 @@ class Ended:
     """
 
     findings: list[Finding]
-    troubles: list[str] = field(default=Factory(list))
+    worker_errors: list[str] = field(default=Factory(list))
     corpora: dict[str, Minimised] = field(default=Factory(dict))
 
 
@@ -94,7 +94,7 @@ class _RunningWorker:
     deadline: float
 
 
-def run(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> Ended:
+def run_campaign(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> CampaignResult:
     """Fuzz until the time is over; `tick` is called a few times a second.
 
     Raises:
@@ -105,10 +105,12 @@ def run(campaign: Campaign, tick: Callable[[], None] = lambda: None) -> Ended:
         raise AdapterStartError("fuzzing needs a further package: pip install 'wireproof[fuzz]'")
     format_ids = _chosen_formats(campaign)
     for format_id in format_ids:
-        recover(campaign.rooms.corpus(campaign.adapter, format_id))
-    troubles = list(_run_workers(_worker_configs(campaign, format_ids), tick))
+        recover(campaign.work_directory.corpus(campaign.adapter, format_id))
+    worker_errors = list(_run_workers(_worker_configs(campaign, format_ids), tick))
     corpora = dict(_minimise_large_corpora(campaign, format_ids))
-    return Ended(settle(campaign.rooms.findings(campaign.adapter)), troubles, corpora)
+    return CampaignResult(
+        update_counts(campaign.work_directory.findings(campaign.adapter)), worker_errors, corpora
+    )
 
 
 def _chosen_formats(campaign: Campaign) -> tuple[str, ...]:
@@ -142,9 +144,9 @@ def _worker_configs(campaign: Campaign, format_ids: Sequence[str]) -> list[Worke
             campaign.seed + 100_000 * number,
             campaign.max_size,
             campaign.fixtures,
-            stop_at_first=campaign.first,
-            minimal_seeds=campaign.bare,
-            held_out=campaign.held,
+            stop_at_first=campaign.stop_at_first,
+            minimal_seeds=campaign.minimal_seeds,
+            held_out=campaign.held_out,
         )
         for number in range(campaign.workers)
         for first in [number * len(format_ids) // campaign.workers]
@@ -179,7 +181,7 @@ def _start(config: WorkerConfig) -> _RunningWorker:
             [sys.executable, "-m", worker_process.__name__, _json(config)],
             stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=_environment(config.adapter),
         )  # fmt: skip
-    return _RunningWorker(config, process, time.monotonic() + config.seconds + GRACE)
+    return _RunningWorker(config, process, time.monotonic() + config.seconds + GRACE_SECONDS)
 
 
 def _error_file(config: WorkerConfig) -> Path:
@@ -216,11 +218,11 @@ def _end_without_output(worker: _RunningWorker) -> str:
 def _minimise_large_corpora(campaign: Campaign, format_ids: Sequence[str]) -> Iterator[tuple[str, Minimised]]:
     """Minimise the corpora that have grown large; no worker runs now."""
     for format_id in format_ids:
-        folder = campaign.rooms.corpus(campaign.adapter, format_id)
-        if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < ENOUGH:
+        folder = campaign.work_directory.corpus(campaign.adapter, format_id)
+        if not folder.is_dir() or sum(1 for _ in folder.iterdir()) < MINIMISE_FROM:
             continue
         # In a work directory of its own: a replay of the corpus must not count its findings again.
-        own = campaign.rooms.worker("minimise")
+        own = campaign.work_directory.worker("minimise")
         config = WorkerConfig(
             campaign.adapter, (format_id,), str(own), "minimise", 0.0, max_size=campaign.max_size
         )

@@ -14,16 +14,16 @@ from wireproof.cases.case import Case, Chunks, Data
 from wireproof.cases.mutate import seed
 from wireproof.formats import Format
 
-ENOUGH: Final = 300
+MINIMISE_FROM: Final = 300
 """A corpus with fewer inputs is not minimised."""
 
-SECONDS: Final = 600.0
+LIBFUZZER_TIMEOUT: Final = 600.0
 """Time limit of one run of libFuzzer over a corpus."""
 
 _FEATURES: Final = re.compile(r"INITED cov: (\d+) ft: (\d+)")
 
 
-def keep(folder: Path, data: bytes) -> Path:
+def add_input(folder: Path, data: bytes) -> Path:
     """Add `data` to the corpus in `folder`."""
     path = folder / _name(data)
     if not path.exists():
@@ -31,7 +31,7 @@ def keep(folder: Path, data: bytes) -> Path:
     return path
 
 
-def drop(folders: Iterable[Path], data: bytes) -> None:
+def remove_input(folders: Iterable[Path], data: bytes) -> None:
     """Remove `data` from the corpora in `folders`.
 
     An input that ends the process must not stay: every new process reads the whole corpus first.
@@ -51,15 +51,15 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int)
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    keep(folder, seed(fmt))
+    add_input(folder, seed(fmt))
     for case in cases:
         if case.joined != fmt.joined:
             continue
         match case.input:
             case Data(data):
-                keep(folder, data[:max_size])
+                add_input(folder, data[:max_size])
             case Chunks(chunks):
-                keep(folder, b"".join(chunks)[:max_size])
+                add_input(folder, b"".join(chunks)[:max_size])
             case _:
                 pass
     return folder
@@ -137,7 +137,7 @@ def _run(launcher: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - our own launcher
             [str(launcher), *arguments],
-            capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+            capture_output=True, text=True, errors="replace", timeout=LIBFUZZER_TIMEOUT, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return ""

@@ -17,21 +17,21 @@ import cattrs
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.token import keep
+from wireproof.cases.token import save_token
 from wireproof.files import read_limited_bytes, replace_bytes, replace_text
-from wireproof.fuzz.tally import Tally, totals
+from wireproof.fuzz.finding_counts import FindingCounts, total_counts
+from wireproof.runner.signature import Signature
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 from wireproof.safe_parsing import parse_json
-from wireproof.trial.signature import Signature
-from wireproof.trial.verdicts import ROWS, SILENT, Verdict
 
-APART: Final = frozenset({"info", "untyped"})
+NOT_GATING: Final = frozenset({"info", "untyped"})
 """Kinds that do not count against the implementation.
 
 `info` is an answer that the format leaves open, `untyped` a rejection by an undocumented exception type.
 """
 
 
-LARGEST: Final = 4 * 1024 * 1024
+MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 """Size limit in bytes of the JSON file of a finding. A long token has a file of its own."""
 
 
@@ -71,10 +71,10 @@ class Finding:
     @property
     def gates(self) -> bool:
         """Whether the finding counts against the implementation."""
-        return self.signature.kind.partition(":")[0] not in APART
+        return self.signature.kind.partition(":")[0] not in NOT_GATING
 
 
-def name_of(signature: Signature) -> str:
+def finding_name(signature: Signature) -> str:
     """Return the name of the finding with this signature."""
     return hashlib.blake2b(str(signature).encode(), digest_size=8).hexdigest()
 
@@ -84,7 +84,9 @@ def is_finding(verdict: Verdict) -> bool:
 
     An undocumented rejection becomes a finding of another kind, under the type of its exception.
     """
-    gates = ROWS[verdict.name].gate not in (*SILENT, "strict-class") and verdict.name != "undocumented"
+    gates = (
+        ROWS[verdict.name].gate not in (*NO_FINDING_GATES, "strict-class") and verdict.name != "undocumented"
+    )
     return gates or verdict.name == "info"
 
 
@@ -99,14 +101,14 @@ class Findings:
         """Open `folder`, or create it; raises `FindingError` if a finding cannot be read."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._counts = Tally(folder / f"{worker}.tally")
-        known = read(folder)
+        self._counts = FindingCounts(folder / f"{worker}.tally")
+        known = read_findings(folder)
         self._sizes = {finding.name: finding.size for finding in known}
         self.gating = sum(finding.gates for finding in known)
 
     def count(self, signature: Signature, size: int) -> bool:
         """Count an occurrence; returns whether an input of `size` bytes is the first or the smallest."""
-        name = name_of(signature)
+        name = finding_name(signature)
         self._counts.add(name)
         known = self._sizes.get(name)
         return known is None or size < known
@@ -121,7 +123,7 @@ class Findings:
             data: the input that the case was made from.
             details: `version` and `origin` of the finding.
         """
-        name = name_of(signature)
+        name = finding_name(signature)
         with self._locked():
             before = _read(self._path(name)) if self._path(name).exists() else None
             if before is None or before.size > len(data):
@@ -140,7 +142,7 @@ class Findings:
         self._counts.close()
 
     def _token(self, case: Case) -> str:
-        token = keep(case, self._folder)
+        token = save_token(case, self._folder)
         return f"@{Path(token[1:]).name}" if token.startswith("@") else token
 
     def _path(self, name: str) -> Path:
@@ -182,23 +184,23 @@ def _write_json(folder: Path, finding: Finding, *, durable: bool = True) -> None
 
 def _read(path: Path) -> Finding:
     try:
-        page: Any = parse_json(read_limited_bytes(path, LARGEST))
+        page: Any = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
         return cattrs.structure(page, Finding)
     except (OSError, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
         raise FindingError(f"{path} is not a finding: {error}; remove the file to continue") from None
 
 
-def read(folder: Path) -> list[Finding]:
+def read_findings(folder: Path) -> list[Finding]:
     """Return every finding with its present count, the most frequent first; raises `FindingError`."""
-    counts = totals(folder)
+    counts = total_counts(folder)
     found = [_read(path) for path in sorted(folder.glob("[0-9a-f]*.json"))]
     counted = [evolve(finding, count=counts[finding.name]) for finding in found]
     return sorted(counted, key=lambda finding: (-finding.count, finding.name))
 
 
-def settle(folder: Path) -> list[Finding]:
-    """Write the present counts into the JSON files, and return the findings as `read` does."""
-    found = read(folder)
+def update_counts(folder: Path) -> list[Finding]:
+    """Write the present counts into the JSON files, and return the findings as `read_findings` does."""
+    found = read_findings(folder)
     for finding in found:
         _write_json(folder, finding, durable=False)
     return found

@@ -18,23 +18,23 @@ from wireproof.cases.case import Case
 from wireproof.cases.fixtures import load
 from wireproof.cases.mutate import dictionary, seed
 from wireproof.formats import FORMATS
-from wireproof.fuzz.aside import aside
-from wireproof.fuzz.asker import Asker, Away, Here
-from wireproof.fuzz.asking import Asking, askings, claimed
-from wireproof.fuzz.cell import Cell
-from wireproof.fuzz.child import fuzz, native
-from wireproof.fuzz.clock import Clock
+from wireproof.fuzz.case_builder import CaseBuilder
 from wireproof.fuzz.corpus import write_dictionary, write_seeds
+from wireproof.fuzz.cpu_timer import CpuTimer
+from wireproof.fuzz.executors import Executor, InProcessExecutor, SubprocessExecutor
 from wireproof.fuzz.findings import Findings
-from wireproof.fuzz.inputs import Inputs
-from wireproof.fuzz.instrument import instrument, modules_of
+from wireproof.fuzz.instrumentation import instrument, modules_to_instrument
+from wireproof.fuzz.libfuzzer import fuzz_until, libfuzzer_mutation
 from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.option_variants import OptionVariant, option_variants, supported_variants
 from wireproof.fuzz.own_memory import address_space_bytes
-from wireproof.fuzz.rooms import slug
-from wireproof.fuzz.target import OWN, Desk, Target
+from wireproof.fuzz.shared_input import SharedInput
+from wireproof.fuzz.target import REFERENCE, FuzzTarget, TargetContext
+from wireproof.fuzz.uninstrumented import uninstrumented_modules
+from wireproof.fuzz.work_directory import slug
 from wireproof.fuzz.worker_config import WorkerConfig
-from wireproof.trial.engine import Engine
-from wireproof.trial.plan import claimed_ops
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import claimed_ops
 
 INPUT_SECONDS: Final = 2.0
 """Processor time that one input may take: the time limit of a case."""
@@ -68,10 +68,12 @@ class WorkerContext:
         self.suite = load(tuple(Path(folder) for folder in config.fixtures))
         self.caller = _caller(config, entry)
         self.hello = self._hello()
-        self.shared_input = Cell(config.work_directory.worker(config.worker) / "input", config.max_size)
-        instrument(modules_of((FORMATS[format_id] for format_id in config.formats), entry))
+        self.shared_input = SharedInput(
+            config.work_directory.worker(config.worker) / "input", config.max_size
+        )
+        instrument(modules_to_instrument((FORMATS[format_id] for format_id in config.formats), entry))
         # After `instrument`, so that the copy is not instrumented; before the first fork, which shares it.
-        aside()
+        uninstrumented_modules()
 
     def _hello(self) -> Hello:
         if self.caller is not None:
@@ -79,15 +81,19 @@ class WorkerContext:
         with Engine(self.config.adapter) as engine:
             return engine.hello
 
-    def executor(self, timer: Clock) -> Asker | None:
+    def executor(self, timer: CpuTimer) -> Executor | None:
         """Return a way to run the adapter from a fuzzing process; None for the reference."""
-        if self.config.adapter == OWN:
+        if self.config.adapter == REFERENCE:
             return None
-        return Away(self.config.adapter) if self.caller is None else Here(self.caller, timer)
+        return (
+            SubprocessExecutor(self.config.adapter)
+            if self.caller is None
+            else InProcessExecutor(self.caller, timer)
+        )
 
 
 def _caller(config: WorkerConfig, entry: Entry) -> Caller | None:
-    if config.adapter == OWN or not entry.object or entry.interpreter:
+    if config.adapter == REFERENCE or not entry.object or entry.interpreter:
         return None
     return Caller(load_object(entry))
 
@@ -110,7 +116,7 @@ class FormatSession:
         config, self.fmt = context.config, FORMATS[format_id]
         self.config, self.shared_input, self._context = config, context.shared_input, context
         hello = context.hello
-        self.builder = Inputs(
+        self.builder = CaseBuilder(
             self.fmt,
             self._variants("decode"),
             claimed_ops(hello, self.fmt),
@@ -126,10 +132,12 @@ class FormatSession:
         self.folders: Sequence[Path] = (corpus, seeds)
         self._warm_up()
 
-    def _variants(self, op: Literal["decode", "scan"]) -> tuple[Asking, ...]:
+    def _variants(self, op: Literal["decode", "scan"]) -> tuple[OptionVariant, ...]:
         """Return the option variants that the adapter supports for `op`."""
-        empty = evolve(Inputs(self.fmt, (), ()).without_expectation(b""), op=op)
-        return claimed(askings(self.fmt, self._context.suite, op), empty, self._context.hello)
+        empty = evolve(CaseBuilder(self.fmt, (), ()).without_expectation(b""), op=op)
+        return supported_variants(
+            option_variants(self.fmt, self._context.suite, op), empty, self._context.hello
+        )
 
     def _seed_cases(self) -> Sequence[Case]:
         if self.config.minimal_seeds:
@@ -139,19 +147,19 @@ class FormatSession:
     def _warm_up(self) -> None:
         """Call the adapter once: what it compiles or loads on first use must not count as a hang."""
         case = self.builder.decode_case(seed(self.fmt))
-        timer = Clock(WARM_UP_SECONDS)
+        timer = CpuTimer(WARM_UP_SECONDS)
         executor = self._context.executor(timer)
-        if isinstance(executor, Here):
+        if isinstance(executor, InProcessExecutor):
             timer.start()
             for _ in executor.run([case, *self.builder.all_follow_ups(case)]):
                 pass
             timer.stop()
 
-    def target_context(self) -> Desk:
+    def target_context(self) -> TargetContext:
         """Return what the target works with; call it in the process that fuzzes."""
-        config, timer = self.config, Clock(INPUT_SECONDS)
+        config, timer = self.config, CpuTimer(INPUT_SECONDS)
         findings = Findings(config.work_directory.findings(config.adapter), config.worker)
-        return Desk(
+        return TargetContext(
             self.builder,
             self._context.executor(timer),
             findings,
@@ -179,8 +187,8 @@ class FormatSession:
             found = self.config.stop_at_first and context.findings.gating > 0
             return found or time.monotonic() > until or os.getppid() != parent
 
-        mutator = Mutator(self.fmt, native, self.builder.keys)
-        fuzz(mutator, Target(context), self._libfuzzer_arguments(turn), is_over)
+        mutator = Mutator(self.fmt, libfuzzer_mutation, self.builder.keys)
+        fuzz_until(mutator, FuzzTarget(context), self._libfuzzer_arguments(turn), is_over)
 
     def _libfuzzer_arguments(self, turn: int) -> list[str]:
         config = self.config

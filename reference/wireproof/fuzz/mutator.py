@@ -10,12 +10,12 @@ from typing import Final
 
 from wireproof.cases.mutate import Keys
 from wireproof.formats import Format
-from wireproof.fuzz.aside import aside
+from wireproof.fuzz.uninstrumented import uninstrumented_modules
 
-OWN: Final = 8
+LIBFUZZER_ONE_IN: Final = 8
 """One input in this many is mutated by libFuzzer itself."""
 
-Native = Callable[[bytes, int], bytes]
+LibFuzzerMutation = Callable[[bytes, int], bytes]
 """Returns a mutation of some bytes, of at most a number of bytes."""
 
 
@@ -25,9 +25,9 @@ class Mutator:
     Apart from libFuzzer's own mutation, the results depend on the arguments alone.
     """
 
-    def __init__(self, fmt: Format, native: Native, keys: Keys | None = None) -> None:
+    def __init__(self, fmt: Format, native: LibFuzzerMutation, keys: Keys | None = None) -> None:
         """Mutate inputs of `fmt`, and sign them with `keys`; `native` is libFuzzer's own mutation."""
-        copy = aside()
+        copy = uninstrumented_modules()
         self._mutators = copy.mutate
         self._fmt = copy.formats.FORMATS[fmt.joined]
         self._native = native
@@ -36,7 +36,7 @@ class Mutator:
     def mutate(self, data: bytes, max_size: int, seed: int) -> bytes:
         """Return a mutation of `data`."""
         rng = Random(seed)  # noqa: S311 - libFuzzer's seed, so that a run can be repeated
-        if not rng.randrange(OWN):
+        if not rng.randrange(LIBFUZZER_ONE_IN):
             mutation: bytes = self._mutators.repair(
                 self._fmt, self._native(data, max_size)[:max_size], self._keys
             )

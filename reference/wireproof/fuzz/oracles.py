@@ -11,19 +11,19 @@ from attrs import NOTHING, evolve, fields, frozen, has
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Data
-from wireproof.cases.damage import CHECKSUMS, encoded, replaced
-from wireproof.cases.derived import broken, sampled
+from wireproof.cases.derived import broken_relations, sample_derived
+from wireproof.cases.edit_bytes import CHECKSUMS, encode_field, replace_field
 from wireproof.cases.mutate.least import written
 from wireproof.formats import Format
 from wireproof.kafka import attribute_bits
-from wireproof.trial.show import cut
+from wireproof.runner.summaries import shorten
 from wireproof.wire.json_values import to_json
 from wireproof.wire.rejection import Rejected
 from wireproof.wire.trace import FieldSpan
 
 
 @frozen
-class Fault:
+class Violation:
     """A relation that does not hold: the name of the oracle, its subject, and one line of explanation."""
 
     oracle: str
@@ -32,7 +32,7 @@ class Fault:
 
 
 @frozen
-class Seen:
+class AcceptedInput:
     """Bytes that the reference accepts.
 
     Attributes:
@@ -52,31 +52,31 @@ class Seen:
     number: int
 
 
-Oracle = Callable[[Seen], Iterator[Fault]]
+Oracle = Callable[[AcceptedInput], Iterator[Violation]]
 
 
-def faults(fmt: Format, case: Case, number: int) -> Iterator[Fault]:
-    """Yield the relations that do not hold for an accepted decode; `number` chooses one of `DRAWN`.
+def violations(fmt: Format, case: Case, number: int) -> Iterator[Violation]:
+    """Yield the relations that do not hold for an accepted decode; `number` chooses one of `ONE_PER_INPUT`.
 
     Raises whatever the reference raises.
     """
     if not isinstance(case.input, Data) or not isinstance(case.expect, Accept):
         return
     found = formats.decode(fmt, case.input.data, case.options)
-    seen = Seen(fmt, case, case.input.data, found.value, bool(found.remarks), number)
-    yield from stable(seen)
-    yield from DRAWN[number % len(DRAWN)](seen)
+    seen = AcceptedInput(fmt, case, case.input.data, found.value, bool(found.remarks), number)
+    yield from check_reencoding(seen)
+    yield from ONE_PER_INPUT[number % len(ONE_PER_INPUT)](seen)
 
 
-def told(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of
+def without_computed_fields(value: Any) -> Any:  # noqa: ANN401 - any value class, and what it is made of
     """Return a value without its computed fields: only the fields that have no default."""
     if has(type(value)):
         names = (a.name for a in fields(type(value)) if a.default is NOTHING)
-        return {name: told(getattr(value, name)) for name in names}
-    return [told(part) for part in value] if isinstance(value, tuple) else value
+        return {name: without_computed_fields(getattr(value, name)) for name in names}
+    return [without_computed_fields(part) for part in value] if isinstance(value, tuple) else value
 
 
-def stable(seen: Seen) -> Iterator[Fault]:
+def check_reencoding(seen: AcceptedInput) -> Iterator[Violation]:
     """Check that an accepted value, encoded and decoded again, is the same value.
 
     Three exceptions: a value that was accepted with a remark may be one that no writer writes; options may
@@ -88,42 +88,42 @@ def stable(seen: Seen) -> Iterator[Fault]:
         again = written(seen.fmt, seen.value, seen.case.options)
     except Rejected as rejected:
         if rejected.cls != "invalid-value" or not seen.remarked:
-            yield Fault("re-encode", rejected.cls, f"an accepted value cannot be encoded: {rejected}")
+            yield Violation("re-encode", rejected.cls, f"an accepted value cannot be encoded: {rejected}")
         return
     try:
         value = formats.decode(seen.fmt, again, seen.case.options).value
     except Rejected as rejected:
         if rejected.cls != "auth-failed":
-            yield Fault("re-encode", rejected.cls, f"the re-encoded bytes are rejected: {rejected}")
+            yield Violation("re-encode", rejected.cls, f"the re-encoded bytes are rejected: {rejected}")
         return
-    if told(value) != told(seen.value):
-        text = f"{cut(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
-        yield Fault("re-encode", "value", text)
+    if without_computed_fields(value) != without_computed_fields(seen.value):
+        text = f"{shorten(str(to_json(seen.value)))} is decoded as {to_json(value)} after re-encoding"
+        yield Violation("re-encode", "value", text)
 
 
-def related(seen: Seen) -> Iterator[Fault]:
+def check_derived_case(seen: AcceptedInput) -> Iterator[Violation]:
     """Check the relation of one derived case: truncated, flipped, extended, joined, or in chunks."""
-    for case, answer in broken(sampled(seen.case, seen.number)):
-        yield Fault("relation", case.family or "", f"{case.title}: {cut(str(answer))}")
+    for case, answer in broken_relations(sample_derived(seen.case, seen.number)):
+        yield Violation("relation", case.family or "", f"{case.title}: {shorten(str(answer))}")
 
 
-def uncovered(seen: Seen) -> Iterator[Fault]:
+def check_uncovered_field(seen: AcceptedInput) -> Iterator[Violation]:
     """Check that a field outside of every checksum can change without a checksum error."""
     spans = formats.decode_with_trace(seen.fmt, seen.data, seen.case.options).spans
     free = [span for span in spans if isinstance(span.value, int) and not _is_covered(span, spans)]
     if not free or not any(span.cover is not None and span.cover.kind in CHECKSUMS for span in spans):
         return
     span = free[seen.number % len(free)]
-    new = encoded(span, int(span.value) ^ 1)
+    new = encode_field(span, int(span.value) ^ 1)
     if new is None:
         return
-    changed = replaced(seen.data, spans, span, new).data
+    changed = replace_field(seen.data, spans, span, new).data
     try:
         formats.decode(seen.fmt, changed, seen.case.options)
     except Rejected as rejected:
         if rejected.cls == "crc-mismatch":
             text = f"a change of {span.path}, which no checksum covers, is a checksum error"
-            yield Fault("uncovered", span.path, text)
+            yield Violation("uncovered", span.path, text)
 
 
 def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
@@ -134,7 +134,7 @@ def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
     return any(cover.start < span.end and span.start < cover.end for cover in covers)
 
 
-def recoded(seen: Seen) -> Iterator[Fault]:
+def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
     """Check that another compression changes nothing but the bits that name it (kafka.md §3)."""
     attributes = getattr(seen.value, "attributes", None)
     if seen.fmt.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
@@ -145,12 +145,16 @@ def recoded(seen: Seen) -> Iterator[Fault]:
         again = formats.decode(seen.fmt, written(seen.fmt, value, seen.case.options), seen.case.options).value
     except Rejected as rejected:
         if rejected.cls not in ("invalid-value", "limit-exceeded"):
-            yield Fault("codec", rejected.cls, f"written with codec {codec}: {rejected}")
+            yield Violation("codec", rejected.cls, f"written with codec {codec}: {rejected}")
         return
-    if told(again) != told(value):
-        text = f"written with codec {codec}, decoded as {cut(str(to_json(again)))}"
-        yield Fault("codec", "value", text)
+    if without_computed_fields(again) != without_computed_fields(value):
+        text = f"written with codec {codec}, decoded as {shorten(str(to_json(again)))}"
+        yield Violation("codec", "value", text)
 
 
-DRAWN: Final[tuple[Oracle, ...]] = (related, uncovered, recoded)
+ONE_PER_INPUT: Final[tuple[Oracle, ...]] = (
+    check_derived_case,
+    check_uncovered_field,
+    check_other_compression,
+)
 """An input is checked by one of these oracles: each costs as much as the decode itself."""

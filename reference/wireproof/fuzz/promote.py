@@ -16,26 +16,26 @@ from attrs import evolve, frozen
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Case, Chunks, Data, Reject, Source, Value
-from wireproof.cases.fixtures import FROZEN, Suite, folder, found_in, load, read
+from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.fixture_writer import fixture_page
+from wireproof.cases.fixtures import FROZEN, Suite, fixture_files, fixtures_folder, load, read
 from wireproof.cases.lint import lint
+from wireproof.cases.lint_problem import Problem
 from wireproof.cases.mutate import repair
-from wireproof.cases.nearest import nearest
-from wireproof.cases.needs import needs_of
-from wireproof.cases.page import page_of
-from wireproof.cases.problem import Problem
-from wireproof.cases.rules import PLAIN, Rule
+from wireproof.cases.rules import ID_COMPONENT, Rule
+from wireproof.cases.similar_cases import most_similar
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
-from wireproof.fuzz.proposal import rule_toml, rules_of
-from wireproof.trial.engine import Engine
-from wireproof.trial.judge import OURSELVES, judge
-from wireproof.trial.reference import answer, expectation
+from wireproof.fuzz.rule_proposal import propose_rules, rule_toml
+from wireproof.runner.engine import Engine
+from wireproof.runner.judge import REFERENCE_HELLO, judge
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
 from wireproof.wire.rejection import Rejected
 
 CONFIRMATIONS: Final = 3
 """Number of fresh processes of the reference that must give the same answer."""
 
-TOPIC: Final = "found"
+DEFAULT_TOPIC: Final = "found"
 """Topic of a promoted finding if `--name` does not contain one."""
 
 
@@ -77,16 +77,16 @@ def promote(case: Case, suite: Suite, to: Path, name: str = "", why: str = "") -
     case = _with_expectation(case)
     confirm(case)
     fixture = _named(case, name, why)
-    if not all(re.fullmatch(PLAIN, part) for part in fixture.id.split("/")):
+    if not all(re.fullmatch(ID_COMPONENT, part) for part in fixture.id.split("/")):
         raise PromotionError(f"{fixture.id}: --name has a-z, 0-9, '.', '+' and '-' only")
     if fixture.id in suite.by_id:
         raise PromotionError(f"{fixture.id} exists: ids are never reused, give --name another")
     twin, twin_id = _twin(fixture, suite)
-    rules, new = rules_of(fixture, suite)
-    needs = needs_of(fixture)
+    rules, new = propose_rules(fixture, suite)
+    needs = capabilities_of_case(fixture)
     fixture = evolve(fixture, twin=twin_id, rules=rules, needs=needs)
     if twin is not None:
-        twin = evolve(twin, rules=rules, needs=needs_of(twin))
+        twin = evolve(twin, rules=rules, needs=capabilities_of_case(twin))
     cases = [fixture] if twin is None else [fixture, twin]
     return Promoted(fixture, twin, new, _write(cases, new, to))
 
@@ -101,13 +101,13 @@ def _with_expectation(case: Case) -> Case:
     """
     if case.joined not in FORMATS:
         raise PromotionError(f"{case.joined} is no format")
-    expect = expectation(case)
+    expect = reference_expectation(case)
     contradiction = _contradiction(case)
     if contradiction:
         raise PromotionError(f"the reference disagrees with itself: {contradiction}")
     if case.expect != expect:
-        outcome = answer(case).outcome
-        verdict = judge(case, outcome, hello=OURSELVES, twin=None)
+        outcome = reference_answer(case).outcome
+        verdict = judge(case, outcome, hello=REFERENCE_HELLO, twin=None)
         if not verdict.passing and verdict.name != "blocked":
             raise PromotionError(f"the reference disagrees with the token's expectation: {verdict.text}")
     return evolve(case, expect=expect)
@@ -118,7 +118,7 @@ def _contradiction(case: Case) -> str:
     if not isinstance(case.input, Data):
         return ""
     fmt = FORMATS[case.joined]
-    options = case.held_to
+    options = case.effective_options
     traced = formats.decode_with_trace(fmt, case.input.data, options)
     try:
         plain = formats.decode(fmt, case.input.data, options)
@@ -140,7 +140,7 @@ def confirm(case: Case) -> None:
     for number in range(1, CONFIRMATIONS + 1):
         with Engine("reference") as engine:
             ran = next(engine.run([golden]))
-        verdict = judge(ran.case, ran.outcome, hello=OURSELVES)
+        verdict = judge(ran.case, ran.outcome, hello=REFERENCE_HELLO)
         if not verdict.passing:
             raise PromotionError(
                 f"fresh process {number} of {CONFIRMATIONS} does not confirm: {verdict.label}"
@@ -169,7 +169,7 @@ def _named(case: Case, name: str, why: str) -> Case:
     origin = case.source.document or case.id
     return evolve(
         case,
-        id=f"{case.format}/{case.revision}/{topic or TOPIC}/{last}",
+        id=f"{case.format}/{case.revision}/{topic or DEFAULT_TOPIC}/{last}",
         title=case.title or f"{_subject(case).replace('-', ' ')}, {len(_bytes(case))} bytes",
         why=why or case.why or "A codec answered these bytes in another way than the format requires.",
         source=Source("fuzz", f"promoted from {origin}, sha256 {digest}"),
@@ -185,7 +185,7 @@ def _subject(case: Case) -> str:
     """Return class and field of a rejection, or else the op, as a part of an id."""
     if not isinstance(case.expect, Reject):
         return "accepted" if case.op == "decode" else case.op
-    outcome = answer(case).outcome
+    outcome = reference_answer(case).outcome
     field = re.sub(r"\[\d+\]", "", getattr(outcome, "path", "")).rpartition(".")[2]
     return re.sub(r"[^a-z0-9]+", "-", f"{case.expect.cls} {field}".lower()).strip("-")
 
@@ -201,7 +201,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     if isinstance(case.input, Data):
         data = repair(FORMATS[case.joined], case.input.data)
         twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=f"{case.title}, repaired")
-        twin = evolve(twin, expect=expectation(twin))
+        twin = evolve(twin, expect=reference_expectation(twin))
         if isinstance(twin.expect, Accept):
             known = [other for other in suite.cases if _is_same_twin(other, twin)]
             return (None, known[0].id) if known else (twin, twin.id)
@@ -210,7 +210,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         for other in suite.cases
         if isinstance(other.expect, Accept) and other.op == case.op and other.profile == case.profile
     ]
-    near = nearest(_bytes(case), case.joined, None, pool)
+    near = most_similar(_bytes(case), case.joined, None, pool)
     if near is None:
         raise PromotionError("no accepted case of this format is known that could be its twin")
     return None, near.id
@@ -239,7 +239,7 @@ def _write(cases: list[Case], rules: tuple[Rule, ...], to: Path) -> tuple[Path, 
 
 def _copy_fixtures(source: Path, copy: Path) -> None:
     """Copy the files of a folder of fixtures."""
-    for path in (*found_in(source), *source.glob(FROZEN)):
+    for path in (*fixture_files(source), *source.glob(FROZEN)):
         target = copy / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -258,7 +258,7 @@ def _changed_files(cases: list[Case], rules: tuple[Rule, ...], root: Path) -> di
         changed[path] = old + "".join(map(rule_toml, rules)).encode()
     path = Path(first.format, first.revision, f"{first.topic}.json")
     known = read(root / path) if (root / path).exists() else []
-    page = page_of(first.format, first.revision, [*known, *cases])
+    page = fixture_page(first.format, first.revision, [*known, *cases])
     changed |= {path.parent / name: data for name, data in page.files.items()}
     changed[path] = page.text.encode()
     return changed
@@ -279,7 +279,7 @@ def _replace_files(changed: dict[Path, bytes]) -> None:
 
 def _problems(cases: list[Case], to: Path, copy: Path) -> list[Problem]:
     """Return the problems that `lint` reports about the new cases and their rules in the copy of `to`."""
-    suite = load(own=copy) if to.resolve() == folder().resolve() else load((copy,))
+    suite = load(own=copy) if to.resolve() == fixtures_folder().resolve() else load((copy,))
     names = {case.id for case in cases} | {rule for case in cases for rule in case.rules}
     return [
         evolve(problem, where=problem.where.replace(str(copy), str(to), 1))

@@ -13,17 +13,17 @@ from attrs import evolve, frozen
 
 from wireproof.cases.case import Case, Input
 from wireproof.formats import FORMATS
-from wireproof.fuzz.smaller import smaller, weight
-from wireproof.trial.engine import Engine, Ran
-from wireproof.trial.judge import judge
-from wireproof.trial.reference import expectation
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import ROWS, SILENT, Verdict
+from wireproof.fuzz.shrink_candidates import smaller_inputs, weight
+from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict
 
-BATCH: Final = 16
+BATCH_SIZE: Final = 16
 """Candidates that are run together. If each of them may end a process, they are run one by one."""
 
-ALONE: Final = frozenset(("crash", "timeout", "resource", "stalled"))
+ONE_AT_A_TIME: Final = frozenset(("crash", "timeout", "resource", "stalled"))
 """Verdicts after which the process of the adapter is replaced."""
 
 
@@ -70,9 +70,9 @@ class Shrinker:
         self._asked = 0
         self._max_candidates: int | None = None
         self._fmt = FORMATS[case.joined]
-        self.best = evolve(case, twin=None, expect=expectation(case))
+        self.best = evolve(case, twin=None, expect=reference_expectation(case))
         self.verdict, self.signature = next(self._judged([self.best]))
-        if ROWS[self.verdict.name].gate in SILENT:
+        if ROWS[self.verdict.name].gate in NO_FINDING_GATES:
             raise NothingToShrinkError(
                 f"{case.id} is {self.verdict.label} on {engine.hello.name}: no failure to shrink"
             )
@@ -103,8 +103,8 @@ class Shrinker:
 
     def _better(self, until: float) -> tuple[Case, Verdict] | None:
         """Return the first smaller case with the signature; None if there is none or a limit is reached."""
-        candidates = smaller(self._fmt, self.best.input)
-        size = 1 if self.verdict.name in ALONE else BATCH
+        candidates = smaller_inputs(self._fmt, self.best.input)
+        size = 1 if self.verdict.name in ONE_AT_A_TIME else BATCH_SIZE
         while self._clock() < until and not self._is_spent:
             batch = [self._case(given) for given in islice(candidates, size)]
             if not batch:
@@ -122,7 +122,7 @@ class Shrinker:
         """Return a candidate. It has an id of its own, so that crashes of others do not close its family."""
         self._asked += 1
         case = evolve(self.best, input=given, id=f"{self.best.joined}/shrink/n{self._asked}", parent=None)
-        return evolve(case, expect=expectation(case))
+        return evolve(case, expect=reference_expectation(case))
 
     def _judged(self, cases: Iterable[Case]) -> Iterator[tuple[Verdict, Signature]]:
         """Run the cases, and yield the verdict and the signature of each."""
@@ -130,7 +130,7 @@ class Shrinker:
             verdict = judge(ran.case, ran.outcome, hello=self._engine.hello)
             yield verdict, signature(self._engine.hello.name, self._with_own_format(ran), verdict)
 
-    def _with_own_format(self, ran: Ran) -> Case:
+    def _with_own_format(self, ran: CaseResult) -> Case:
         """Return the case that was run, under the format of the first case instead of that of its stream."""
         return evolve(ran.case, format=self._fmt.name, revision=self._fmt.revision)
 

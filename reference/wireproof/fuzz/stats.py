@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import cattrs
 from attrs import asdict, define, frozen
 
-from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz.work_directory import WorkDirectory
 from wireproof.safe_parsing import parse_json
 
 
@@ -40,7 +40,7 @@ class StatsLine:
 
 
 @frozen
-class Effort:
+class FormatStats:
     """The statistics of one format, summed over its turns; of coverage, features and corpus the maximum."""
 
     joined: str
@@ -53,13 +53,13 @@ class Effort:
     resident: int
 
 
-def append_line(directory: Rooms, line: StatsLine) -> None:
+def append_line(directory: WorkDirectory, line: StatsLine) -> None:
     """Append one line to the statistics of a campaign."""
     with directory.stats.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(line)) + "\n")
 
 
-def efforts(directory: Rooms, adapter: str, since: float) -> list[Effort]:
+def format_stats(directory: WorkDirectory, adapter: str, since: float) -> list[FormatStats]:
     """Return the statistics of an adapter for each format, from `since` on (seconds since the epoch).
 
     A turn has many lines, and the last one counts. A turn ends where the format changes or the seconds fall.
@@ -79,7 +79,7 @@ def efforts(directory: Rooms, adapter: str, since: float) -> list[Effort]:
     return [_sum(name, [line for line in turns.values() if line.joined == name]) for name in names]
 
 
-def _lines(directory: Rooms) -> Iterator[StatsLine]:
+def _lines(directory: WorkDirectory) -> Iterator[StatsLine]:
     """Yield the complete lines; a line that was being written when its process was killed is left out."""
     if not directory.stats.exists():
         return
@@ -92,9 +92,9 @@ def _lines(directory: Rooms) -> Iterator[StatsLine]:
             yield cattrs.structure(line, StatsLine)
 
 
-def _sum(name: str, lines: list[StatsLine]) -> Effort:
+def _sum(name: str, lines: list[StatsLine]) -> FormatStats:
     """Return the sum of the last lines of the turns of one format."""
-    return Effort(
+    return FormatStats(
         name,
         sum(line.executions for line in lines),
         sum(line.seconds for line in lines),

@@ -10,24 +10,24 @@ from typing import Final
 from attrs import evolve, frozen
 
 from wireproof.cases.case import Case
-from wireproof.cases.needs import needs_of
+from wireproof.cases.case_capabilities import capabilities_of_case
 from wireproof.cases.outcome import Outcome, Refused
-from wireproof.fuzz.asker import Answered, Asker
-from wireproof.fuzz.cell import Cell
-from wireproof.fuzz.clock import Clock
+from wireproof.fuzz.case_builder import CaseBuilder, with_expectation
+from wireproof.fuzz.cpu_timer import CpuTimer
+from wireproof.fuzz.executors import CaseOutcome, Executor
 from wireproof.fuzz.findings import Findings, is_finding
-from wireproof.fuzz.inputs import Inputs, answered
-from wireproof.fuzz.oracles import Fault, faults
-from wireproof.trial.judge import judge
-from wireproof.trial.signature import Signature, signature
-from wireproof.trial.verdicts import Verdict
+from wireproof.fuzz.oracles import Violation, violations
+from wireproof.fuzz.shared_input import SharedInput
+from wireproof.runner.judge import judge
+from wireproof.runner.signature import Signature, signature
+from wireproof.runner.verdicts import Verdict
 
-OWN: Final = "reference"
+REFERENCE: Final = "reference"
 """The adapter that is fuzzed against the oracles instead of against the reference."""
 
 
 @frozen
-class Desk:
+class TargetContext:
     """What a target works with.
 
     Attributes:
@@ -39,18 +39,18 @@ class Desk:
         origin: the random seed, for the record.
     """
 
-    builder: Inputs
-    executor: Asker | None
+    builder: CaseBuilder
+    executor: Executor | None
     findings: Findings
-    shared_input: Cell
-    timer: Clock
+    shared_input: SharedInput
+    timer: CpuTimer
     origin: str = ""
 
 
-class Target:
+class FuzzTarget:
     """The function that libFuzzer calls with each input. It raises only what ends the process."""
 
-    def __init__(self, context: Desk) -> None:
+    def __init__(self, context: TargetContext) -> None:
         """Work with `context`."""
         self._context = context
         self._sent: dict[str, tuple[Case, bytes]] = {}
@@ -79,13 +79,13 @@ class Target:
         """Return the cases of `data`; a failure of the reference becomes a finding."""
 
         def on_timeout() -> list[Case]:
-            self._add_fault(Fault("time", "decode", "over its processor time"), data)
+            self._add_fault(Violation("time", "decode", "over its processor time"), data)
             return []
 
         try:
             return self._context.timer.run(lambda: self._checked_cases(data), on_timeout)
         except Exception as error:  # noqa: BLE001 - the oracle: the reference raises nothing but rejections
-            self._add_fault(Fault("exception", _location(error), repr(error)), data)
+            self._add_fault(Violation("exception", _location(error), repr(error)), data)
             return []
 
     def _checked_cases(self, data: bytes) -> list[Case]:
@@ -94,20 +94,20 @@ class Target:
         case = builder.decode_case(data)
         if self._context.executor is not None:
             return [case, *builder.follow_ups(case)]
-        for fault in faults(builder.fmt, case, len(data) + sum(data[-8:])):
+        for fault in violations(builder.fmt, case, len(data) + sum(data[-8:])):
             self._add_fault(fault, data, case)
         return []
 
-    def _add_fault(self, fault: Fault, data: bytes, case: Case | None = None) -> None:
+    def _add_fault(self, fault: Violation, data: bytes, case: Case | None = None) -> None:
         """Add a failure of the reference; without `case`, of a decode that the reference did not answer."""
         case = self._context.builder.without_expectation(data) if case is None else case
-        sign = Signature(OWN, case.joined, case.op, f"oracle:{fault.oracle}", "", fault.about)
+        sign = Signature(REFERENCE, case.joined, case.op, f"oracle:{fault.oracle}", "", fault.about)
         verdict = Verdict("suite-bug", text=fault.text)
         self._context.findings.add(sign, verdict, case, data, origin=self._origin())
 
     # --- the adapter ---
 
-    def _judge(self, answers: Iterable[Answered]) -> None:
+    def _judge(self, answers: Iterable[CaseOutcome]) -> None:
         for sent, outcome in answers:
             case, data = self._sent.pop(sent.id)
             self._judge_one(sent, case, outcome, data)
@@ -121,7 +121,7 @@ class Target:
         case = evolve(case, limits=sent.limits)
         verdict = judge(sent, outcome, hello=hello)
         if is_finding(verdict) and verdict.name != "info":
-            needs = tuple(dict.fromkeys((*case.needs, *needs_of(case))))
+            needs = tuple(dict.fromkeys((*case.needs, *capabilities_of_case(case))))
             case = evolve(case, needs=needs)
             verdict = judge(evolve(sent, needs=needs), outcome, hello=hello)
         if not is_finding(verdict) and not _is_untyped(outcome, verdict):
@@ -132,7 +132,7 @@ class Target:
         findings = self._context.findings
         if findings.count(sign, len(data)):
             origin = self._origin()
-            findings.save(sign, verdict, answered(case), data, version=hello.version, origin=origin)
+            findings.save(sign, verdict, with_expectation(case), data, version=hello.version, origin=origin)
 
     def _origin(self) -> str:
         return f"{self._context.origin} #{self._context.shared_input.executions}".strip()

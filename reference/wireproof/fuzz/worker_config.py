@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.fuzz.rooms import Rooms
+from wireproof.fuzz.work_directory import WorkDirectory
 
 LONGEST_TURN: Final = 120.0
 """Seconds of one turn of a format at most, so that an interrupted run has reached every format."""
@@ -49,9 +49,9 @@ class WorkerConfig:
     held_out: tuple[str, ...] = ()
 
     @property
-    def work_directory(self) -> Rooms:
+    def work_directory(self) -> WorkDirectory:
         """The work directory of the campaign."""
-        return Rooms(Path(self.root))
+        return WorkDirectory(Path(self.root))
 
     def turns(self) -> Iterator[tuple[str, float]]:
         """Yield the format and the seconds of each turn; every format has one turn in each round."""

@@ -3,30 +3,30 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wireproof.report.failure import replay
-from wireproof.report.groups import Group, groups
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.streams import Stream
+from wireproof.report.failure_block import replay_command
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.event_files import EventStream
 
-MOST: Final = 10
+MAX_ANNOTATIONS: Final = 10
 """Annotations that a step shows of each kind; more are dropped without a word, so they are counted here."""
 
 
-def annotations(stream: Stream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
+def annotations(stream: EventStream, overlays: Mapping[str, Overlay] | None = None) -> list[str]:
     """Return the lines; the last one counts the findings that have no line."""
-    found = groups(stream, overlays)
-    kept = found if len(found) <= MOST else found[: MOST - 1]
+    found = failure_groups_of(stream, overlays)
+    kept = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
     lines = [_line(group, stream) for group in kept]
     if len(kept) < len(found):
         lines.append(f"::error title=wireproof::{len(found) - len(kept)} more findings")
     return lines
 
 
-def _line(group: Group, stream: Stream) -> str:
+def _line(group: FailureGroup, stream: EventStream) -> str:
     event = group.first
     facts = f"{event.level}, {event.profile}\nwant {event.want}\ngot {event.got or event.text}"
-    text = f"{facts}\n{replay(event, stream.run)}"
+    text = f"{facts}\n{replay_command(event, stream.run)}"
     return f"::error title={_property(f'{event.id}: {event.label}')}::{_message(text)}"
 
 

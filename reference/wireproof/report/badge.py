@@ -7,23 +7,23 @@ neither number, and the badge says how much that is.
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from wireproof.report.groups import counts, groups
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verify import head
+from wireproof.report.failure_groups import count_verdicts, failure_groups_of
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verify_run import chain_digest
 
 Profile = Callable[[CaseEvent], str]
 """The profile of an event's case: `reader` or `produce`."""
 
-LONGEST = 100
+MAX_NAME = 100
 """Signs of a folder's name."""
 
-OUTSIDE = ("unsupported", "not-run")
+NOT_COUNTED = ("unsupported", "not-run")
 """Verdicts that are in neither number."""
 
 
-def badge(stream: Stream, about: str = "", chain: str = "") -> str:
+def badge(stream: EventStream, about: str = "", chain: str = "") -> str:
     """Return the badge of a run, or of its part `about`, whose last digest is `chain`.
 
     The message ends with the head of the run's chain, as `verify` prints it: services refuse fields that
@@ -31,32 +31,32 @@ def badge(stream: Stream, about: str = "", chain: str = "") -> str:
     """
     message, colour = _said(stream)
     if stream.complete:
-        message += f", run {(chain or head(stream))[:8]}"
+        message += f", run {(chain or chain_digest(stream))[:8]}"
     label = escape_unsafe(
         " ".join(filter(None, ("wireproof:", stream.run.adapter, stream.run.version, about)))
     )
     return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}) + "\n"
 
 
-def badges(stream: Stream, profile: Profile) -> Iterator[tuple[str, str]]:
+def badges(stream: EventStream, profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of a badge for each format, revision and profile of a run."""
     parts: dict[tuple[str, str], list[CaseEvent]] = {}
     for event in stream.cases:
         parts.setdefault((event.joined, profile(event)), []).append(event)
-    chain = head(stream)
+    chain = chain_digest(stream)
     for (joined, name), events in sorted(parts.items()):
-        part = Stream(stream.run, tuple(events), stream.footer)
+        part = EventStream(stream.run, tuple(events), stream.footer)
         about = joined if name == "reader" else f"{joined} {name}"
         yield f"{about.replace('/', '-').replace(' ', '-')}.json", badge(part, about, chain)
 
 
-def _said(stream: Stream) -> tuple[str, str]:
-    seen = counts(stream)
-    outside = sum(seen.get(name, 0) for name in OUTSIDE)
+def _said(stream: EventStream) -> tuple[str, str]:
+    seen = count_verdicts(stream)
+    outside = sum(seen.get(name, 0) for name in NOT_COUNTED)
     judged = sum(seen.values()) - outside
     if judged and stream.complete:
         good = sum(seen.get(name, 0) for name in ("pass", "info"))
-        return f"{good} of {judged}{_apart(seen)}", "red" if groups(stream) else "brightgreen"
+        return f"{good} of {judged}{_apart(seen)}", "red" if failure_groups_of(stream) else "brightgreen"
     claims_nothing = stream.complete and seen.get("unsupported", 0)
     return "unsupported" if claims_nothing else "incomplete", "lightgrey"
 
@@ -65,9 +65,9 @@ def _apart(seen: dict[str, int]) -> str:
     return f", {seen['unsupported']} unsupported" if "unsupported" in seen else ""
 
 
-def file_of(streams: Sequence[Stream], number: int) -> str:
+def badge_folder(streams: Sequence[EventStream], number: int) -> str:
     """Return the folder of a run's badges: the name of its adapter, numbered if another run has that name."""
     name = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in streams[number].run.adapter)
-    name = name[:LONGEST].strip(".") or "adapter"
+    name = name[:MAX_NAME].strip(".") or "adapter"
     names = [stream.run.adapter for stream in streams]
     return name if names.count(streams[number].run.adapter) == 1 else f"{name}-{number + 1}"

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.report.visible import escape_unsafe
+from wireproof.report.sanitize import escape_unsafe
 
 WIDTH: Final = 960
 LEFT: Final = 250

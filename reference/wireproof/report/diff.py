@@ -2,13 +2,13 @@
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @frozen
-class Change:
+class CaseChange:
     """One case in both runs; None where a run does not have it."""
 
     id: str
@@ -23,7 +23,7 @@ class Change:
 
 
 @frozen
-class Diff:
+class RunDiff:
     """The changes of a second run against a first.
 
     Attributes:
@@ -34,11 +34,11 @@ class Diff:
         partial: whether a run is incomplete, which makes `added` and `removed` unsure.
     """
 
-    fixed: tuple[Change, ...] = ()
-    broken: tuple[Change, ...] = ()
-    changed: tuple[Change, ...] = ()
-    added: tuple[Change, ...] = ()
-    removed: tuple[Change, ...] = ()
+    fixed: tuple[CaseChange, ...] = ()
+    broken: tuple[CaseChange, ...] = ()
+    changed: tuple[CaseChange, ...] = ()
+    added: tuple[CaseChange, ...] = ()
+    removed: tuple[CaseChange, ...] = ()
     partial: bool = False
 
     def lines(self) -> list[str]:
@@ -49,26 +49,26 @@ class Diff:
         return [*rows, *note]
 
 
-def diff(before: Stream, after: Stream) -> Diff:
+def diff(before: EventStream, after: EventStream) -> RunDiff:
     """Compare two runs of an adapter."""
     old = {event.id: event for event in before.cases}
     new = {event.id: event for event in after.cases}
-    rows: dict[str, list[Change]] = {}
+    rows: dict[str, list[CaseChange]] = {}
     for name in sorted({**old, **new}):
-        change = Change(name, old.get(name), new.get(name))
+        change = CaseChange(name, old.get(name), new.get(name))
         rows.setdefault(_side(change), []).append(change)
     rows.pop("same", None)
     found = {side: tuple(changes) for side, changes in rows.items()}
-    return Diff(**found, partial=not (before.complete and after.complete))
+    return RunDiff(**found, partial=not (before.complete and after.complete))
 
 
-def _side(change: Change) -> str:
+def _side(change: CaseChange) -> str:
     match change:
-        case Change(before=None):
+        case CaseChange(before=None):
             return "added"
-        case Change(after=None):
+        case CaseChange(after=None):
             return "removed"
-        case Change(before=CaseEvent() as was, after=CaseEvent() as now):
+        case CaseChange(before=CaseEvent() as was, after=CaseEvent() as now):
             good = was.verdict in PASSING, now.verdict in PASSING
             if good[0] != good[1]:
                 return "fixed" if good[1] else "broken"

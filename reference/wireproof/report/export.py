@@ -19,8 +19,8 @@ from attrs import frozen
 
 from wireproof import __version__
 from wireproof.cases.case import Case, Chunks, Data, Value
+from wireproof.cases.fixture_writer import case_json
 from wireproof.cases.fixtures import Suite
-from wireproof.cases.page import row_of
 from wireproof.files import replace_bytes
 from wireproof.formats import FORMATS
 from wireproof.report import kaitai
@@ -69,7 +69,7 @@ def raw(case: Case) -> bytes | None:
 
 def line_of(suite: Suite, case: Case, data: bytes | None) -> dict[str, Any]:
     """Return the JSON object of a line; id and file are first, for readers without a JSON library."""
-    row = row_of(case)
+    row = case_json(case)
     where = {"file": f"raw/{case.id}.bin"} if data is not None else {}
     told = {"format": case.format, "revision": case.revision}
     seal = {"sha256": sha256(data).hexdigest()} if data is not None else {}
@@ -87,7 +87,7 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
         _put(folder / "readers" / name, (files(__package__) / "readers" / name).read_bytes())
     for name, text in schemas():
         _put(folder / "schemas" / f"{name}.schema.json", text.encode())
-    for name, text in kaitai.written(suite.cases, chosen):
+    for name, text in kaitai.specifications(suite.cases, chosen):
         _put(folder / "layouts" / f"{name}.ksy", text.encode())
     told = {"version": __version__, "count": exported.cases, "hash": suite.hash, "digest": exported.digest}
     readme = (files(__package__) / "templates" / "export.md").read_text(encoding="utf-8")

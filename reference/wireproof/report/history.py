@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING
 
 
 @frozen
-class Turn:
+class FirstFailure:
     """One case that some version of an implementation fails.
 
     Attributes:
@@ -33,7 +33,7 @@ class Turn:
 
 
 @frozen
-class History:
+class AdapterHistory:
     """The runs of one implementation, by version.
 
     Attributes:
@@ -44,12 +44,12 @@ class History:
     adapter: str
     versions: tuple[str, ...]
     passed: Mapping[str, tuple[int, int]]
-    turns: tuple[Turn, ...]
+    turns: tuple[FirstFailure, ...]
 
 
-def histories(streams: Sequence[Stream]) -> Iterator[History]:
+def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
     """One of each implementation, by name."""
-    adapters: dict[str, dict[str, Stream]] = {}
+    adapters: dict[str, dict[str, EventStream]] = {}
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
     for name, runs in sorted(adapters.items()):
@@ -63,16 +63,18 @@ def _age(version: str) -> tuple[tuple[int, int, str], ...]:
     return (*keys, (0, 0, ""))
 
 
-def _history(name: str, runs: Mapping[str, Stream]) -> History:
+def _history(name: str, runs: Mapping[str, EventStream]) -> AdapterHistory:
     by_case: dict[str, list[tuple[str, CaseEvent]]] = {}
     for version, stream in runs.items():
         for event in stream.cases:
             by_case.setdefault(event.id, []).append((version, event))
     turns = [turn for case, events in sorted(by_case.items()) for turn in _turns(case, events)]
-    return History(name, tuple(runs), {version: _passed(one) for version, one in runs.items()}, tuple(turns))
+    return AdapterHistory(
+        name, tuple(runs), {version: _passed(one) for version, one in runs.items()}, tuple(turns)
+    )
 
 
-def _passed(stream: Stream) -> tuple[int, int]:
+def _passed(stream: EventStream) -> tuple[int, int]:
     judged = [event for event in stream.cases if _judged(event)]
     return sum(event.verdict in PASSING for event in judged), len(judged)
 
@@ -81,7 +83,7 @@ def _judged(event: CaseEvent) -> bool:
     return event.verdict not in ("unsupported", "not-run")
 
 
-def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[Turn]:
+def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[FirstFailure]:
     """Each time that it began to fail; a version that was not asked changes nothing."""
     passed, failing = "", None
     for version, event in events:
@@ -89,9 +91,9 @@ def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[Turn]
             continue
         if event.verdict in PASSING:
             if failing is not None:
-                yield Turn(case, *failing, mended=version)
+                yield FirstFailure(case, *failing, mended=version)
             passed, failing = version, None
         elif failing is None:
             failing = version, event.label, passed
     if failing is not None:
-        yield Turn(case, *failing)
+        yield FirstFailure(case, *failing)

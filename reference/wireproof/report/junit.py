@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from wireproof.report.failure import replay
-from wireproof.report.groups import speaks
-from wireproof.report.uncompared import of_format
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
+from wireproof.report.failure_block import replay_command
+from wireproof.report.failure_groups import sets_exit_code
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.uncompared_fields import uncompared_in_format
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
 
 _TAGS: Final[Mapping[str, str]] = {
     "fail": "failure",
@@ -29,7 +29,7 @@ _TAGS: Final[Mapping[str, str]] = {
 }
 
 
-def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
+def junit(streams: Sequence[EventStream], overlays: Mapping[str, Overlay] | None = None) -> bytes:
     """Render runs as XML in UTF-8; `overlays` is the baseline of the one run that has one."""
     root = ET.Element("testsuites", name="wireproof")
     for stream in streams:
@@ -40,7 +40,7 @@ def junit(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = No
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
-def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
+def _suites(stream: EventStream) -> dict[str, list[CaseEvent]]:
     suites: dict[str, list[CaseEvent]] = {}
     for event in stream.cases:
         suites.setdefault(event.suite, []).append(event)
@@ -48,14 +48,14 @@ def _suites(stream: Stream) -> dict[str, list[CaseEvent]]:
 
 
 def _suite(
-    root: ET.Element, stream: Stream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
+    root: ET.Element, stream: EventStream, name: str, events: list[CaseEvent], overlays: Mapping[str, Overlay]
 ) -> None:
     suite = ET.SubElement(root, "testsuite", name=escape_unsafe(f"{stream.run.adapter}: {name}"))
     tags = [_case(suite, stream, event, overlays.get(event.id, "")) for event in events]
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
-    if hidden := of_format(stream.run, events[0].joined):
+    if hidden := uncompared_in_format(stream.run, events[0].joined):
         properties = ET.Element("properties")
         ET.SubElement(properties, "property", name="not compared", value=escape_unsafe(", ".join(hidden)))
         suite.insert(0, properties)
@@ -66,7 +66,7 @@ def _seconds(ns: int) -> str:
     return f"{ns / 1e9:.6f}"
 
 
-def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay) -> str:
+def _case(suite: ET.Element, stream: EventStream, event: CaseEvent, overlay: Overlay) -> str:
     """Add a testcase; the tag inside it, or empty for one that passes."""
     case = ET.SubElement(suite, "testcase", name=escape_unsafe(event.id), time=_seconds(event.ns))
     case.set("classname", escape_unsafe(f"{stream.run.adapter}.{event.suite.replace('/', '.')}"))
@@ -79,14 +79,16 @@ def _case(suite: ET.Element, stream: Stream, event: CaseEvent, overlay: Overlay)
     return tag
 
 
-def _tag(event: CaseEvent, stream: Stream, overlay: Overlay) -> str:
+def _tag(event: CaseEvent, stream: EventStream, overlay: Overlay) -> str:
     """Add the result of a case; a failure that does not set the exit code is reported as skipped."""
     tag = _TAGS.get(event.verdict, "")
     if overlay == "expected":
         return "skipped"
-    if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not speaks(event, stream):
+    if event.verdict in ("lenient", "pass-unclassified", "undocumented") and not sets_exit_code(
+        event, stream
+    ):
         return ""
-    return "skipped" if tag in ("failure", "error") and not speaks(event, stream) else tag
+    return "skipped" if tag in ("failure", "error") and not sets_exit_code(event, stream) else tag
 
 
 def _message(event: CaseEvent, overlay: Overlay) -> str:
@@ -94,7 +96,7 @@ def _message(event: CaseEvent, overlay: Overlay) -> str:
     return f"expected by the baseline: {said}" if overlay == "expected" else said
 
 
-def _body(event: CaseEvent, stream: Stream) -> list[str]:
+def _body(event: CaseEvent, stream: EventStream) -> list[str]:
     rows = (
         ("level", event.level),
         ("profile", event.profile),
@@ -105,6 +107,6 @@ def _body(event: CaseEvent, stream: Stream) -> list[str]:
         ("want", event.want),
         ("got", event.got),
         ("path", event.path),
-        ("replay", replay(event, stream.run)),
+        ("replay", replay_command(event, stream.run)),
     )
     return [f"{name}: {text}" for name, text in (*rows, *ends) if text]

@@ -15,20 +15,20 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof.cases.case import Case
-from wireproof.report.fields import (
+from wireproof.report.layout_tree import (
     SCALARS,
-    Leaf,
-    Many,
+    FieldNode,
+    GroupNode,
+    ListNode,
     Part,
     Shapes,
-    Struct,
     cases_of,
     frame_of,
-    leaves_some,
+    has_trailing_bytes,
     trace_of,
 )
 
-WRITTEN: Final = (
+SPECIFIED_FORMATS: Final = (
     "kafka.batch/v0", "kafka.batch/v1", "kafka.batch/v2", "heka.stream/0.10",
     "iggy.frame/0.0.30", "iggy.reply/0.0.30", "iggy.reply/0.11",
     "iggy.headers/0.0.30", "iggy.headers/0.9", "iggy.headers/0.10",
@@ -60,7 +60,7 @@ PACKED_NUMBERS: Final = {"varint": 32, "varlong": 64, "uvarint": 64}
 class Scope:
     """All occurrences of one group of fields, each with the root of its trace and the size of its input."""
 
-    rows: tuple[tuple[Struct, Struct, int], ...]
+    rows: tuple[tuple[GroupNode, GroupNode, int], ...]
 
     def order(self) -> list[str]:
         """Return the names of all fields in order, also of those that some occurrences lack."""
@@ -82,7 +82,7 @@ class Scope:
 
 def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
     """Return the specification of a revision as the tree of its YAML."""
-    clean = [case for case in cases_of(joined, cases) if not leaves_some(case)]
+    clean = [case for case in cases_of(joined, cases) if not has_trailing_bytes(case)]
     traces = [(trace_of(case), len(frame_of(case))) for case in clean]
     shapes = Shapes.of(spans for spans, _ in traces)
     trees = [(shapes.tree(spans), size) for spans, size in traces]
@@ -92,14 +92,14 @@ def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
     meta = {"id": ident(re.sub(r"[./]", "_", joined)), "title": f"{joined}, from {len(rows)} accepted cases"}
     text = json.dumps(seq) + json.dumps(types)
     types |= {
-        name: packed(bits, zigzag=name != "uvarint")
+        name: varint_type(bits, zigzag=name != "uvarint")
         for name, bits in PACKED_NUMBERS.items()
         if f'"type": "{name}"' in text
     }
     return {"meta": meta, "seq": seq} | ({"types": types} if types else {})
 
 
-def packed(bits: int, *, zigzag: bool) -> dict[str, Any]:
+def varint_type(bits: int, *, zigzag: bool) -> dict[str, Any]:
     """Return the type of a varint; zig-zag turns 0, 1, 2, 3 into 0, -1, 1, -2."""
     parts = (f"(groups.size > {n} ? (groups[{n}] & 0x7f) << {7 * n} : 0)" for n in range(-(-bits // 7)))
     return {
@@ -121,7 +121,7 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
         if condition := _condition(scope, name, before):
             told["if"] = condition
         seq.append(told)
-        if all(isinstance(part, Leaf) and part.type in SCALARS for part in parts):
+        if all(isinstance(part, FieldNode) and part.type in SCALARS for part in parts):
             before.append(name)
         before += _inner_numbers(name, parts)
     return seq
@@ -129,55 +129,55 @@ def _seq(scope: Scope, types: dict[str, Any], path: str) -> list[dict[str, Any]]
 
 def _inner_numbers(name: str, parts: Sequence[Part]) -> list[str]:
     """Return the numbers that are in every occurrence of a group, with their paths from its parent."""
-    inner = [part.parts for part in parts if isinstance(part, Struct)]
+    inner = [part.parts for part in parts if isinstance(part, GroupNode)]
     names = dict.fromkeys(one for part in inner for one in part)
-    return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), Leaf) for part in inner)]
+    return [f"{name}.{one}" for one in names if all(isinstance(_at(part, one), FieldNode) for part in inner)]
 
 
-def _at(parts: Mapping[str, Part], name: str) -> Leaf | None:
+def _at(parts: Mapping[str, Part], name: str) -> FieldNode | None:
     part = parts.get(name)
-    return part if isinstance(part, Leaf) and part.type in SCALARS else None
+    return part if isinstance(part, FieldNode) and part.type in SCALARS else None
 
 
 def _body(
     scope: Scope, name: str, parts: Sequence[Part], before: Sequence[str], types: dict[str, Any], path: str
 ) -> dict[str, Any]:
     match parts[0]:
-        case Leaf(type=kind) if kind in SCALARS:
+        case FieldNode(type=kind) if kind in SCALARS:
             return {"type": SCALARS[kind]}
-        case Leaf():
+        case FieldNode():
             return _sized(scope, name, before)
-        case Struct():
+        case GroupNode():
             inner = tuple(
                 (part, root, size) for struct, root, size in scope.rows
-                if isinstance(part := struct.parts.get(name), Struct)
+                if isinstance(part := struct.parts.get(name), GroupNode)
             )  # fmt: skip
-        case Many():
+        case ListNode():
             inner = tuple(
                 (item, root, size) for struct, root, size in scope.rows
-                if isinstance(many := struct.parts.get(name), Many) for item in many.items
+                if isinstance(many := struct.parts.get(name), ListNode) for item in many.items
             )  # fmt: skip
     here = f"{path}{name}_"
     types[ident(here.rstrip("_"))] = {"seq": _seq(Scope(inner), types, here)}
     told = {"type": ident(here.rstrip("_"))}
-    if isinstance(parts[0], Struct) and (sized := _size(scope, name, before)) and not sized[1]:
+    if isinstance(parts[0], GroupNode) and (sized := _size(scope, name, before)) and not sized[1]:
         told["size"] = _value(scope, sized[0])
-    if isinstance(parts[0], Many):
+    if isinstance(parts[0], ListNode):
         by = _count(scope, name, before)
         told |= {"repeat": "expr", "repeat-expr": _value(scope, by)} if by else {"repeat": "eos"}
     return told
 
 
-def _found(struct: Struct, name: str) -> Part | None:
+def _found(struct: GroupNode, name: str) -> Part | None:
     """Find a part of a group, or of a group in it."""
     head, _, rest = name.partition(".")
     part = struct.parts.get(head)
-    return _found(part, rest) if rest and isinstance(part, Struct) else part
+    return _found(part, rest) if rest and isinstance(part, GroupNode) else part
 
 
-def _number(struct: Struct, name: str) -> int | None:
+def _number(struct: GroupNode, name: str) -> int | None:
     part = _found(struct, name)
-    return part.value if isinstance(part, Leaf) and isinstance(part.value, int) else None
+    return part.value if isinstance(part, FieldNode) and isinstance(part.value, int) else None
 
 
 def _sized(scope: Scope, name: str, before: Sequence[str]) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | N
 
 def _gap(length: Part, part: Part) -> int | None:
     """How much of what a length speaks of is no part of the field; None if it says nothing of its end."""
-    if not isinstance(length, Leaf) or not isinstance(length.value, int):
+    if not isinstance(length, FieldNode) or not isinstance(length.value, int):
         return None
     gap = length.value - (part.end - part.start)
     if length.cover is None:
@@ -220,13 +220,13 @@ def _count(scope: Scope, name: str, before: Sequence[str]) -> str:
     return ""
 
 
-def _items(part: Part) -> list[Struct]:
-    return part.items if isinstance(part, Many) else []
+def _items(part: Part) -> list[GroupNode]:
+    return part.items if isinstance(part, ListNode) else []
 
 
 def _value(scope: Scope, name: str) -> str:
     part = next(part for struct, _, _ in scope.rows if (part := _found(struct, name)))
-    grouped = isinstance(part, Leaf) and SCALARS[part.type] in PACKED_NUMBERS
+    grouped = isinstance(part, FieldNode) and SCALARS[part.type] in PACKED_NUMBERS
     words = ".".join(map(ident, name.split(".")))
     return f"{words}.value" if grouped else words
 
@@ -248,29 +248,29 @@ def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
     raise ValueError(f"{name}: no earlier number tells when it is there")
 
 
-def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[Struct, int]) -> bool:
+def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNode, int]) -> bool:
     """Whether a field that an occurrence lacks may as well be there with nothing in it."""
     struct, size = row
     part = scope.parts(name)[0]
-    if isinstance(part, Many) and (number := _count(scope, name, before)):
+    if isinstance(part, ListNode) and (number := _count(scope, name, before)):
         return _number(struct, number) == 0
-    if isinstance(part, Leaf) and part.type not in SCALARS and (by := _size(scope, name, before)):
+    if isinstance(part, FieldNode) and part.type not in SCALARS and (by := _size(scope, name, before)):
         return _number(struct, by[0]) == by[1]
     return not _room(scope, struct, name, size)
 
 
-def _room(scope: Scope, struct: Struct, name: str, size: int) -> bool:
+def _room(scope: Scope, struct: GroupNode, name: str, size: int) -> bool:
     """Whether anything is left where an occurrence lacks a field: if not, it may as well be empty."""
     order = scope.order()
     above = [struct.parts[one] for one in order[: order.index(name)] if one in struct.parts]
     end = max((part.end for part in above), default=struct.start if struct.parts else 0)
-    covers = [part.cover for part in above if isinstance(part, Leaf) and part.cover is not None]
+    covers = [part.cover for part in above if isinstance(part, FieldNode) and part.cover is not None]
     return end != size and all(
         cover.kind != "length" or cover.end != end or cover.start == end for cover in covers
     )
 
 
-def _told_by(scope: Scope, there: Sequence[Struct], away: Sequence[Struct], by: tuple[str, int]) -> str:
+def _told_by(scope: Scope, there: Sequence[GroupNode], away: Sequence[GroupNode], by: tuple[str, int]) -> str:
     other, mask = by
     yes, no = ({_masked(struct, other, mask) for struct in structs} for structs in (there, away))
     if yes & no or None in yes | no:
@@ -284,7 +284,7 @@ def _told_by(scope: Scope, there: Sequence[Struct], away: Sequence[Struct], by: 
     return f"{what} > {highest}" if lowest > highest else ""
 
 
-def _masked(struct: Struct, name: str, mask: int) -> int | None:
+def _masked(struct: GroupNode, name: str, mask: int) -> int | None:
     number = _number(struct, name)
     return None if number is None else number & mask
 
@@ -319,8 +319,10 @@ def _lines(tree: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 - the tree o
                 yield f"{pad}{key}: {json.dumps(part)}"
 
 
-def written(cases: Sequence[Case], chosen: Container[str] = WRITTEN) -> Iterator[tuple[str, str]]:
+def specifications(
+    cases: Sequence[Case], chosen: Container[str] = SPECIFIED_FORMATS
+) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each selected specification."""
-    for joined in (one for one in WRITTEN if one in chosen):
+    for joined in (one for one in SPECIFIED_FORMATS if one in chosen):
         made = spec(joined, cases)
         yield made["meta"]["id"], yaml(made)

@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from wireproof.report.failure import replay
-from wireproof.report.groups import Group, counts, groups
-from wireproof.report.terminal import all_fail
-from wireproof.report.uncompared import uncompared
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Overlay
-from wireproof.trial.conclusion import sentence
-from wireproof.trial.show import cut
-from wireproof.trial.streams import Stream
+from wireproof.report.failure_block import replay_command
+from wireproof.report.failure_groups import FailureGroup, count_verdicts, failure_groups_of
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.terminal import total_failure
+from wireproof.report.uncompared_fields import uncompared_lines
+from wireproof.runner.baseline import Overlay
+from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.summaries import shorten
 
 LINES: Final = 60
 
@@ -21,15 +21,15 @@ _SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _SIGNS.sub(r"\\\1", cut(escape_unsafe(text)))
+    return _SIGNS.sub(r"\\\1", shorten(escape_unsafe(text)))
 
 
 def code(text: str) -> str:
     """Text as code inside a table cell; a backtick or bar in it would end it."""
-    return f"`{cut(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
+    return f"`{shorten(escape_unsafe(text)).replace('`', 'ʼ').replace('|', '¦')}`"
 
 
-def markdown(streams: Sequence[Stream], overlays: Mapping[str, Overlay] | None = None) -> str:
+def markdown(streams: Sequence[EventStream], overlays: Mapping[str, Overlay] | None = None) -> str:
     """Render the counts of runs, then as many of their findings as fit."""
     lines = ["## wireproof", "", *_table(streams), *_endings(streams)]
     room = max(1, (LINES - len(lines)) // max(1, len(streams)))
@@ -44,33 +44,33 @@ def _cut(lines: list[str]) -> list[str]:
     return [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]
 
 
-def _table(streams: Sequence[Stream]) -> list[str]:
-    columns = list(dict.fromkeys(name for stream in streams for name in counts(stream)))
+def _table(streams: Sequence[EventStream]) -> list[str]:
+    columns = list(dict.fromkeys(name for stream in streams for name in count_verdicts(stream)))
     head = ["adapter", "cases", *columns, ""]
     rows = [_row(stream, columns) for stream in streams]
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
-def _endings(streams: Sequence[Stream]) -> list[str]:
+def _endings(streams: Sequence[EventStream]) -> list[str]:
     """How each run ended, and what it did not compare; before the findings, which may not all fit."""
-    lines = [f"- {escape(stream.run.adapter)}: {escape(sentence(stream))}" for stream in streams]
-    lines += [f"- {escape(line)}" for stream in streams for line in uncompared(stream.run)]
+    lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
+    lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
     return ["", *lines]
 
 
-def _row(stream: Stream, columns: list[str]) -> list[str]:
-    seen = counts(stream)
+def _row(stream: EventStream, columns: list[str]) -> list[str]:
+    seen = count_verdicts(stream)
     cells = [str(seen.get(name, "")) for name in columns]
     name = escape(f"{stream.run.adapter} {stream.run.version}".strip())
     return [name, str(len(stream.cases)), *cells, "" if stream.complete else "**incomplete**"]
 
 
-def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
+def _findings(stream: EventStream, room: int, overlays: Mapping[str, Overlay]) -> list[str]:
     """Return a heading and a table of findings in at most `room` lines."""
-    paragraph = all_fail(stream)
+    paragraph = total_failure(stream)
     if paragraph:
         return ["", f"**{escape(stream.run.adapter)}**: {escape(paragraph)}"]
-    found = groups(stream, overlays)
+    found = failure_groups_of(stream, overlays)
     if not found or room < 6:
         return []
     most = room - 5
@@ -78,10 +78,10 @@ def _findings(stream: Stream, room: int, overlays: Mapping[str, Overlay]) -> lis
     lines += ["| case | verdict | profile | want | got | like it |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_finding(group) for group in found[:most]]
     left = f" {len(found) - most} more findings." if len(found) > most else ""
-    return [*lines, f"Replay: {code(replay(found[0].first, stream.run))}.{left}"]
+    return [*lines, f"Replay: {code(replay_command(found[0].first, stream.run))}.{left}"]
 
 
-def _finding(group: Group) -> str:
+def _finding(group: FailureGroup) -> str:
     event = group.first
     told = (event.label, event.profile, event.want, event.got or event.text)
     cells = (code(event.id), *map(escape, told))

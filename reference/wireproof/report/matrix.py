@@ -9,9 +9,9 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.trial.events import CaseEvent
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING, ROWS
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.verdicts import PASSING, ROWS
 
 _NUMBER: Final = re.compile(r":\d+$")
 
@@ -25,7 +25,7 @@ _ORDER: Final = [*(name for name in ROWS if name not in PASSING), *PASSING]
 
 
 @frozen
-class Cell:
+class MatrixCell:
     """What one implementation did with a row: the event to show, and how many there are."""
 
     event: CaseEvent
@@ -33,7 +33,7 @@ class Cell:
 
 
 @frozen
-class Row:
+class MatrixRow:
     """Cases of one topic with one vector of results; a cell is None where a run does not have them.
 
     Attributes:
@@ -44,9 +44,9 @@ class Row:
     """
 
     ids: tuple[str, ...]
-    cells: tuple[Cell | None, ...]
+    cells: tuple[MatrixCell | None, ...]
     count: int = 0
-    others: tuple[tuple[Cell | None, ...], ...] = ()
+    others: tuple[tuple[MatrixCell | None, ...], ...] = ()
 
     @property
     def weight(self) -> int:
@@ -59,21 +59,21 @@ class Row:
         return all(c is None or c.event.verdict in QUIET for c in self.cells)
 
     @property
-    def secures(self) -> bool:
+    def is_security(self) -> bool:
         """Whether one of its cases is about security."""
         every = (self.cells, *self.others)
-        return any(cell is not None and cell.event.secures for cells in every for cell in cells)
+        return any(cell is not None and cell.event.is_security for cells in every for cell in cells)
 
 
 @frozen
-class Topic:
+class MatrixTopic:
     """The rows of one format, revision and topic: what is wrong comes first, and of that what secures."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
 
 
-def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
+def matrix(streams: Sequence[EventStream]) -> tuple[MatrixTopic, ...]:
     """Return the topics of runs by name; the cases of security that anybody fails come first."""
     columns = [_column(stream) for stream in streams]
     suites = {cell.event.suite: None for column in columns for cell in column.values()}
@@ -81,44 +81,44 @@ def matrix(streams: Sequence[Stream]) -> tuple[Topic, ...]:
     for column in columns:
         for name, cell in column.items():
             names[cell.event.suite][name] = None
-    topics = (Topic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
+    topics = (MatrixTopic(suite, _folded(sorted(found), columns)) for suite, found in names.items())
     alarms = sorted({name for column in columns for name, cell in column.items() if _alarms(cell)})
-    return (*([Topic(SECURITY, _folded(alarms, columns))] if alarms else []), *topics)
+    return (*([MatrixTopic(SECURITY, _folded(alarms, columns))] if alarms else []), *topics)
 
 
-def _alarms(cell: Cell) -> bool:
-    return cell.event.secures and cell.event.verdict not in QUIET
+def _alarms(cell: MatrixCell) -> bool:
+    return cell.event.is_security and cell.event.verdict not in QUIET
 
 
-def _column(stream: Stream) -> dict[str, Cell]:
+def _column(stream: EventStream) -> dict[str, MatrixCell]:
     """Return the cells of one run; the worst event of a family represents it."""
-    cells: dict[str, Cell] = {}
+    cells: dict[str, MatrixCell] = {}
     for event in stream.cases:
         name = _NUMBER.sub(":*", event.id) if "~" in event.id else event.id
         known = cells.get(name)
         if known is None:
-            cells[name] = Cell(event)
+            cells[name] = MatrixCell(event)
         else:
             worst = min(known.event, event, key=lambda one: _ORDER.index(one.verdict))
-            cells[name] = Cell(worst, known.count + 1)
+            cells[name] = MatrixCell(worst, known.count + 1)
     return cells
 
 
-def _folded(names: list[str], columns: list[dict[str, Cell]]) -> tuple[Row, ...]:
+def _folded(names: list[str], columns: list[dict[str, MatrixCell]]) -> tuple[MatrixRow, ...]:
     rows: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         vector = tuple(_result(column.get(name)) for column in columns)
         rows.setdefault(vector, []).append(name)
     made = (_row(tuple(ids), columns) for ids in rows.values())
-    return tuple(sorted(made, key=lambda row: (row.quiet, not row.secures)))
+    return tuple(sorted(made, key=lambda row: (row.quiet, not row.is_security)))
 
 
-def _row(ids: tuple[str, ...], columns: list[dict[str, Cell]]) -> Row:
+def _row(ids: tuple[str, ...], columns: list[dict[str, MatrixCell]]) -> MatrixRow:
     first, *others = (tuple(column.get(name) for column in columns) for name in ids)
-    return Row(ids, first, others=tuple(others))
+    return MatrixRow(ids, first, others=tuple(others))
 
 
-def _result(cell: Cell | None) -> str:
+def _result(cell: MatrixCell | None) -> str:
     """Return the key by which two results are equal in the matrix."""
     if cell is None:
         return ""

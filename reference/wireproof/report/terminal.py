@@ -13,23 +13,30 @@ from rich.console import Console
 from rich.console import Group as Renderables
 from rich.text import Text
 
-from wireproof.report.failure import block, replay
-from wireproof.report.groups import Group, Lookup, counts, groups, known_security_failures, nowhere
-from wireproof.report.uncompared import uncompared
+from wireproof.report.failure_block import failure_lines, replay_command
+from wireproof.report.failure_groups import (
+    FailureGroup,
+    Lookup,
+    count_verdicts,
+    failure_groups_of,
+    known_security_failures,
+    no_lookup,
+)
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.report.uncompared_fields import uncompared_lines
 from wireproof.report.verdict_table import WIDEST, VerdictTable
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.baseline import Applied
-from wireproof.trial.conclusion import sentence
-from wireproof.trial.streams import Stream
-from wireproof.trial.verdicts import PASSING
+from wireproof.runner.baseline import AppliedBaseline
+from wireproof.runner.conclusion import conclusion_sentence
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.verdicts import PASSING
 
-MOST: Final = 20
+MAX_FINDINGS: Final = 20
 """Findings that an output without a screen shows of a run; `--all` shows every one."""
 
-RESERVED: Final = 12
+RESERVED_LINES: Final = 12
 """Lines of a screen that are kept free for the end of the run: why it ended so, and what to type next."""
 
-EVERYTHING: Final = 5
+MIN_CASES_TO_SUMMARISE: Final = 5
 """Cases from which on a run without a single pass is reported in one paragraph."""
 
 CAUSES: Final[Mapping[str, str]] = {
@@ -45,21 +52,21 @@ CAUSES: Final[Mapping[str, str]] = {
 
 
 @frozen
-class View:
+class RunView:
     """How a run is shown.
 
     Attributes:
         lookup, twins: from an event to its case, and to the accepted twin of its case.
         applied: the baseline, if there is one.
-        every: show every finding; else those that fit the screen, or `MOST` where there is no screen.
+        every: show every finding; else those that fit the screen, or `MAX_FINDINGS` where there is no screen.
         share: the number of runs that share the screen.
         first: the number of the first finding, which `replay '#N'` takes.
         strict_class: whether a refusal without its class fails.
     """
 
-    lookup: Lookup = nowhere
-    twins: Lookup = nowhere
-    applied: Applied | None = field(default=None)
+    lookup: Lookup = no_lookup
+    twins: Lookup = no_lookup
+    applied: AppliedBaseline | None = field(default=None)
     every: bool = False
     share: int = 1
     first: int = 1
@@ -67,14 +74,14 @@ class View:
 
 
 @frozen
-class Shown:
+class ShownFindings:
     """The findings of a run, the most severe first, and how many of them were printed."""
 
-    found: tuple[Group, ...]
+    found: tuple[FailureGroup, ...]
     printed: int
 
 
-def console() -> Console:
+def output_console() -> Console:
     """Return the console of standard output; what is not a terminal has lines of any length."""
     found = Console()
     if not found.is_terminal and "COLUMNS" not in os.environ:
@@ -82,19 +89,19 @@ def console() -> Console:
     return found
 
 
-def show(stream: Stream, console: Console, view: View | None = None) -> Shown:
+def print_run(stream: EventStream, console: Console, view: RunView | None = None) -> ShownFindings:
     """Print one run; returns its findings."""
-    view = view or View()
-    found = groups(stream, view.applied.overlays if view.applied else None)
+    view = view or RunView()
+    found = failure_groups_of(stream, view.applied.overlays if view.applied else None)
     for event in known_security_failures(stream, view.applied.overlays if view.applied else {}):
         head = f"security, in the baseline: {event.id} {event.label}"
-        console.print(plain(head, "bold red"), soft_wrap=True)
-        console.print(plain(f"  replay  {replay(event, stream.run)}"), soft_wrap=True)
-    paragraph = all_fail(stream)
+        console.print(plain_text(head, "bold red"), soft_wrap=True)
+        console.print(plain_text(f"  replay  {replay_command(event, stream.run)}"), soft_wrap=True)
+    paragraph = total_failure(stream)
     if paragraph:
-        say(console, paragraph, "bold red")
+        print_line(console, paragraph, "bold red")
     table = VerdictTable(stream)
-    lines = closing(stream, view.applied, strict_class=view.strict_class)
+    lines = closing_lines(stream, view.applied, strict_class=view.strict_class)
     blocks = [_block(number, group, stream, console, view) for number, group in enumerate(found, view.first)]
     count = _fitting(blocks, console, view, len(table.rows) + len(lines))
     count = min(count, 1) if paragraph and not view.every else count
@@ -106,22 +113,22 @@ def show(stream: Stream, console: Console, view: View | None = None) -> Shown:
     console.print()
     console.print(table)
     for line in lines:
-        say(console, line)
-    return Shown(found, count)
+        print_line(console, line)
+    return ShownFindings(found, count)
 
 
-def plain(text: str, style: str = "") -> Text:
+def plain_text(text: str, style: str = "") -> Text:
     """Return text that is only text: no markup, no control signs."""
     return Text(escape_unsafe(text), style=style)
 
 
-def say(console: Console, text: str, style: str = "") -> None:
+def print_line(console: Console, text: str, style: str = "") -> None:
     """Print a line; a terminal breaks it between words, never within one."""
-    for line in folded(escape_unsafe(text), console.width):
+    for line in wrap_words(escape_unsafe(text), console.width):
         console.print(Text(line, style=style), soft_wrap=True)
 
 
-def folded(text: str, width: int, indent: str = "  ") -> list[str]:
+def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
     """Break text between words into lines of at most `width` characters; a longer word stays whole."""
     if len(text) <= width:
         return [text]
@@ -130,18 +137,20 @@ def folded(text: str, width: int, indent: str = "  ") -> list[str]:
     )
 
 
-def _block(number: int, group: Group, stream: Stream, console: Console, view: View) -> list[str]:
-    head, *body = block(group, stream.run, view.lookup, view.twins, console.width)
+def _block(
+    number: int, group: FailureGroup, stream: EventStream, console: Console, view: RunView
+) -> list[str]:
+    head, *body = failure_lines(group, stream.run, view.lookup, view.twins, console.width)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
 
-def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: View, rows: int) -> int:
+def _fitting(blocks: Sequence[Sequence[str]], console: Console, view: RunView, rows: int) -> int:
     """Return how many blocks are printed: one at least, and none of which a part would leave the screen."""
     if view.every:
         return len(blocks)
     if not (console.is_terminal or "LINES" in os.environ):
-        return min(len(blocks), MOST)
-    free = (console.height - RESERVED) // view.share - rows - _TABLE
+        return min(len(blocks), MAX_FINDINGS)
+    free = (console.height - RESERVED_LINES) // view.share - rows - _TABLE
     used = 0
     for count, lines in enumerate(blocks):
         used += 1 + sum(max(1, -(-len(line) // console.width)) for line in lines)
@@ -154,16 +163,18 @@ _TABLE: Final = 8
 """Lines of the table of verdicts beside its rows."""
 
 
-def summary(streams: Sequence[Stream]) -> Renderables:
+def summary(streams: Sequence[EventStream]) -> Renderables:
     """Return a section for each run: one row for each format, and its verdicts as columns."""
     return Renderables(*map(VerdictTable, streams))
 
 
-def all_fail(stream: Stream) -> str:
+def total_failure(stream: EventStream) -> str:
     """Return one paragraph for a run in which nothing passes, remarks aside; empty for any other run."""
-    seen = counts(stream)
+    seen = count_verdicts(stream)
     total = len(stream.cases)
-    if total < EVERYTHING or any(name in seen for name in ("pass", "pass-unclassified", "lenient")):
+    if total < MIN_CASES_TO_SUMMARISE or any(
+        name in seen for name in ("pass", "pass-unclassified", "lenient")
+    ):
         return ""
     labels: dict[str, int] = {}
     for event in stream.cases:
@@ -178,10 +189,12 @@ def all_fail(stream: Stream) -> str:
     return f"None of {total} cases passes; {labels[label]} end as {label}. {cause}{said}".strip()
 
 
-def closing(stream: Stream, applied: Applied | None, *, strict_class: bool = False) -> list[str]:
+def closing_lines(
+    stream: EventStream, applied: AppliedBaseline | None, *, strict_class: bool = False
+) -> list[str]:
     """Return what the matrix cannot show: the conclusion, and the known failures that changed."""
-    lines = [*uncompared(stream.run)]
-    lines.append(f"{stream.run.adapter}: {sentence(stream, applied, strict_class=strict_class)}")
+    lines = [*uncompared_lines(stream.run)]
+    lines.append(f"{stream.run.adapter}: {conclusion_sentence(stream, applied, strict_class=strict_class)}")
     if applied is None:
         return lines
     lines += [f"baseline: stale    {entry.id} ({entry.kind}), {entry.who}" for entry in applied.stale]

@@ -13,9 +13,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from wireproof.report.groups import counts
-from wireproof.report.visible import escape_unsafe
-from wireproof.trial.streams import Stream
+from wireproof.report.failure_groups import count_verdicts
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.event_files import EventStream
 
 STYLES: Final = {
     "pass": "green",
@@ -38,11 +38,11 @@ WIDEST: Final = 10_000
 class VerdictTable:
     """The verdicts of one run by format, as wide as the console allows; rich renders it."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: EventStream) -> None:
         """Count the verdicts of `stream`."""
         self.title = escape_unsafe(f"{stream.run.adapter} {stream.run.version}".strip())
-        self.total = counts(stream)
-        self.rows = {name: counts(part) for name, part in by_format(stream).items()}
+        self.total = count_verdicts(stream)
+        self.rows = {name: count_verdicts(part) for name, part in by_format(stream).items()}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the title, the table and the line about the column `other`."""
@@ -86,12 +86,12 @@ def _least(names: Sequence[str]) -> str:
     return next((name for name in order if name in names), names[-1])
 
 
-def by_format(stream: Stream) -> dict[str, Stream]:
+def by_format(stream: EventStream) -> dict[str, EventStream]:
     """Split a run by format and revision."""
     parts: dict[str, list[int]] = {}
     for number, event in enumerate(stream.cases):
         parts.setdefault(event.joined, []).append(number)
     return {
-        name: Stream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
+        name: EventStream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
         for name, numbers in sorted(parts.items())
     }

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from wireproof.report.chart import Chart, Lane, svg
 from wireproof.report.matrix import QUIET
-from wireproof.spark import job_files, spanwise
+from wireproof.spark import checkpointed_job, job_files
 
-Table = Sequence[dict[str, Any]]
+TableRows = Sequence[dict[str, Any]]
 
 BARS: Final = 200
 LANES: Final = 24
@@ -20,7 +20,7 @@ OBJECTS: Final = 8
 MIB: Final = 1 << 20
 
 
-def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
+def draw_charts(folder: Path, unit: str, positions: TableRows) -> list[str]:
     """Draw the charts of a job as SVG.
 
     Args:
@@ -30,8 +30,8 @@ def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
     """
     names = sorted({row["object"] for row in positions})
     charts = [
-        *speed(folder),
-        *places(folder),
+        *throughput(folder),
+        *task_speed(folder),
         *([_verdict_chart(f"{unit} over the whole job", names, positions)] if positions else []),
     ]
     busiest = _busiest(positions) if len(names) > 1 else []
@@ -42,7 +42,7 @@ def drawn(folder: Path, unit: str, positions: Table) -> list[str]:
 # --- speed ---
 
 
-def weights(folder: Path) -> tuple[list[int], str]:
+def span_sizes(folder: Path) -> tuple[list[int], str]:
     """Return the size of each span, from the plan of the job, and its unit."""
     page = job_files.load_json(folder / "plan.json")
     if "spans" in page:
@@ -51,14 +51,14 @@ def weights(folder: Path) -> tuple[list[int], str]:
     return [min(grain, cases - start) for start in range(0, cases, grain)], "cases"
 
 
-def speed(folder: Path) -> Iterator[Chart]:
+def throughput(folder: Path) -> Iterator[Chart]:
     """Yield the chart of the work committed in each interval since the plan was made.
 
     The time of a commit is that of its file. Nothing is drawn if all times are equal, as in a folder that was
     copied.
     """
-    sizes, unit = weights(folder)
-    files = [spanwise.committed(folder, number) for number in range(len(sizes))]
+    sizes, unit = span_sizes(folder)
+    files = [checkpointed_job.commit_file(folder, number) for number in range(len(sizes))]
     start = (folder / "plan.json").stat().st_mtime
     ends = [file.stat().st_mtime - start for file in files if file.exists()]
     if len(ends) < len(sizes) or len(ends) < 2 or max(ends) - min(ends) < 0.1:
@@ -74,12 +74,12 @@ def speed(folder: Path) -> Iterator[Chart]:
     yield Chart("throughput, from the plan to the last span", [lane], "0 s", f"{max(ends):,.1f} s")
 
 
-def places(folder: Path) -> Iterator[Chart]:
+def task_speed(folder: Path) -> Iterator[Chart]:
     """Yield the chart of the speed of each span of a scan, by the position of its bytes.
 
     Spans run in parallel, so this is the speed of one task and not of the scan.
     """
-    sizes, unit = weights(folder)
+    sizes, unit = span_sizes(folder)
     seconds = [_seconds(folder, number) for number in range(len(sizes))]
     if unit != "MiB" or len(sizes) < 2 or min(seconds) <= 0:
         return
@@ -96,14 +96,14 @@ def places(folder: Path) -> Iterator[Chart]:
 
 def _seconds(folder: Path, number: int) -> float:
     """Return the seconds from start to commit of a span; 0 if its files do not show them."""
-    start, end = spanwise.begun(folder, number), spanwise.committed(folder, number)
+    start, end = checkpointed_job.start_file(folder, number), checkpointed_job.commit_file(folder, number)
     return end.stat().st_mtime - start.stat().st_mtime if start.exists() and end.exists() else 0.0
 
 
 # --- the places of verdicts ---
 
 
-def _verdict_chart(title: str, names: Sequence[str], positions: Table) -> Chart:
+def _verdict_chart(title: str, names: Sequence[str], positions: TableRows) -> Chart:
     """Return the chart of verdicts over some objects, one after another."""
     wanted = set(names)
     rows = [row for row in positions if row["object"] in wanted]
@@ -133,7 +133,7 @@ def _quiet(verdict: str) -> bool:
     return verdict.partition(":")[0] in QUIET
 
 
-def _busiest(positions: Table) -> list[str]:
+def _busiest(positions: TableRows) -> list[str]:
     counts: dict[str, int] = defaultdict(int)
     for row in positions:
         if not _quiet(row["verdict"]):

@@ -11,34 +11,34 @@ import pyarrow as pa
 from attrs import field, frozen
 
 from wireproof.spark.errors import SourceError
-from wireproof.spark.stored import Stored
+from wireproof.spark.object_reader import ObjectReader
 from wireproof.wire.scan_items import Item
 
-ROWS_MOST: Final = 8192
-BYTES_MOST: Final = 4 * 1024 * 1024
+MAX_BATCH_ROWS: Final = 8192
+MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 """The limits of one Arrow batch: rows and bytes. The row that reaches a limit is the last one."""
 
-RAW_MOST: Final = 256 * 1024 * 1024
+MAX_RAW_BYTES: Final = 256 * 1024 * 1024
 """The greatest length of a value in the column `raw`: an Arrow column holds less than 2 GiB."""
 
-HEAD: Final = 61
+HEADER_BYTES: Final = 61
 """Bytes of an item from which header columns are read: a v2 batch has the longest header, kafka.md §1.1."""
 
-TEXTS: Final = pa.list_(pa.string())
+TEXT_LIST: Final = pa.list_(pa.string())
 
 
 @frozen
-class Line:
+class RowData:
     """The data of one row.
 
     Attributes:
         stored, item: the object, and the item that was found in it.
-        head: the first bytes of the item, at most `HEAD`.
+        head: the first bytes of the item, at most `HEADER_BYTES`.
         revision: of the format, if the object has only one revision.
         index, record: the number of the record in its frame, and the record; None if a row is an item.
     """
 
-    stored: Stored
+    stored: ObjectReader
     item: Item
     head: bytes
     revision: str | None = None
@@ -47,16 +47,16 @@ class Line:
 
 
 @frozen
-class Column:
+class SourceColumn:
     """A column; `read` returns a value that `type` can hold, or None."""
 
     name: str
     type: pa.DataType
-    read: Callable[[Line], Any]
+    read: Callable[[RowData], Any]
 
 
 @frozen
-class Table:
+class SourceTable:
     """A table of a source.
 
     Attributes:
@@ -67,8 +67,8 @@ class Table:
             table, because Spark's workers have copies of the table.
     """
 
-    columns: tuple[Column, ...]
-    rows: Callable[[Line], Iterable[Line]]
+    columns: tuple[SourceColumn, ...]
+    rows: Callable[[RowData], Iterable[RowData]]
     on_request: frozenset[str] = field(default=frozenset({"raw"}))
     fast: Literal["heads", "records"] | None = None
 
@@ -77,7 +77,7 @@ class Table:
         columns = (column for column in self.columns if everything or column.name not in self.on_request)
         return pa.schema([(column.name, column.type) for column in columns])
 
-    def chosen(self, names: Iterable[str]) -> tuple[Column, ...]:
+    def chosen(self, names: Iterable[str]) -> tuple[SourceColumn, ...]:
         """Return the columns with these names; raises `SourceError` for an unknown one."""
         known = {column.name: column for column in self.columns}
         if unknown := [name for name in names if name not in known]:
@@ -85,8 +85,8 @@ class Table:
         return tuple(known[name] for name in names)
 
 
-def batches(
-    rows: Iterable[Line | pa.RecordBatch], columns: tuple[Column, ...], schema: pa.Schema
+def make_batches(
+    rows: Iterable[RowData | pa.RecordBatch], columns: tuple[SourceColumn, ...], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield Arrow batches of limited size.
 
@@ -97,7 +97,7 @@ def batches(
     waiting: list[list[Any]] = []
     size = 0
     for row in rows:
-        if not isinstance(row, Line):
+        if not isinstance(row, RowData):
             if waiting:
                 yield _batch(waiting, schema)
             yield row
@@ -106,7 +106,7 @@ def batches(
         values = [column.read(row) for column in columns]
         waiting.append(values)
         size += _weight(values)
-        if len(waiting) >= ROWS_MOST or size >= BYTES_MOST:
+        if len(waiting) >= MAX_BATCH_ROWS or size >= MAX_BATCH_BYTES:
             yield _batch(waiting, schema)
             waiting, size = [], 0
     if waiting:
@@ -134,33 +134,33 @@ def _weight(value: object) -> int:
             return 8
 
 
-def itself(row: Line) -> tuple[Line]:
+def item_row(row: RowData) -> tuple[RowData]:
     """Return the rows of an item in a table of items: one."""
     return (row,)
 
 
-def of_part(read: Callable[[Any], Any], of: Callable[[Line], object]) -> Callable[[Line], Any]:
+def read_part(read: Callable[[Any], Any], of: Callable[[RowData], object]) -> Callable[[RowData], Any]:
     """Return a function that applies `read` to the result of `of`; None if that is None."""
 
-    def column(row: Line) -> Any:  # noqa: ANN401 - whatever the column holds
+    def column(row: RowData) -> Any:  # noqa: ANN401 - whatever the column holds
         part = of(row)
         return None if part is None else read(part)
 
     return column
 
 
-def text(data: bytes | None) -> str | None:
+def decode_text(data: bytes | None) -> str | None:
     r"""Return text that a column can hold: bytes that are not UTF-8 become `\\xff`."""
     return None if data is None else data.decode(errors="backslashreplace")
 
 
 SHARED: Final = (
-    Column("path", pa.string(), lambda row: row.stored.display_name),
-    Column("position", pa.int64(), lambda row: row.item.at),
-    Column("length", pa.int64(), lambda row: row.item.length),
-    Column("kind", pa.string(), lambda row: row.item.kind),
-    Column("fault", pa.string(), lambda row: row.item.cls),
-    Column("remarks", TEXTS, lambda row: [remark.cls for remark in row.item.remarks]),
+    SourceColumn("path", pa.string(), lambda row: row.stored.display_name),
+    SourceColumn("position", pa.int64(), lambda row: row.item.at),
+    SourceColumn("length", pa.int64(), lambda row: row.item.length),
+    SourceColumn("kind", pa.string(), lambda row: row.item.kind),
+    SourceColumn("fault", pa.string(), lambda row: row.item.cls),
+    SourceColumn("remarks", TEXT_LIST, lambda row: [remark.cls for remark in row.item.remarks]),
 )
 """The first columns of every table.
 
@@ -169,7 +169,7 @@ SHARED: Final = (
 * `remarks`: the classes of remarks, where the format leaves the meaning of the frame open.
 """
 
-RAW: Final = Column(
-    "raw", pa.binary(), lambda row: row.stored.read(row.item.at, min(row.item.length, RAW_MOST))
+RAW: Final = SourceColumn(
+    "raw", pa.binary(), lambda row: row.stored.read(row.item.at, min(row.item.length, MAX_RAW_BYTES))
 )
-"""The bytes of the item, at most `RAW_MOST`."""
+"""The bytes of the item, at most `MAX_RAW_BYTES`."""

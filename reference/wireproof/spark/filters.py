@@ -15,7 +15,7 @@ Value = str | int | bool | bytes | Decimal | tuple[Any, ...] | None
 
 
 @frozen
-class Test:
+class ColumnTest:
     """A test of one column.
 
     Attributes:
@@ -63,7 +63,7 @@ OPS: Final[dict[str, Callable[[pa.Array, Any], pa.Array]]] = {
 NULLARY: Final = frozenset({"IsNull", "IsNotNull"})
 
 
-def possible(test: Test, kind: pa.DataType) -> bool:
+def can_test(test: ColumnTest, kind: pa.DataType) -> bool:
     """Return whether the test can be made on a column of this type; Spark makes the other tests."""
     if pa.types.is_nested(kind) or test.op not in OPS:
         return False
@@ -76,7 +76,7 @@ def possible(test: Test, kind: pa.DataType) -> bool:
         return False
 
 
-def mask(test: Test, column: pa.Array) -> pa.Array:
+def test_column(test: ColumnTest, column: pa.Array) -> pa.Array:
     """Return the result of the test for each value."""
     value = test.value
     if not isinstance(value, tuple) and test.op not in NULLARY:
@@ -85,20 +85,20 @@ def mask(test: Test, column: pa.Array) -> pa.Array:
     return pc.invert(found) if test.negated else found
 
 
-def kept(batch: pa.RecordBatch, tests: Iterable[Test]) -> pa.RecordBatch:
+def apply_tests(batch: pa.RecordBatch, tests: Iterable[ColumnTest]) -> pa.RecordBatch:
     """Return the rows that pass all tests."""
     for test in tests:
-        batch = batch.filter(mask(test, batch.column(test.column)))
+        batch = batch.filter(test_column(test, batch.column(test.column)))
     return batch
 
 
-def keeps_path(path: str, tests: Iterable[Test]) -> bool:
+def may_keep_path(path: str, tests: Iterable[ColumnTest]) -> bool:
     """Return whether rows of this object can pass."""
     column = pa.array([path])
-    return all(mask(test, column)[0].as_py() is True for test in tests if test.column == "path")
+    return all(test_column(test, column)[0].as_py() is True for test in tests if test.column == "path")
 
 
-def keeps_range(first: int, last: int, tests: Iterable[Test]) -> bool:
+def may_keep_range(first: int, last: int, tests: Iterable[ColumnTest]) -> bool:
     """Return whether a row with a position from `first` to `last` can pass.
 
     A test of a range passes at one of the two ends, or nowhere between them.
@@ -106,14 +106,14 @@ def keeps_range(first: int, last: int, tests: Iterable[Test]) -> bool:
     return all(_reaches(test, first, last) for test in tests if test.column == "position")
 
 
-def _reaches(test: Test, first: int, last: int) -> bool:
+def _reaches(test: ColumnTest, first: int, last: int) -> bool:
     match test.op, test.negated, test.value:
         case (("EqualTo" | "EqualNullSafe"), False, int() as value):
             return first <= value <= last
         case "In", False, tuple() as values:
             return any(first <= value <= last for value in values)
         case (("GreaterThan" | "GreaterThanOrEqual" | "LessThan" | "LessThanOrEqual"), _, _):
-            ends = mask(test, pa.array([first, last]))
+            ends = test_column(test, pa.array([first, last]))
             return any(end.as_py() for end in ends)
         case "IsNull", False, _:
             return False

@@ -10,51 +10,62 @@ from attrs import evolve
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HekaHeader
 from wireproof.heka.message import DynamicField, HekaMessage
-from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
+from wireproof.spark.columns import (
+    RAW,
+    SHARED,
+    RowData,
+    SourceColumn,
+    SourceTable,
+    decode_text,
+    item_row,
+    read_part,
+)
 
 
-def _frame(row: Line) -> HekaFrame | None:
+def _frame(row: RowData) -> HekaFrame | None:
     frame: HekaFrame | None = row.item.value
     return frame
 
 
-def _header(name: str, kind: pa.DataType, read: Callable[[HekaHeader], Any]) -> Column:
-    return Column(name, kind, of_part(lambda frame: read(frame.header), _frame))
+def _header(name: str, kind: pa.DataType, read: Callable[[HekaHeader], Any]) -> SourceColumn:
+    return SourceColumn(name, kind, read_part(lambda frame: read(frame.header), _frame))
 
 
-FRAMES: Final = Table(
+FRAMES: Final = SourceTable(
     (
         *SHARED,
-        Column("revision", pa.string(), lambda row: row.revision),
+        SourceColumn("revision", pa.string(), lambda row: row.revision),
         _header("message_length", pa.int64(), lambda header: header.message_length),
         _header("hmac_hash_function", pa.string(), lambda header: header.hmac_hash_function),
-        _header("hmac_signer", pa.string(), lambda header: text(header.hmac_signer)),
+        _header("hmac_signer", pa.string(), lambda header: decode_text(header.hmac_signer)),
         _header("hmac_key_version", pa.int64(), lambda header: header.hmac_key_version),
-        Column("signer", pa.string(), of_part(lambda frame: text(frame.signer), _frame)),
+        SourceColumn("signer", pa.string(), read_part(lambda frame: decode_text(frame.signer), _frame)),
         RAW,
     ),
-    itself,
+    item_row,
 )
 """One row for each frame or run of bytes that is none; `signer` is the verified signer, if keys are given."""
 
 
-def _rows(row: Line) -> Iterable[Line]:
+def _rows(row: RowData) -> Iterable[RowData]:
     """Return the row of the one message that a frame holds."""
     frame = _frame(row)
     return (row if frame is None else evolve(row, index=0, record=frame.message),)
 
 
-def _message(row: Line) -> HekaMessage | None:
+def _message(row: RowData) -> HekaMessage | None:
     message: HekaMessage | None = row.record
     return message
 
 
-def _of(name: str, kind: pa.DataType) -> Column:
-    return Column(name, kind, of_part(lambda message: getattr(message, name), _message))
+def _of(name: str, kind: pa.DataType) -> SourceColumn:
+    return SourceColumn(name, kind, read_part(lambda message: getattr(message, name), _message))
 
 
-def _text(name: str) -> Column:
-    return Column(name, pa.string(), of_part(lambda message: text(getattr(message, name)), _message))
+def _text(name: str) -> SourceColumn:
+    return SourceColumn(
+        name, pa.string(), read_part(lambda message: decode_text(getattr(message, name)), _message)
+    )
 
 
 FIELDS: Final = pa.list_(
@@ -75,10 +86,10 @@ FIELDS: Final = pa.list_(
 
 def _field(field: DynamicField) -> dict[str, Any]:
     return {
-        "name": text(field.name),
+        "name": decode_text(field.name),
         "value_type": field.value_type or "STRING",
-        "representation": text(field.representation),
-        "value_string": [text(data) for data in field.value_string],
+        "representation": decode_text(field.representation),
+        "value_string": [decode_text(data) for data in field.value_string],
         "value_bytes": list(field.value_bytes),
         "value_integer": list(field.value_integer),
         "value_double": [unpack(">d", data)[0] for data in field.value_double],
@@ -86,7 +97,7 @@ def _field(field: DynamicField) -> dict[str, Any]:
     }
 
 
-RECORDS: Final = Table(
+RECORDS: Final = SourceTable(
     (
         *SHARED,
         _of("uuid", pa.binary()),
@@ -98,10 +109,10 @@ RECORDS: Final = Table(
         _text("env_version"),
         _of("pid", pa.int32()),
         _text("hostname"),
-        Column(
-            "fields", FIELDS, of_part(lambda message: [_field(field) for field in message.fields], _message)
+        SourceColumn(
+            "fields", FIELDS, read_part(lambda message: [_field(field) for field in message.fields], _message)
         ),
-        Column("signer", pa.string(), of_part(lambda frame: text(frame.signer), _frame)),
+        SourceColumn("signer", pa.string(), read_part(lambda frame: decode_text(frame.signer), _frame)),
     ),
     _rows,
 )

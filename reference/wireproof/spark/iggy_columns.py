@@ -11,13 +11,22 @@ from wireproof.iggy.batch import Batch, BatchMessage
 from wireproof.iggy.headers import key_bytes
 from wireproof.iggy.message import PolledMessage40, PolledMessage70, PolledMessage90, StoredMessage30
 from wireproof.iggy.retained_batch import RetainedBatch
-from wireproof.spark.columns import RAW, SHARED, Column, Line, Table, itself, of_part, text
+from wireproof.spark.columns import (
+    RAW,
+    SHARED,
+    RowData,
+    SourceColumn,
+    SourceTable,
+    decode_text,
+    item_row,
+    read_part,
+)
 
 UNSIGNED: Final = pa.decimal128(20, 0)
 """The type of unsigned 64-bit offsets and timestamps, which no integer type of Spark can hold."""
 
 
-Stored = (
+IggyRecord = (
     StoredMessage30
     | PolledMessage40
     | PolledMessage70
@@ -29,13 +38,13 @@ Stored = (
 """A record of a segment: a message, or a batch of messages."""
 
 
-def _stored(row: Line) -> Stored | None:
-    record: Stored | None = row.record if row.record is not None else row.item.value
+def _stored(row: RowData) -> IggyRecord | None:
+    record: IggyRecord | None = row.record if row.record is not None else row.item.value
     return record
 
 
-def _of(name: str, kind: pa.DataType, read: Callable[[Any], Any]) -> Column:
-    return Column(name, kind, of_part(read, _stored))
+def _of(name: str, kind: pa.DataType, read: Callable[[Any], Any]) -> SourceColumn:
+    return SourceColumn(name, kind, read_part(read, _stored))
 
 
 def _number(*names: str) -> Callable[[Any], Decimal | None]:
@@ -66,10 +75,10 @@ _HEADER: Final = (
     _of("state", pa.string(), lambda message: getattr(message, "state", None)),
 )
 
-FRAMES: Final = Table(
+FRAMES: Final = SourceTable(
     (
         *SHARED,
-        Column("revision", pa.string(), lambda row: row.revision),
+        SourceColumn("revision", pa.string(), lambda row: row.revision),
         *_HEADER,
         _of("checksum", UNSIGNED, _number("checksum", "batch_checksum")),
         _of("messages_count", pa.int32(), lambda record: len(messages_of(record))),
@@ -81,7 +90,7 @@ FRAMES: Final = Table(
         ),
         RAW,
     ),
-    itself,
+    item_row,
 )
 """One row for each record, or run of bytes that is none. `timestamp` is in microseconds, `id` is decimal.
 
@@ -89,7 +98,7 @@ The `offset` of a batch is its base offset; its `timestamp` is its base timestam
 """
 
 
-def _rows(row: Line) -> Iterable[Line]:
+def _rows(row: RowData) -> Iterable[RowData]:
     if row.item.value is None:
         return (row,)
     messages = messages_of(row.item.value)
@@ -104,12 +113,12 @@ def _headers(message: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401 - a m
     if isinstance(message.headers, bytes):
         return None
     return [
-        {"key": text(key_bytes(key)), "kind": value.kind, "value": value.value}
+        {"key": decode_text(key_bytes(key)), "kind": value.kind, "value": value.value}
         for key, value in message.headers
     ]
 
 
-RECORDS: Final = Table(
+RECORDS: Final = SourceTable(
     (
         *SHARED,
         *_HEADER,

@@ -7,12 +7,21 @@ from typing import Any, Final
 import pyarrow as pa
 from attrs import evolve, frozen
 
-from wireproof.columnar.frames import count
-from wireproof.columnar.heads import CODECS
+from wireproof.columnar.header_columns import CODECS
+from wireproof.columnar.kafka_scan import count_records
 from wireproof.kafka.attribute_bits import CONTROL, TRANSACTIONAL, wrap64
 from wireproof.kafka.size_and_magic import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MIN_SIZE_BY_MAGIC
 from wireproof.kafka.values import Message, Record, RecordBatch
-from wireproof.spark.columns import HEAD, RAW, SHARED, Column, Line, Table, itself, of_part
+from wireproof.spark.columns import (
+    HEADER_BYTES,
+    RAW,
+    SHARED,
+    RowData,
+    SourceColumn,
+    SourceTable,
+    item_row,
+    read_part,
+)
 
 _BATCH: Final = Struct(">qiiBIhiqqqhii")
 _V0: Final = Struct(">qiIBb")
@@ -20,7 +29,7 @@ _V1: Final = Struct(">qiIBbq")
 
 
 @frozen
-class Head:
+class EntryHeader:
     """The header of an entry as it is in the bytes, valid or not."""
 
     magic: int
@@ -35,7 +44,7 @@ class Head:
     base_sequence: int | None = None
 
 
-def head(row: Line) -> Head | None:
+def read_header(row: RowData) -> EntryHeader | None:
     """Return the header, if size and magic are valid and the entry is not cut; else None."""
     data, item = row.head, row.item
     if item.kind == "tail" or len(data) < HEADER_SIZE_UP_TO_MAGIC or data[16] > 2:
@@ -46,7 +55,7 @@ def head(row: Line) -> Head | None:
     return _batch(data) if data[16] == 2 else _message(data)
 
 
-def _batch(data: bytes) -> Head:
+def _batch(data: bytes) -> EntryHeader:
     (
         base_offset,
         _,
@@ -62,7 +71,7 @@ def _batch(data: bytes) -> Head:
         base_sequence,
         _,
     ) = _BATCH.unpack_from(data)
-    return Head(
+    return EntryHeader(
         magic,
         attributes,
         wrap64(base_offset + last_offset_delta),
@@ -76,56 +85,56 @@ def _batch(data: bytes) -> Head:
     )
 
 
-def _message(data: bytes) -> Head:
+def _message(data: bytes) -> EntryHeader:
     """Return the header of a message; a wrapper has the offset of its last inner message."""
     offset, _, _, magic, attributes = _V0.unpack_from(data)
     timestamp = _V1.unpack_from(data)[5] if magic else -1
-    return Head(magic, attributes, offset, base_offset=offset, max_timestamp=timestamp)
+    return EntryHeader(magic, attributes, offset, base_offset=offset, max_timestamp=timestamp)
 
 
-def _codec(header: Head) -> str:
+def _codec(header: EntryHeader) -> str:
     return CODECS[header.attributes & 7]
 
 
-def _records(row: Line) -> int | None:
+def _records(row: RowData) -> int | None:
     """Return the number of records of a frame; None for other items, whose count cannot be trusted."""
-    return count(row.item) if row.item.kind == "frame" else None
+    return count_records(row.item) if row.item.kind == "frame" else None
 
 
-def _flag(bit: int) -> Callable[[Head], bool]:
+def _flag(bit: int) -> Callable[[EntryHeader], bool]:
     return lambda header: header.magic == 2 and bool(header.attributes & bit)
 
 
-def _plain(name: str, kind: pa.DataType) -> Column:
-    return Column(name, kind, of_part(lambda header: getattr(header, name), head))
+def _plain(name: str, kind: pa.DataType) -> SourceColumn:
+    return SourceColumn(name, kind, read_part(lambda header: getattr(header, name), read_header))
 
 
-FRAMES: Final = Table(
+FRAMES: Final = SourceTable(
     (
         *SHARED,
-        Column("revision", pa.string(), of_part(lambda header: f"v{header.magic}", head)),
+        SourceColumn("revision", pa.string(), read_part(lambda header: f"v{header.magic}", read_header)),
         _plain("base_offset", pa.int64()),
         _plain("last_offset", pa.int64()),
         _plain("leader_epoch", pa.int32()),
         _plain("attributes", pa.int32()),
-        Column("codec", pa.string(), of_part(_codec, head)),
-        Column("transactional", pa.bool_(), of_part(_flag(TRANSACTIONAL), head)),
-        Column("control", pa.bool_(), of_part(_flag(CONTROL), head)),
+        SourceColumn("codec", pa.string(), read_part(_codec, read_header)),
+        SourceColumn("transactional", pa.bool_(), read_part(_flag(TRANSACTIONAL), read_header)),
+        SourceColumn("control", pa.bool_(), read_part(_flag(CONTROL), read_header)),
         _plain("base_timestamp", pa.int64()),
         _plain("max_timestamp", pa.int64()),
         _plain("producer_id", pa.int64()),
         _plain("producer_epoch", pa.int32()),
         _plain("base_sequence", pa.int32()),
-        Column("records", pa.int64(), _records),
+        SourceColumn("records", pa.int64(), _records),
         RAW,
     ),
-    itself,
+    item_row,
     fast="heads",
 )
 """One row for each entry, or run of bytes that is none. Header columns show the bytes, valid or not."""
 
 
-def _rows(row: Line) -> Iterable[Line]:
+def _rows(row: RowData) -> Iterable[RowData]:
     match row.item.value:
         case RecordBatch(records=inner):
             records: tuple[Record | Message, ...] = inner
@@ -138,7 +147,7 @@ def _rows(row: Line) -> Iterable[Line]:
     return (evolve(row, index=index, record=record) for index, record in enumerate(records))
 
 
-def _record(row: Line) -> Record | Message | None:
+def _record(row: RowData) -> Record | Message | None:
     record: Record | Message | None = row.record
     return record
 
@@ -150,16 +159,16 @@ def _headers(record: Record | Message) -> list[tuple[bytes, bytes | None]]:
 HEADERS: Final = pa.list_(pa.struct([("key", pa.binary()), ("value", pa.binary())]))
 
 
-def _of_record(name: str, kind: pa.DataType, read: Callable[[Record | Message], Any]) -> Column:
-    return Column(name, kind, of_part(read, _record))
+def _of_record(name: str, kind: pa.DataType, read: Callable[[Record | Message], Any]) -> SourceColumn:
+    return SourceColumn(name, kind, read_part(read, _record))
 
 
-RECORDS: Final = Table(
+RECORDS: Final = SourceTable(
     (
         *SHARED,
-        Column("revision", pa.string(), of_part(lambda header: f"v{header.magic}", head)),
-        Column("control", pa.bool_(), of_part(_flag(CONTROL), head)),
-        Column("index", pa.int32(), lambda row: row.index),
+        SourceColumn("revision", pa.string(), read_part(lambda header: f"v{header.magic}", read_header)),
+        SourceColumn("control", pa.bool_(), read_part(_flag(CONTROL), read_header)),
+        SourceColumn("index", pa.int32(), lambda row: row.index),
         _of_record("offset", pa.int64(), lambda record: record.offset),
         _of_record("timestamp", pa.int64(), lambda record: record.timestamp),
         _of_record("key", pa.binary(), lambda record: record.key),
@@ -175,4 +184,4 @@ RECORDS: Final = Table(
 )
 """One row for each record, at the position of its entry; other items have a row without record."""
 
-assert _BATCH.size == HEAD, "the longest header"
+assert _BATCH.size == HEADER_BYTES, "the longest header"

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import zstandard
 
-STEP: Final = 256
+STEP_BYTES: Final = 256
 """Compressed bytes that are taken at a time; up to that many may be lost before a damaged place."""
 
 DECOMPRESSORS: Final[dict[str, Callable[[], Any]]] = {
@@ -23,15 +23,15 @@ DECOMPRESSORS: Final[dict[str, Callable[[], Any]]] = {
 FAILURES: Final = (zlib.error, zstandard.ZstdError, OSError, EOFError, RuntimeError)
 
 
-def salvaged(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+def salvage_bytes(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
     """Yield the decompressed bytes up to the first place that cannot be decompressed; nothing for lz4."""
     if compression not in DECOMPRESSORS:
         return
     decompressor = DECOMPRESSORS[compression]()
     try:
         for chunk in chunks:
-            for at in range(0, len(chunk), STEP):
-                rest = chunk[at : at + STEP]
+            for at in range(0, len(chunk), STEP_BYTES):
+                rest = chunk[at : at + STEP_BYTES]
                 while rest:
                     yield decompressor.decompress(rest)
                     rest = decompressor.unused_data if decompressor.eof else b""

@@ -10,11 +10,11 @@ from typing import Any
 
 from attrs import frozen
 
-from wireproof.spark import spanwise
+from wireproof.spark import checkpointed_job
+from wireproof.spark.cluster_env import ClusterEnv
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan
 from wireproof.spark.scan_span import scan_span
-from wireproof.spark.shipping import Where
 
 
 @frozen
@@ -33,7 +33,9 @@ class ScanSummary:
     spans: int
 
 
-def run_scan(plan: ScanPlan, cluster: Where | str | None, progress: spanwise.Progress) -> ScanSummary:
+def run_scan(
+    plan: ScanPlan, cluster: ClusterEnv | str | None, progress: checkpointed_job.Progress
+) -> ScanSummary:
     """Scan the remaining spans, then merge the tables.
 
     Args:
@@ -46,6 +48,6 @@ def run_scan(plan: ScanPlan, cluster: Where | str | None, progress: spanwise.Pro
     """
     start, remaining = time.monotonic(), plan.remaining
     if remaining:
-        spanwise.on_spark(plan, partial(scan_span, plan), cluster, progress)
+        checkpointed_job.run_on_spark(plan, partial(scan_span, plan), cluster, progress)
     signatures, files = merge_scan(plan)
     return ScanSummary(signatures, files, time.monotonic() - start, len(remaining))

@@ -4,24 +4,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from wireproof import __version__
-from wireproof.spark import damages, job_files, spanwise, tables, vectors
+from wireproof.spark import checkpointed_job, damage_places, job_files, scan_tables, verdict_matrix
 from wireproof.spark.scan_plan import ScanPlan
 
 
 def merge_scan(plan: ScanPlan) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Write the tables from the spans, which must all be committed; return `signatures` and `files`."""
-    spanwise.tidy(plan.out)
+    checkpointed_job.remove_partial_files(plan.out)
     parts = [job_files.load_json(plan.commit_file(number)) for number in range(len(plan.spans))]
-    signatures, files = tables.signatures(parts), list(tables.files(_files(plan, parts)))
-    job_files.write_table(plan.out / "signatures.parquet", signatures, tables.SIGNATURES)
-    job_files.write_table(plan.out / "samples.parquet", tables.samples(parts, plan.most), tables.SAMPLES)
-    job_files.write_table(plan.out / "matrix.parquet", vectors.matrix(parts), vectors.MATRIX)
-    job_files.write_table(plan.out / "positions.parquet", _positions(plan, parts), vectors.POSITIONS)
-    job_files.write_table(plan.out / "damage.parquet", _damage(plan, parts), damages.DAMAGE)
+    signatures, files = (
+        scan_tables.merge_signatures(parts),
+        list(scan_tables.merge_files(_files(plan, parts))),
+    )
+    job_files.write_table(plan.out / "signatures.parquet", signatures, scan_tables.SIGNATURES)
+    job_files.write_table(
+        plan.out / "samples.parquet", scan_tables.merge_samples(parts, plan.most), scan_tables.SAMPLES
+    )
+    job_files.write_table(
+        plan.out / "matrix.parquet", verdict_matrix.matrix_rows(parts), verdict_matrix.MATRIX
+    )
+    job_files.write_table(plan.out / "positions.parquet", _positions(plan, parts), verdict_matrix.POSITIONS)
+    job_files.write_table(plan.out / "damage.parquet", _damage(plan, parts), damage_places.DAMAGE)
     skipped = [{"path": each.display_name, "size": each.size, "why": each.reason} for each in plan.skipped]
-    job_files.write_table(plan.out / "skipped.parquet", skipped, tables.SKIPPED)
-    job_files.write_table(plan.out / "files.parquet", files, tables.FILES)
-    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], tables.RUN)
+    job_files.write_table(plan.out / "skipped.parquet", skipped, scan_tables.SKIPPED)
+    job_files.write_table(plan.out / "files.parquet", files, scan_tables.FILES)
+    job_files.write_table(plan.out / "run.parquet", [_manifest(plan)], scan_tables.RUN)
     return signatures, files
 
 
@@ -30,11 +37,11 @@ def _names(plan: ScanPlan) -> list[str]:
 
 
 def _positions(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return vectors.positions(list(zip(_names(plan), parts, strict=True)))
+    return verdict_matrix.position_rows(list(zip(_names(plan), parts, strict=True)))
 
 
 def _damage(plan: ScanPlan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return damages.rows(zip(_names(plan), (part["damages"] for part in parts), strict=True))
+    return damage_places.damage_rows(zip(_names(plan), (part["damages"] for part in parts), strict=True))
 
 
 def _files(plan: ScanPlan, parts: list[dict[str, Any]]) -> Iterator[tuple[str, int, bool, dict[str, Any]]]:

@@ -7,11 +7,11 @@ from typing import Any, Final
 from attrs import frozen
 
 from wireproof import __version__
-from wireproof.spark import settings, spanwise
+from wireproof.spark import checkpointed_job, source_settings
 from wireproof.spark.errors import SourceError
-from wireproof.spark.places import EMPTY, Place, Skipped, listed, sized
-from wireproof.spark.settings import Settings
-from wireproof.spark.spans import Span, packed, split, whole
+from wireproof.spark.object_places import EMPTY, ObjectPlace, SkippedObject, current_size, list_objects
+from wireproof.spark.object_spans import ObjectSpan, group_spans, split_range, whole_objects
+from wireproof.spark.source_settings import SourceSettings
 
 SPAN_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a span. An interruption loses up to that many for each core."""
@@ -35,15 +35,15 @@ class ScanPlan:
     name: str
     options: dict[str, str]
     adapters: tuple[str, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[ObjectSpan, ...]
     most: int
     out: Path
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedObject, ...] = ()
 
     @property
-    def source(self) -> Settings:
+    def source(self) -> SourceSettings:
         """The settings of the source."""
-        return settings.parse(self.name, self.options)
+        return source_settings.parse(self.name, self.options)
 
     @property
     def weights(self) -> list[int]:
@@ -53,11 +53,11 @@ class ScanPlan:
     @property
     def remaining(self) -> list[int]:
         """The spans that are not committed."""
-        return spanwise.left(self)
+        return checkpointed_job.remaining_spans(self)
 
     def commit_file(self, number: int) -> Path:
         """Return the file that commits a span."""
-        return spanwise.committed(self.out, number)
+        return checkpointed_job.commit_file(self.out, number)
 
     def tasks(self, count: int) -> list[list[int]]:
         """Return the remaining spans as about `count` tasks of about the same weight, in order."""
@@ -65,7 +65,7 @@ class ScanPlan:
         total = sum(self.spans[number].weight for number in remaining)
         numbers = {id(self.spans[number]): number for number in remaining}
         grain = max(1, -(-total // max(count, 1)))
-        tasks = packed((self.spans[number] for number in remaining), grain)
+        tasks = group_spans((self.spans[number] for number in remaining), grain)
         return [[numbers[id(span)] for span in task] for task in tasks]
 
 
@@ -84,11 +84,11 @@ def plan_scan(
     """
     inputs = {"source": name, "options": options, "adapters": list(adapters), "samples": most, "grain": grain}
     inputs["version"] = __version__
-    page = spanwise.kept(out, "scan", inputs, lambda: _page(name, options, grain))
-    spans, skipped = map(_span, page["spans"]), (Skipped(*row) for row in page["skipped"])
+    page = checkpointed_job.load_or_make_plan(out, "scan", inputs, lambda: _page(name, options, grain))
+    spans, skipped = map(_span, page["spans"]), (SkippedObject(*row) for row in page["skipped"])
     plan = ScanPlan(name, options, tuple(adapters), tuple(spans), most, out, tuple(skipped))
     for place in {span.place for span in plan.spans}:
-        if sized(place) != place.size:
+        if current_size(place) != place.size:
             raise SourceError(
                 f"{place.display_name} had {place.size} bytes when {out} was planned: choose another folder"
             )
@@ -97,23 +97,27 @@ def plan_scan(
 
 def _page(name: str, options: dict[str, str], grain: int) -> dict[str, Any]:
     """Return the spans of all objects, and the objects that have none."""
-    source = settings.parse(name, options)
-    places, skipped = listed(source.paths, source.kind.suffixes)
+    source = source_settings.parse(name, options)
+    places, skipped = list_objects(source.paths, source.kind.suffixes)
     full = [place for place in places if place.size]
     if not full:
         raise SourceError("nothing to scan: every object is empty")
-    spans = [span for part in whole(full) for span in split(source.framing, source.options, part, grain)]
-    skipped += [Skipped(place.display_name, 0, EMPTY) for place in places if not place.size]
+    spans = [
+        span
+        for part in whole_objects(full)
+        for span in split_range(source.framing, source.options, part, grain)
+    ]
+    skipped += [SkippedObject(place.display_name, 0, EMPTY) for place in places if not place.size]
     return {
         "spans": list(map(_row, spans)),
         "skipped": [[each.display_name, each.size, each.reason] for each in skipped],
     }
 
 
-def _row(span: Span) -> list[Any]:
+def _row(span: ObjectSpan) -> list[Any]:
     place = span.place
     return [place.store, place.path, place.display_name, place.size, span.start, span.end]
 
 
-def _span(row: list[Any]) -> Span:
-    return Span(Place(*row[:4]), *row[4:])
+def _span(row: list[Any]) -> ObjectSpan:
+    return ObjectSpan(ObjectPlace(*row[:4]), *row[4:])

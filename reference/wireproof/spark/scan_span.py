@@ -10,18 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import define, field
 
-from wireproof.columnar.spelling import spelt
+from wireproof.columnar.canonical_digest import digest_items
 from wireproof.files import replace_file
-from wireproof.spark import damages, fast, job_files, reading, spanwise
-from wireproof.spark.bench import Bench
-from wireproof.spark.framing import KAFKA
-from wireproof.spark.judging import Seen
+from wireproof.spark import checkpointed_job, columnar_rows, damage_places, job_files, read_span
+from wireproof.spark.adapter_session import AdapterSession
+from wireproof.spark.item_cases import ItemCase
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.object_spans import COMPRESSED_WEIGHT
 from wireproof.spark.scan_plan import ScanPlan
-from wireproof.spark.settings import Settings
-from wireproof.spark.spans import PACKED
-from wireproof.spark.stored import Stored
-from wireproof.spark.tables import FRAMES, Part
-from wireproof.spark.vectors import Vectors, stretch
+from wireproof.spark.scan_tables import FRAMES, SpanResult
+from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.split_points import KAFKA
+from wireproof.spark.verdict_matrix import VerdictVectors, stretch_bytes
 from wireproof.spark.verdict_rows import FRAME_COLUMNS, ORDERED_COLUMNS, VerdictRows
 from wireproof.wire.scan_items import Item
 
@@ -44,20 +44,20 @@ def scan_span(plan: ScanPlan, number: int) -> None:
     Raises:
         SourceError: an object is gone, or shorter than it was when it was planned.
     """
-    spanwise.begin(plan.out, number)
+    checkpointed_job.mark_started(plan.out, number)
     span, source = plan.spans[number], plan.source
     file = plan.out / "frames" / f"{number:06}.parquet"
-    size = span.place.size * (PACKED if span.place.compression else 1)
-    part = Part(plan.most, vectors=Vectors(stretch(size)))
+    size = span.place.size * (COMPRESSED_WEIGHT if span.place.compression else 1)
+    part = SpanResult(plan.most, vectors=VerdictVectors(stretch_bytes(size)))
 
     def write(new: Path) -> None:
         with ExitStack() as stack:
             writer = stack.enter_context(pq.ParquetWriter(new, FRAMES, compression=job_files.COMPRESSION))
-            opened = reading.opened(span, source.max_unpacked)
+            opened = read_span.open_span(span, source.max_unpacked)
             stored, start, end, part.fault = stack.enter_context(opened)
-            benches = [stack.enter_context(Bench(spec, at)) for at, spec in enumerate(plan.adapters)]
+            benches = [stack.enter_context(AdapterSession(spec, at)) for at, spec in enumerate(plan.adapters)]
             parts = _parts(benches, source, stored, start, end)
-            checked = reading.accounted(parts, stored, start, end)
+            checked = read_span.check_coverage(parts, stored, start, end)
             for table in _row_groups(_verdicts(checked, benches, VerdictRows(source, stored, part))):
                 writer.write_table(table)
 
@@ -78,20 +78,22 @@ def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _parts(
-    benches: list[Bench], source: Settings, stored: Stored, start: int, end: int
-) -> Iterable[fast.Rows]:
+    benches: list[AdapterSession], source: SourceSettings, stored: ObjectReader, start: int, end: int
+) -> Iterable[columnar_rows.RowsOrItem]:
     """Return the parts of a span: items if adapters are asked, else rows of columns if possible."""
     if source.framing is not KAFKA:
         return source.framing.items(source.framing, stored, start, end, source.options)
     span = stored, start, end, source.options
     if not benches:
-        return fast.rows(*span, ORDERED_COLUMNS if damages.segment(stored.display_name) else FRAME_COLUMNS)
+        return columnar_rows.read_rows(
+            *span, ORDERED_COLUMNS if damage_places.is_segment(stored.display_name) else FRAME_COLUMNS
+        )
     forms = [bench.canonical_form for bench in benches]
-    return fast.items(*span, lambda step: spelt(step, forms, source.options))
+    return columnar_rows.read_items(*span, lambda step: digest_items(step, forms, source.options))
 
 
 def _verdicts(
-    parts: Iterable[fast.Rows], benches: list[Bench], rows: VerdictRows
+    parts: Iterable[columnar_rows.RowsOrItem], benches: list[AdapterSession], rows: VerdictRows
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a span. The adapters work on items while the next items are read."""
     pending = _Pending(benches, rows)
@@ -115,13 +117,13 @@ class _Pending:
         sent: groups of items that the adapters were asked about.
     """
 
-    benches: list[Bench]
+    benches: list[AdapterSession]
     rows: VerdictRows
-    items: list[Seen] = field(factory=list)
+    items: list[ItemCase] = field(factory=list)
     size: int = 0
-    sent: deque[list[Seen]] = field(factory=deque)
+    sent: deque[list[ItemCase]] = field(factory=deque)
 
-    def add(self, item: Seen) -> Iterator[pa.RecordBatch]:
+    def add(self, item: ItemCase) -> Iterator[pa.RecordBatch]:
         """Collect an item, and yield the rows of groups that must be judged now."""
         self.items.append(item)
         self.size += len(item.data)

@@ -9,8 +9,8 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from wireproof.spark.cluster_env import PYTHON_SETTING
 from wireproof.spark.errors import SourceError
-from wireproof.spark.shipping import PYTHON
 
 SETTINGS: Final = {
     "spark.sql.python.filterPushdown.enabled": "true",  # lets sources take filters; off by default
@@ -21,10 +21,10 @@ SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 
-LOCAL: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+LOCAL_SETTINGS: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 """Settings with which a local session listens on no other address."""
 
-FAILURES: Final = 2
+TASK_ATTEMPTS: Final = 2
 """Attempts of a task in local mode, where Spark's default is one attempt."""
 
 
@@ -40,11 +40,11 @@ def session(
     """
     if not (os.environ.get("JAVA_HOME") or which("java")):
         raise SourceError("Spark needs Java 17 or later: install it, or set JAVA_HOME to where it is")
-    master = master or f"local[{os.cpu_count() or 1},{FAILURES}]"
+    master = master or f"local[{os.cpu_count() or 1},{TASK_ATTEMPTS}]"
     builder = SparkSession.builder.appName(name).master(master).config(map=dict(SETTINGS))
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = builder.config(map=dict(LOCAL))
+        builder = builder.config(map=dict(LOCAL_SETTINGS))
         _share_path()
     _choose_python(conf or {})
     return builder.config(map=dict(conf or {})).getOrCreate()
@@ -56,8 +56,8 @@ def _choose_python(conf: Mapping[str, str]) -> None:
     By default a worker uses the Python in PATH, which may have neither pyarrow nor this package. Only
     `spark-submit` reads the setting; a session that is built here uses the environment variable.
     """
-    if PYTHON in conf:
-        os.environ["PYSPARK_PYTHON"] = conf[PYTHON]
+    if PYTHON_SETTING in conf:
+        os.environ["PYSPARK_PYTHON"] = conf[PYTHON_SETTING]
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 

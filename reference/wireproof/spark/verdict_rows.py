@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import evolve, frozen
 
-from wireproof.cases.survey import MISFITS
+from wireproof.cases.log_survey import MISMATCH_REMARKS
 from wireproof.kafka.scan import MAGIC_AT
-from wireproof.spark import damages, tables
-from wireproof.spark.bench import Bench
-from wireproof.spark.columns import HEAD
-from wireproof.spark.framing import KAFKA
-from wireproof.spark.judging import Judged, Seen, by_reference, seen
-from wireproof.spark.settings import Settings
-from wireproof.spark.stored import Stored
-from wireproof.spark.tables import FRAMES, Part
-from wireproof.spark.vectors import Sum
-from wireproof.trial.signature import Signature
+from wireproof.runner.signature import Signature
+from wireproof.spark import damage_places, scan_tables
+from wireproof.spark.adapter_session import AdapterSession
+from wireproof.spark.columns import HEADER_BYTES
+from wireproof.spark.item_cases import ItemCase, ItemVerdict, make_item_case, reference_verdict
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.scan_tables import FRAMES, SpanResult
+from wireproof.spark.source_settings import SourceSettings
+from wireproof.spark.split_points import KAFKA
+from wireproof.spark.verdict_matrix import VectorTotal
 from wireproof.wire.scan_items import Item
 
 MAX_ASKED_BYTES: Final = 8 * 1024 * 1024
@@ -49,33 +49,33 @@ class VerdictRows:
         part: the result of the span, in which every row is counted.
     """
 
-    source: Settings
-    stored: Stored
-    part: Part
+    source: SourceSettings
+    stored: ObjectReader
+    part: SpanResult
 
     # --- items ---
 
-    def item_case(self, item: Item) -> Seen:
+    def item_case(self, item: Item) -> ItemCase:
         """Make a case of an item; of an item that is too large, only the beginning is read."""
-        length = item.length if item.length <= MAX_ASKED_BYTES else HEAD
+        length = item.length if item.length <= MAX_ASKED_BYTES else HEADER_BYTES
         data = self.stored.read(item.at, length) if item.kind != "tail" else b""
         if item.kind != "tail" and len(data) == item.length:
-            return seen(self.source.framing, item, data, self.source.options)
-        return Seen(item, data, None)
+            return make_item_case(self.source.framing, item, data, self.source.options)
+        return ItemCase(item, data, None)
 
-    def of_items(self, items: list[Seen], benches: list[Bench]) -> pa.RecordBatch:
+    def of_items(self, items: list[ItemCase], benches: list[AdapterSession]) -> pa.RecordBatch:
         """Return the rows of items that were submitted to `benches`, with the verdicts."""
         answers = [bench.collect() for bench in benches]
         rows = []
         for number, item_case in enumerate(items):
-            ours = by_reference(self._format(item_case), item_case.item)
+            ours = reference_verdict(self._format(item_case), item_case.item)
             theirs = [judged for answer in answers if (judged := answer[number])]
             verdicts = theirs or _too_large(item_case, benches, ours)
             self._count(item_case, (ours, *verdicts))
             rows.append(self._row(item_case, verdicts))
         return pa.RecordBatch.from_pylist(rows, schema=FRAMES)
 
-    def _row(self, item_case: Seen, verdicts: Sequence[Judged]) -> dict[str, Any]:
+    def _row(self, item_case: ItemCase, verdicts: Sequence[ItemVerdict]) -> dict[str, Any]:
         item = item_case.item
         return {
             "path": self.stored.display_name,
@@ -96,11 +96,11 @@ class VerdictRows:
             ],
         }
 
-    def _count(self, item_case: Seen, verdicts: Sequence[Judged]) -> None:
+    def _count(self, item_case: ItemCase, verdicts: Sequence[ItemVerdict]) -> None:
         """Count an item, and keep it as a sample if it is one."""
         item, part, name = item_case.item, self.part, self.stored.display_name
         part.damages.add_item(item)
-        if self.source.framing is KAFKA and item.kind == "frame" and damages.segment(name):
+        if self.source.framing is KAFKA and item.kind == "frame" and damage_places.is_segment(name):
             part.damages.add_batch(item, item_case.data)
         part.account(item.kind, 1, item.length)
         for judged in verdicts:
@@ -108,9 +108,9 @@ class VerdictRows:
             part.sample(judged, item_case, name)
             part.vectors.put(item.at, judged.signature)
         vector = tuple(judged.signature for judged in verdicts)
-        part.vectors.add(vector, Sum(1, item.length, (name, item.at)))
+        part.vectors.add(vector, VectorTotal(1, item.length, (name, item.at)))
 
-    def _format(self, item_case: Seen) -> str:
+    def _format(self, item_case: ItemCase) -> str:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
         if item_case.case:
             return item_case.case.joined
@@ -135,7 +135,7 @@ class VerdictRows:
         size = entries.num_rows
         none = pa.array(np.zeros(size + 1, np.int32))
         verdicts = pa.ListArray.from_arrays(
-            none, pa.array([], tables.VERDICTS.value_type), type=tables.VERDICTS
+            none, pa.array([], scan_tables.VERDICTS.value_type), type=scan_tables.VERDICTS
         )
         path = pa.repeat(pa.scalar(self.stored.display_name), size)
         fmt = pa.array(BATCH_FORMATS).take(entries.column("magic"))
@@ -153,7 +153,7 @@ class VerdictRows:
             rows = accepted & (magic == number)
             if count := int(rows.sum()):
                 frame, weight = Item("frame", 0, 0), int(length[rows].sum())
-                judged = by_reference(name, frame)
+                judged = reference_verdict(name, frame)
                 self.part.count(judged, frame, count, weight)
                 self.part.account("frame", count, weight)
                 self._count_places(judged.signature, position[rows], weight)
@@ -167,14 +167,14 @@ class VerdictRows:
         for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
             vectors.put(start, signature, count)
         first = self.stored.display_name, int(position.min())
-        vectors.add((signature,), Sum(len(position), weight, first))
+        vectors.add((signature,), VectorTotal(len(position), weight, first))
 
     def _count_damage(self, entries: pa.RecordBatch) -> None:
         """Count the damage of entries that are accepted."""
         found = self.part.damages
         remarked = entries.filter(pc.greater(pc.list_value_length(entries.column("remarks")), 0))
         for row in remarked.select(["position", "length", "remarks"]).to_pylist():
-            for cls in sorted(MISFITS.intersection(row["remarks"])):
+            for cls in sorted(MISMATCH_REMARKS.intersection(row["remarks"])):
                 found.add(row["position"], row["length"], cls)
         if "offset" in entries.schema.names:
             is_batch = pc.and_(pc.equal(entries.column("magic"), 2), pc.is_null(entries.column("fault")))
@@ -185,10 +185,10 @@ class VerdictRows:
     def _count_refused(self, row: dict[str, Any]) -> None:
         item = Item(row["kind"], row["position"], row["length"], cls=row["fault"])
         item_case = self.item_case(item)
-        self._count(item_case, (by_reference(self._format(item_case), item),))
+        self._count(item_case, (reference_verdict(self._format(item_case), item),))
 
 
-def _too_large(item_case: Seen, benches: list[Bench], ours: Judged) -> list[Judged]:
+def _too_large(item_case: ItemCase, benches: list[AdapterSession], ours: ItemVerdict) -> list[ItemVerdict]:
     """Return the verdicts on an item that is too large to ask the adapters about it."""
     item = item_case.item
     if item.kind == "tail" or item.length <= MAX_ASKED_BYTES:
@@ -196,6 +196,8 @@ def _too_large(item_case: Seen, benches: list[Bench], ours: Judged) -> list[Judg
     cls = f"{item.length} bytes"
     signature = evolve(ours.signature, op="decode", kind="not-run", cls="too-large")
     return [
-        Judged(bench.spec, "not-run", cls, "", evolve(signature, implementation=bench.spec), finding=False)
+        ItemVerdict(
+            bench.spec, "not-run", cls, "", evolve(signature, implementation=bench.spec), finding=False
+        )
         for bench in benches
     ]

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from wireproof.wire.json_values import Json
 
-FieldTree: TypeAlias = "dict[str, Wanted]"
+FieldTree: TypeAlias = "dict[str, FieldTree]"
 """A tree of patterns. Keys: field names, `[]`, `[name=value]`. Values: the trees below. `{}` selects all."""
 
 ANY_ELEMENT: Final = "[]"

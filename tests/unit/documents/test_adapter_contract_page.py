@@ -11,8 +11,8 @@ from wireproof.adapters import answers, framing, messages, process
 from wireproof.adapters.reference import Reference
 from wireproof.cases.case import Limits
 from wireproof.formats import FORMATS
-from wireproof.trial import deaths, plan
-from wireproof.trial.engine import WIDEST
+from wireproof.runner import failure_budget, requests
+from wireproof.runner.engine import MAX_WINDOW
 from wireproof.wire.json_values import MAX_DIGITS
 from wireproof.wire.options import MAX_OUTPUT, Profile
 from wireproof.wire.reject_classes import REJECT_CLASSES
@@ -129,20 +129,21 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_the_other_numbers_are_those_of_the_code() -> None:
     by_field = {words(row[0])[0]: row[1] for heading, number in (("Hello", 0), ("Request", 1))
                 for row in tables(PAGE, heading)[number]}  # fmt: skip
-    assert f"1 to {WIDEST}" in by_field["window"]
-    assert f"one in {plan.SLOW_SHARE} " in by_field["cost"]
+    assert f"1 to {MAX_WINDOW}" in by_field["window"]
+    assert f"one in {requests.SLOW_SHARE} " in by_field["cost"]
     assert f"the first {messages.NAME} characters" in by_field["name"]
     assert f"; {Limits().ms} " in by_field["ms"]
     assert f"; {MAX_OUTPUT} ({MAX_OUTPUT // process.MIB} MiB)" in by_field["max_output"]
     assert f"up to {MAX_DIGITS} digits" in PAGE
-    assert deaths.PER_FAMILY == 3
+    assert failure_budget.MAX_PER_FAMILY == 3
     assert "After three deaths" in PAGE
     text = " ".join(PAGE.split())
     assert (
-        f"After {deaths.SIGNATURES} kinds of death, {deaths.SILENT} timeouts in a row or {deaths.TIMEOUTS}"
+        f"After {failure_budget.MAX_SIGNATURES} kinds of death, "
+        f"{failure_budget.MAX_CONSECUTIVE_TIMEOUTS} timeouts in a row or {failure_budget.MAX_TIMEOUTS}"
         in text
     )
-    assert f"after {deaths.FAULTS} breaches of the contract" in text
+    assert f"after {failure_budget.MAX_FAULTS} breaches of the contract" in text
 
 
 def test_the_memory_limits_of_cases_are_those_of_the_fixtures() -> None:

@@ -10,9 +10,9 @@ from documentation import DOCS, ROOT
 from goldens import load
 
 import wireproof
-from wireproof.cases.patterns import select
+from wireproof.cases.id_patterns import select
+from wireproof.report.docs_site import Site, pages, rule_page
 from wireproof.report.documents import Document, Library, documents
-from wireproof.report.site import Site, pages, rule_page
 
 CASE = "kafka.batch/v2/crc/bit-flip-in-value"
 

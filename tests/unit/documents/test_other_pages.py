@@ -12,8 +12,8 @@ from wireproof.adapters.contract import PROTOCOL
 from wireproof.adapters.packaged import peers_folder
 from wireproof.cases import fixtures, token
 from wireproof.cli import VERBS, group
-from wireproof.trial import events
-from wireproof.trial.baseline import parse
+from wireproof.runner import events
+from wireproof.runner.baseline import parse
 
 # --- commands.md ---
 
@@ -48,7 +48,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 
 def test_the_options_of_the_data_sources_are_listed() -> None:
-    settings = pytest.importorskip("wireproof.spark.settings")
+    settings = pytest.importorskip("wireproof.spark.source_settings")
     shown = [
         word.lower() for row in tables(text_of("scanning.md"), "Data sources")[0] for word in words(row[0])
     ]
@@ -56,7 +56,7 @@ def test_the_options_of_the_data_sources_are_listed() -> None:
 
 
 def test_the_tables_of_a_scan_are_listed() -> None:
-    tables_of_scan = pytest.importorskip("wireproof.spark.tables")
+    tables_of_scan = pytest.importorskip("wireproof.spark.scan_tables")
     text = f"{tables_of_scan.__doc__} companions"
     shown = [words(row[0])[0] for row in tables(text_of("scanning.md"), "One scan")[0]]
     assert all(name in text for name in shown)

@@ -6,7 +6,7 @@ import pytest
 from documentation import README, ROOT, tables
 
 from wireproof.formats import FORMATS
-from wireproof.trial.exit_codes import MEANINGS
+from wireproof.runner.exit_codes import MEANINGS
 
 
 def blocks(language: str) -> list[str]:

@@ -8,10 +8,10 @@ import pytest
 from attrs import fields
 from documentation import DOCS, tables, text_of, words
 
-from wireproof.trial import baseline
-from wireproof.trial.events import CaseEvent, Footer, Run
-from wireproof.trial.exit_codes import MEANINGS, PRECEDENCE
-from wireproof.trial.verdicts import ROWS
+from wireproof.runner import baseline
+from wireproof.runner.events import CaseEvent, Footer, Run
+from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
+from wireproof.runner.verdicts import ROWS
 
 PAGE = text_of("results.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "events.schema.json").read_text("utf-8"))[

@@ -6,8 +6,8 @@ import re
 from attrs import fields
 from documentation import DOCS, ROOT, tables, text_of, words
 
-from wireproof.cases.page import KEYS
-from wireproof.cases.rules import KINDS, Rule
+from wireproof.cases.fixture_writer import CASE_KEYS
+from wireproof.cases.rules import RULE_KINDS, Rule
 
 PAGE = text_of("writing-a-case.md")
 SCHEMA = json.loads((DOCS.parent / "wireproof" / "schemas" / "fixture.schema.json").read_text("utf-8"))[
@@ -18,8 +18,8 @@ CASE = SCHEMA["case"]["properties"]
 
 def test_the_keys_of_a_case_are_those_of_the_schema_in_the_order_of_a_file() -> None:
     rows = tables(PAGE, "A fixture file")[0]
-    assert [words(row[0])[0] for row in rows] == list(KEYS)
-    assert set(KEYS) == set(CASE)
+    assert [words(row[0])[0] for row in rows] == list(CASE_KEYS)
+    assert set(CASE_KEYS) == set(CASE)
     assert {words(row[0])[0] for row in rows if row[1] == "yes"} == set(SCHEMA["case"]["required"])
 
 
@@ -46,7 +46,7 @@ def test_the_expectations_and_their_fields_are_those_of_the_schema() -> None:
 def test_the_keys_of_a_rule_are_those_of_its_class() -> None:
     rows = tables(PAGE, "A rule")[0]
     assert [word for row in rows for word in words(row[0])] == [field.name for field in fields(Rule)]
-    assert set(words(rows[1][1])) == set(KINDS)
+    assert set(words(rows[1][1])) == set(RULE_KINDS)
 
 
 def test_the_example_is_a_case_of_the_suite() -> None:

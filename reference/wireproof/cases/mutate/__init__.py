@@ -7,13 +7,13 @@ checksum covers, the region from which bytes were decompressed) and from the dec
 
 from random import Random
 
-from wireproof.cases.mutate import raw, valued
+from wireproof.cases.mutate import byte_mutations, value_mutations
+from wireproof.cases.mutate.decode_trace import cached_trace
 from wireproof.cases.mutate.dictionary import dictionary
-from wireproof.cases.mutate.draws import below
 from wireproof.cases.mutate.least import seed
-from wireproof.cases.mutate.parsed import parsed
+from wireproof.cases.mutate.mutation_mix import FIELD_AWARE_PERCENT, Mutation, mutate_with_edits
+from wireproof.cases.mutate.random_draws import below
 from wireproof.cases.mutate.repairing import repair
-from wireproof.cases.mutate.schedule import AWARE, Mutated, mutated
 from wireproof.cases.mutate.signing import Keys
 from wireproof.formats import Format
 
@@ -28,14 +28,14 @@ def mutate(fmt: Format, data: bytes, rng: Random, max_size: int, *, keys: Keys |
         max_size: the largest size of the result, in bytes.
         keys: HMAC keys, as in `Options.keys`; with them, most results are signed again.
     """
-    return mutated(fmt, data, rng, max_size, keys=keys).data
+    return mutate_with_edits(fmt, data, rng, max_size, keys=keys).data
 
 
 def crossover(fmt: Format, one: bytes, two: bytes, rng: Random, max_size: int) -> bytes:
     """Combine two inputs: put a part of one value into the other, or join and fix up their bytes."""
-    first, second = parsed(fmt, one), parsed(fmt, two)
+    first, second = cached_trace(fmt, one), cached_trace(fmt, two)
     if first.value is not None and second.value is not None and below(rng, 4):
-        child = valued.crossed(fmt, first, second, rng)
+        child = value_mutations.cross_values(fmt, first, second, rng)
         if child is not None:
             return child[:max_size]
     if not below(rng, 3):
@@ -45,14 +45,14 @@ def crossover(fmt: Format, one: bytes, two: bytes, rng: Random, max_size: int) -
 
 
 __all__ = [
-    "AWARE",
+    "FIELD_AWARE_PERCENT",
     "Keys",
-    "Mutated",
+    "Mutation",
+    "byte_mutations",
     "crossover",
     "dictionary",
     "mutate",
-    "mutated",
-    "raw",
+    "mutate_with_edits",
     "repair",
     "seed",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from struct import pack
 from typing import Final
 
-from wireproof.cases.mutate.sites import Kind, kind_of, parts_of
+from wireproof.cases.mutate.edit_sites import PartType, encoded_fields, part_type
 from wireproof.formats import Format
 from wireproof.heka import header
 from wireproof.heka import message as heka_message
@@ -20,10 +20,10 @@ from wireproof.kafka.attribute_bits import CONTROL, DELETE_HORIZON, LOG_APPEND_T
 from wireproof.wire.compression import COMPRESSION_CODECS
 from wireproof.wire.writer import Writer
 
-LONGEST: Final = 64
+LONGEST_WORD: Final = 64
 """The largest size of a word, in bytes: libFuzzer ignores longer ones."""
 
-EDGES: Final = {
+BOUNDARIES: Final = {
     8: (0, 1, 0x7F, 0x80, 0xFF),
     16: (0, 1, 0x7FFF, 0x8000, 0xFFFF),
     32: (0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF),
@@ -31,16 +31,22 @@ EDGES: Final = {
 }
 """Number of bits to boundary values: 0, 1, the limits of the signed range, the largest unsigned number."""
 
-STEPS: Final = (0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, (1 << 31) - 1, -(1 << 31))
+VARINT_BOUNDARIES: Final = (0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, (1 << 31) - 1, -(1 << 31))
 """Numbers at which a varint takes one more byte, and the limits of 32 bits."""
 
-LONG_STEPS: Final = (*STEPS, (1 << 63) - 1, -(1 << 63))
+VARLONG_BOUNDARIES: Final = (*VARINT_BOUNDARIES, (1 << 63) - 1, -(1 << 63))
 
-OVERLONG: Final = (b"\x80\x00", b"\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x1f", b"\x80" * 5, b"\xff" * 10)
+INVALID_VARINTS: Final = (
+    b"\x80\x00",
+    b"\x80\x80\x80\x80\x00",
+    b"\xff\xff\xff\xff\x1f",
+    b"\x80" * 5,
+    b"\xff" * 10,
+)
 """Varints with more bytes than they need, or without an end: kafka.md §4, heka.md, section 4."""
 
 
-COMPUTED: Final = (
+COMPUTED_MEMBERS: Final = (
     b"header",
     b"user_headers",
     b"user_headers_length",
@@ -54,7 +60,7 @@ COMPUTED: Final = (
 
 def dictionary(fmt: Format) -> tuple[bytes, ...]:
     """Return the distinct words of a format in a fixed order. A word has 1 to 64 bytes."""
-    return tuple(dict.fromkeys(word for word in _words(fmt) if 1 <= len(word) <= LONGEST))
+    return tuple(dict.fromkeys(word for word in _words(fmt) if 1 <= len(word) <= LONGEST_WORD))
 
 
 def _words(fmt: Format) -> Iterator[bytes]:
@@ -73,7 +79,7 @@ def _words(fmt: Format) -> Iterator[bytes]:
 
 def _edges(order: str) -> Iterator[bytes]:
     """Yield boundary values of integers of fixed width, in the byte order of the system."""
-    for bits, numbers in EDGES.items():
+    for bits, numbers in BOUNDARIES.items():
         letter = {8: "B", 16: "H", 32: "I", 64: "Q"}[bits]
         yield from (pack(f"{order}{letter}", number) for number in numbers)
 
@@ -102,8 +108,8 @@ def _kafka(fmt: Format) -> Iterator[bytes]:
     yield from (pack(">h", flag | codec) for flag in flags for codec in range(6))
     yield from (pack(">hh", 0, kind) for kind in range(7))
     yield from (pack(">qhi", -1, -1, -1), pack(">qhi", 7, 0, (1 << 31) - 1))
-    yield from (_varint("varlong", step) for step in LONG_STEPS)
-    yield from OVERLONG
+    yield from (_varint("varlong", step) for step in VARLONG_BOUNDARIES)
+    yield from INVALID_VARINTS
     heads = [codec.pack(b"") for codec in COMPRESSION_CODECS.values()]
     yield from (head[:size] for head in heads for size in (4, 8, len(head)))
     if fmt.revision != "v2":  # §2.1: the message header of the old formats
@@ -126,7 +132,7 @@ def _json(fmt: Format) -> Iterator[bytes]:
     """Yield the names of members, the words of enumerations, and difficult JSON: §8."""
     yield from (json.dumps(name).encode() + b":" for name in _names(fmt.value))
     yield from (b'"key":{"kind":"raw","value":"dg=="}', b'"kind":', b'"value":', b'"headers":null')
-    yield from (b'"%s":' % name for name in COMPUTED)
+    yield from (b'"%s":' % name for name in COMPUTED_MEMBERS)
     yield from (json.dumps(word).encode() for word in _enumerated_words(fmt.value))
     yield from (json.dumps(kind.name).encode() for kind in HEADER_KINDS)
     yield from (b"null", b"true", b"false", b"-0", b"1e0", b"1.0", b"[]", b"{}", b'""', b'"AA=="', b'"AB=="')
@@ -136,16 +142,16 @@ def _json(fmt: Format) -> Iterator[bytes]:
     )
 
 
-def _all_parts(cls: type) -> Iterator[tuple[str, Kind]]:
+def _all_parts(cls: type) -> Iterator[tuple[str, PartType]]:
     """Yield the fields of a value class and of the classes in it. No class contains itself."""
-    todo: list[tuple[str, Kind]] = list(parts_of(cls))
+    todo: list[tuple[str, PartType]] = list(encoded_fields(cls))
     while todo:
         name, kind = todo.pop()
         yield name, kind
         if kind.holds in ("list", "pair"):
-            todo += [("", kind_of(hint)) for hint in kind.of]
+            todo += [("", part_type(hint)) for hint in kind.of]
         elif kind.holds == "value":
-            todo += [part for inner in kind.of for part in parts_of(inner)]
+            todo += [part for inner in kind.of for part in encoded_fields(inner)]
 
 
 def _names(cls: type) -> list[str]:
@@ -170,14 +176,14 @@ def _heka() -> Iterator[bytes]:
     yield from (head, bytes([UNIT_SEPARATOR]), b"\x08", head + b"\x02\x08\x14\x1f", b"\x1e\x02\x08\x00\x1f")
     yield from SIGNERS
     yield b"\x22\x04test\x28\x01\x32\x10"
-    yield from (_varint("uvarint", number << 3 | kind) for number in NUMBERS for kind in (0, 1, 2, 5))
+    yield from (_varint("uvarint", number << 3 | kind) for number in FIELD_NUMBERS for kind in (0, 1, 2, 5))
     yield _UUID_FIELD
-    yield from (_varint("uvarint", step % (1 << 64)) for step in LONG_STEPS)
-    yield from OVERLONG
+    yield from (_varint("uvarint", step % (1 << 64)) for step in VARLONG_BOUNDARIES)
+    yield from INVALID_VARINTS
     yield from (b"\xc0\x80", b"\xed\xa0\x80", b"\xff", b"\xc3\x9f")
 
 
-NUMBERS: Final = range(
+FIELD_NUMBERS: Final = range(
     1, max(*heka_message.MESSAGE_SCHEMA, *heka_message.FIELD_SCHEMA, *header.HEADER_SCHEMA) + 3
 )
 """The protobuf field numbers of all messages of Heka (`fields` is 10), and unused numbers after them."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import evolve, has
 
-from wireproof.cases.mutate.sites import names_of
+from wireproof.cases.mutate.edit_sites import constructor_fields
 from wireproof.heka.message import VALUE_ARRAYS, VALUE_TYPES, DynamicField, HekaMessage
 from wireproof.iggy.batch import BatchHeader
 from wireproof.iggy.header_kinds import KINDS_BY_NAME, HeaderValue
@@ -39,7 +39,7 @@ def mended(value: Any) -> Any:  # noqa: ANN401 - a value class, or a part of one
     if cls is RecordBatch:
         return _batch(value)
     if has(cls):
-        again = {name: mended(getattr(value, name)) for name in names_of(cls)}
+        again = {name: mended(getattr(value, name)) for name in constructor_fields(cls)}
         if isinstance(again.get("headers"), tuple):
             again["headers"] = _unique(again["headers"])
         same = all(part is getattr(value, name) for name, part in again.items())

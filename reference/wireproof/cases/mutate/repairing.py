@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from wireproof.cases.damage import encoded
-from wireproof.cases.mutate.draft import Splice, drafted
-from wireproof.cases.mutate.parsed import Parsed, read
-from wireproof.cases.mutate.signing import Keys, signed_again
+from wireproof.cases.edit_bytes import encode_field
+from wireproof.cases.mutate.decode_trace import DecodeTrace, trace_of
+from wireproof.cases.mutate.signing import Keys, sign_again
+from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.formats import Format
 from wireproof.wire.reject_classes import RejectClass
 from wireproof.wire.rejection import Rejected
@@ -35,32 +35,32 @@ def repair(row: Format, data: bytes, keys: Keys | None = None) -> bytes:
     checksum explains. In accepted bytes, checksums that readers do not verify are fixed up too.
     """
     for _ in range(ROUNDS):
-        made = read(row, data)
+        made = trace_of(row, data)
         again = sealed(made)
         if again == data and made.rejected is not None:
             again = _mended(row, made, made.rejected)
         if again == data:
             break
         data = again
-    return data if keys is None else signed_again(read(row, data), keys)
+    return data if keys is None else sign_again(trace_of(row, data), keys)
 
 
-def sealed(made: Parsed) -> bytes:
+def sealed(made: DecodeTrace) -> bytes:
     """Fix up every checksum, innermost first. Only compress a region again if a checksum in it was wrong."""
-    data = drafted(made, [], lengths=False)
+    data = apply_splices(made, [], lengths=False)
     touched = [space for space in made.spaces if space and _unsealed(made, space)]
     if not touched:
         return data
     nothing = [Splice(space, 0, 0, b"") for space in touched]
-    return drafted(made, nothing)
+    return apply_splices(made, nothing)
 
 
-def _unsealed(made: Parsed, space: str) -> bool:
+def _unsealed(made: DecodeTrace, space: str) -> bool:
     rejected = made.rejected
     return rejected is not None and rejected.cls == "crc-mismatch" and str(rejected.at).startswith(space)
 
 
-def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
+def _mended(row: Format, made: DecodeTrace, rejected: Rejected) -> bytes:
     """Return the bytes with one length or count changed, if a reader then gets further."""
     if rejected.cls not in LENGTHS:
         return made.data
@@ -69,11 +69,11 @@ def _mended(row: Format, made: Parsed, rejected: Rejected) -> bytes:
     best, reach = made.data, _reach(made)
     for span in _suspects(made, rejected):
         for value in _fitting(made, span):
-            new = encoded(span, value)
+            new = encode_field(span, value)
             if new is None or value == span.value:
                 continue
-            data = drafted(made, [Splice(span.space, span.start, span.end, new, span.path)])
-            again = read(row, data)
+            data = apply_splices(made, [Splice(span.space, span.start, span.end, new, span.path)])
+            again = trace_of(row, data)
             if _reach(again) > reach:
                 best, reach = data, _reach(again)
     return best
@@ -84,12 +84,12 @@ def _kafka_size(data: bytes) -> bytes:
     return data[:8] + (len(data) - 12).to_bytes(4, "big") + data[12:] if len(data) > 16 else data
 
 
-def _reach(made: Parsed) -> tuple[bool, int]:
+def _reach(made: DecodeTrace) -> tuple[bool, int]:
     """Return how far a reader got, for comparison."""
     return made.rejected is None, len(made.spans)
 
 
-def _suspects(made: Parsed, rejected: Rejected) -> list[FieldSpan]:
+def _suspects(made: DecodeTrace, rejected: Rejected) -> list[FieldSpan]:
     """Return the integers that may have caused the refusal, by its position and path, and the last ones."""
     scope, _, name = rejected.path.rpartition(".")
     named = [one for one in made.integers if one.path == rejected.path or one.at == rejected.at]
@@ -104,7 +104,7 @@ def _speaks_of_many(span: FieldSpan) -> bool:
     return span.path.lower().endswith("count")
 
 
-def _fitting(made: Parsed, span: FieldSpan) -> tuple[int, ...]:
+def _fitting(made: DecodeTrace, span: FieldSpan) -> tuple[int, ...]:
     """Return candidates for the original number: the remaining size, off by one, a count, 0, -1."""
     left = len(made.spaces[span.space]) - span.end
     now = int(span.value)

@@ -7,10 +7,10 @@ from typing import Final
 
 from attrs import evolve
 
-from wireproof.cases.mutate.draft import Splice, drafted
-from wireproof.cases.mutate.draws import below, pick
+from wireproof.cases.mutate.decode_trace import DecodeTrace
 from wireproof.cases.mutate.least import least, written
-from wireproof.cases.mutate.parsed import Parsed
+from wireproof.cases.mutate.random_draws import below, pick
+from wireproof.cases.mutate.splice import Splice, apply_splices
 from wireproof.heka.frame import HekaFrame
 from wireproof.heka.header import HASH_FUNCTIONS, HekaHeader
 from wireproof.heka.hmac_signature import hmac_digest, key_name
@@ -24,15 +24,15 @@ Keys = Mapping[str, bytes]
 _FRAME: Final = re.compile(r"frames\[(\d+)\]\.header\.hmac")
 
 
-def signed_again(trace: Parsed, keys: Keys) -> bytes:
+def sign_again(trace: DecodeTrace, keys: Keys) -> bytes:
     """Return the bytes with a valid HMAC in each signed frame whose signer has a key."""
     if not isinstance(trace.value, FrameStream):
         return trace.data
     splices = list(_splices(trace, trace.value, keys))
-    return drafted(trace, splices, sums=True) if splices else trace.data
+    return apply_splices(trace, splices, sums=True) if splices else trace.data
 
 
-def signer_named(trace: Parsed, keys: Keys, rng: Random) -> bytes:
+def name_signer(trace: DecodeTrace, keys: Keys, rng: Random) -> bytes:
     """Return the bytes with a signer that has a key in the header of one frame. Its HMAC is not computed."""
     if not isinstance(trace.value, FrameStream):
         return trace.data
@@ -53,7 +53,7 @@ def signer_named(trace: Parsed, keys: Keys, rng: Random) -> bytes:
         return trace.data
 
 
-def nearly_signed(trace: Parsed, rng: Random) -> bytes:
+def damage_signature(trace: DecodeTrace, rng: Random) -> bytes:
     """Return the bytes with one HMAC changed, truncated, removed or too long: section 3, A04, A12, A15."""
     signatures = [span for span in trace.spans if span.path.endswith("header.hmac") and span.type == "bytes"]
     if not signatures:
@@ -62,10 +62,10 @@ def nearly_signed(trace: Parsed, rng: Random) -> bytes:
     now = trace.data[signature.start : signature.end]
     size = below(rng, len(now) + 1)
     new = pick(rng, (now[:size], now[:size], now + b"\0", now[:-1] + bytes([(now[-1:] or b"\0")[0] ^ 1])))
-    return drafted(trace, [Splice("", signature.start, signature.end, new)])
+    return apply_splices(trace, [Splice("", signature.start, signature.end, new)])
 
 
-def _splices(trace: Parsed, stream: FrameStream, keys: Keys) -> Iterator[Splice]:
+def _splices(trace: DecodeTrace, stream: FrameStream, keys: Keys) -> Iterator[Splice]:
     for span, index in _signatures(trace.spans):
         if span.cover is None or index >= len(stream.frames):
             continue

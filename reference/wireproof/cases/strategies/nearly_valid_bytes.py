@@ -18,13 +18,13 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.damage import COUNTED, encoded
-from wireproof.cases.mutate import jsontext
-from wireproof.cases.mutate.draft import PACKERS, Splice, drafted, repacked
-from wireproof.cases.mutate.fielded import accompanied, without
+from wireproof.cases.edit_bytes import SIZE_COVERS, encode_field
+from wireproof.cases.mutate import json_mutations
+from wireproof.cases.mutate.boundary_values import HEADER_SIZES
+from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, trace_of
+from wireproof.cases.mutate.field_mutations import adjust_counts_and_companions, remove_elements
 from wireproof.cases.mutate.least import written
-from wireproof.cases.mutate.numbers import HEADERS
-from wireproof.cases.mutate.parsed import INTEGERS, Parsed, read
+from wireproof.cases.mutate.splice import REGION_ENCODERS, Splice, apply_splices, recompress_lz4
 from wireproof.formats import Format
 from wireproof.wire.trace import FieldSpan
 
@@ -48,7 +48,7 @@ BOUNDARY_VALUES: Final = (
 """Boundary values of lengths, counts and deltas."""
 
 REPAIRS: Final = ((True, True), (True, True), (True, True), (False, True), (False, False))
-"""The repairs to draw from, as (lengths, checksums). `drafted` repairs lengths only with checksums."""
+"""The repairs to draw from, as (lengths, checksums). `apply_splices` repairs lengths only with checksums."""
 
 MAX_TRIES: Final = 3
 """The most numbers to draw for a field until one fits its type."""
@@ -66,8 +66,8 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 def _is_measure(span: FieldSpan) -> bool:
     """Return whether the field is a length or a count, by its cover or by its name."""
-    covers = span.cover is not None and span.cover.kind in COUNTED
-    return span.type in INTEGERS and (covers or span.path.lower().endswith(("length", "count", "_len")))
+    covers = span.cover is not None and span.cover.kind in SIZE_COVERS
+    return span.type in INTEGER_TYPES and (covers or span.path.lower().endswith(("length", "count", "_len")))
 
 
 def _is_protobuf_key(span: FieldSpan) -> bool:
@@ -85,14 +85,14 @@ _FIELD_KINDS: Final[Mapping[str, Callable[[FieldSpan], bool]]] = {
 @st.composite
 def nearly_valid_encodings(draw: DrawFn, fmt: Format, values: SearchStrategy[Any]) -> bytes:
     """Draw one of `values`, encode it and apply one or two edits."""
-    encoded_value = read(fmt, written(fmt, draw(values)))
+    encoded_value = trace_of(fmt, written(fmt, draw(values)))
     if not encoded_value.spans:
         return encoded_value.data + draw(_SHORT_BYTES)
     if ".json." in fmt.name and _below(draw, 2):
-        return jsontext.edited(draw(_RANDOMS), encoded_value.data) or encoded_value.data
+        return json_mutations.mutate_json(draw(_RANDOMS), encoded_value.data) or encoded_value.data
     splices = [splice for _ in range(_pick(draw, (1, 1, 1, 2))) for splice in _edit(draw, encoded_value)]
     lengths, sums = _pick(draw, REPAIRS)
-    data = drafted(encoded_value, splices, lengths=lengths, sums=sums)
+    data = apply_splices(encoded_value, splices, lengths=lengths, sums=sums)
     return data if _below(draw, 12) else data[: _below(draw, len(data) + 1)]
 
 
@@ -111,12 +111,14 @@ def _pick(draw: DrawFn, choices: Sequence[T]) -> T:
     return choices[_below(draw, len(choices))]
 
 
-def _edit(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
+def _edit(draw: DrawFn, encoded_value: DecodeTrace) -> list[Splice]:
     """Draw an edit of a random kind; if the format has nothing of that kind, an edit of any field."""
     kind = _pick(draw, _EDIT_KINDS)
     if kind == "element" and encoded_value.elements:
         return _element(draw, encoded_value)
-    if kind == "stream" and (regions := [span for span in encoded_value.spans if span.type in PACKERS]):
+    if kind == "stream" and (
+        regions := [span for span in encoded_value.spans if span.type in REGION_ENCODERS]
+    ):
         return _stream(draw, encoded_value, _pick(draw, regions))
     spans = [span for span in encoded_value.spans if _FIELD_KINDS[kind](span)] if kind in _FIELD_KINDS else []
     return _field(draw, encoded_value, _span(draw, spans or encoded_value.spans))
@@ -133,7 +135,7 @@ def _span(draw: DrawFn, spans: Sequence[FieldSpan]) -> FieldSpan:
     return _pick(draw, _pick(draw, list(by_name.values())))
 
 
-def _field(draw: DrawFn, encoded_value: Parsed, span: FieldSpan) -> list[Splice]:
+def _field(draw: DrawFn, encoded_value: DecodeTrace, span: FieldSpan) -> list[Splice]:
     """Replace the bytes of a field. Its own value may be excluded from the repairs."""
     data = encoded_value.spaces[span.space]
     new = _other_bytes(draw, span, data[span.start : span.end], len(data) - span.end)
@@ -142,9 +144,9 @@ def _field(draw: DrawFn, encoded_value: Parsed, span: FieldSpan) -> list[Splice]
 
 def _other_bytes(draw: DrawFn, span: FieldSpan, old: bytes, remaining: int) -> bytes:
     """Draw other bytes for a field: an integer if it has an integer type, else any bytes."""
-    if span.type in INTEGERS:
+    if span.type in INTEGER_TYPES:
         for _ in range(MAX_TRIES):
-            new = encoded(span, _number(draw, span, remaining))
+            new = encode_field(span, _number(draw, span, remaining))
             if new is not None:
                 return new
     flipped = _flipped(old, _below(draw, max(len(old) * 8, 1)))
@@ -166,7 +168,7 @@ def _number(draw: DrawFn, span: FieldSpan, remaining: int) -> int:
         if span.path.endswith("attributes"):
             return old ^ 1 << _below(draw, 8)
     nearby = (old - 1, old + 1, old - 2, old + 2, -old, -old - 2, remaining - 1, remaining, remaining + 1)
-    off_by_header = old + _pick(draw, HEADERS) * _pick(draw, (-1, 1))
+    off_by_header = old + _pick(draw, HEADER_SIZES) * _pick(draw, (-1, 1))
     return _pick(draw, (*nearby, off_by_header, old ^ 1 << _below(draw, 8), *BOUNDARY_VALUES))
 
 
@@ -181,7 +183,7 @@ def _flipped(old: bytes, bit: int) -> bytes:
 # --- elements ---
 
 
-def _element(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
+def _element(draw: DrawFn, encoded_value: DecodeTrace) -> list[Splice]:
     """Draw a list and then edit its elements: remove one or all, duplicate one or swap two."""
     list_path = _pick(draw, _pick(draw, encoded_value.lists))
     elements = [element for element in encoded_value.elements if element.many == list_path]
@@ -197,18 +199,18 @@ def _element(draw: DrawFn, encoded_value: Parsed) -> list[Splice]:
             Splice(chosen.space, other.start, other.end, data[chosen.start : chosen.end]),
         ]
     if not times and _below(draw, 2):
-        return without(encoded_value, elements)
-    counted = accompanied(encoded_value, chosen, times) if _below(draw, 2) else []
+        return remove_elements(encoded_value, elements)
+    counted = adjust_counts_and_companions(encoded_value, chosen, times) if _below(draw, 2) else []
     return [Splice(chosen.space, chosen.start, chosen.end, data[chosen.start : chosen.end] * times), *counted]
 
 
 # --- compressed streams ---
 
 
-def _stream(draw: DrawFn, encoded_value: Parsed, region: FieldSpan) -> list[Splice]:
+def _stream(draw: DrawFn, encoded_value: DecodeTrace, region: FieldSpan) -> list[Splice]:
     """Flip a bit of a compressed stream or truncate it, or give LZ4 the other kind of header checksum."""
     old = encoded_value.spaces[region.space][region.start : region.end]
-    other = repacked(encoded_value, region)
+    other = recompress_lz4(encoded_value, region)
     match _below(draw, 3):
         case 0 if other is not None:
             new = other

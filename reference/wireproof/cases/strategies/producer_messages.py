@@ -6,7 +6,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from wireproof.cases.sending import NO_PRODUCER, Plain, Sending
+from wireproof.cases.producer_messages import NO_PRODUCER, LogicalMessage, LogicalMessageSet
 from wireproof.cases.strategies.kafka import RECENT_TIMESTAMP
 from wireproof.kafka.values import RecordHeader
 
@@ -34,13 +34,13 @@ def _headers() -> SearchStrategy[tuple[RecordHeader, ...]]:
 
 @cache
 @st.composite
-def logical_message_sets(draw: DrawFn) -> Sending:
+def logical_message_sets(draw: DrawFn) -> LogicalMessageSet:
     """Draw one to five messages with recent timestamps in any order, or all with one boundary timestamp."""
     recent = st.integers(-(10**4), 10**7).map(lambda delta: RECENT_TIMESTAMP + delta)
     time = draw(st.sampled_from([recent, recent, recent, st.just(0), st.just(-1), st.just(1 << 40)]))
-    plain = st.builds(Plain, _octets(), _octets(), time, _headers())
+    plain = st.builds(LogicalMessage, _octets(), _octets(), time, _headers())
     producer = draw(st.sampled_from(PRODUCERS))
-    return Sending(
+    return LogicalMessageSet(
         draw(st.sampled_from(CODECS)),
         tuple(draw(st.lists(plain, min_size=1, max_size=5))),
         producer,

@@ -1,0 +1,197 @@
+"""Detect the format of unknown bytes: every format is tried, the best fit first.
+
+A format that accepts all the bytes comes first; of several, the one with the fewest remarks. Then come the
+logs with whole entries whose checksum is right, by the bytes of these entries: a log with one damaged entry
+is a damaged log. Then the formats whose mark begins the bytes, then those that accept at least half of them.
+A few bytes that parse as a small value, and rejections without a mark, are no evidence.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.cases.best_effort_layout import layout_of_damaged
+from wireproof.cases.file_signatures import looks_like
+from wireproof.cases.log_survey import LOG_FORMATS, LogSurvey, quick_survey, survey_log
+from wireproof.formats import FORMATS, Format, TracedDecode
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+
+MAX_PLAUSIBLE_SIZE: Final = 1 << 24
+"""Maximum plausible bytes of an entry."""
+
+EMPTY_KINDS: Final = ("zeros", "an empty file")
+"""Contents of no format, whatever the file name."""
+
+FEW_BYTES: Final = 4096
+"""Bytes of a small input; the rest of a segment after a damaged first entry is larger."""
+
+MIN_ENTRY_SIZE: Final = 14
+"""Minimum of the size field of an entry: kafka.md §1.4."""
+
+
+def _json(data: bytes) -> bool:
+    """Return whether it is a JSON text with a key of a request or an answer: iggy.md §8."""
+    return data.lstrip()[:1] == b"{" and (b'"messages"' in data or b'"partition' in data)
+
+
+def _framed(data: bytes) -> bool:
+    """Return whether there is a record separator and the tag of message_length in the header: heka.md §2."""
+    return len(data) > 2 and data[0] == 0x1E and data[2] == 0x08
+
+
+def _uuid(data: bytes) -> bool:
+    """Return whether there is the tag of a uuid with a length near its own: heka.md §1."""
+    return len(data) > 2 and data[0] == 0x0A and data[1] in range(15, 18)
+
+
+def _entry(data: bytes) -> bool:
+    """Return whether there is a magic of 0 to 2, and a plausible size and offset: kafka.md §1.4."""
+    if len(data) < 17 or data[16] > 2 or data[:2] not in (b"\x00\x00", b"\xff\xff"):
+        return False
+    return MIN_ENTRY_SIZE <= int.from_bytes(data[8:12], "big") < MAX_PLAUSIBLE_SIZE
+
+
+FORMAT_MARKS: Final[dict[str, Callable[[bytes], bool]]] = {
+    "iggy.json.": _json,
+    "heka.stream": _framed,
+    "heka.message": _uuid,
+    "kafka.": _entry,
+}
+"""Checks for the beginning of the bytes, by the beginning of a format's name."""
+
+
+FILE_NAME_PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"\d{20}\.log(\.(deleted|cleaned|swap))?"), "kafka.log"),
+    (re.compile(r"\d{20}\.log"), "iggy.log"),
+    (re.compile(r".*\.heka"), "heka.stream"),
+    (re.compile(r".*\.json"), "iggy.json."),
+)
+"""File names of each system, and the beginning of the format's name."""
+
+
+@frozen
+class FormatFit:
+    """A format and its layout of the bytes.
+
+    Attributes:
+        marked: whether the bytes begin with the mark of the format.
+        named: whether the file has a name that its system gives.
+        survey: of a log: how much of it is sound.
+    """
+
+    row: Format
+    layout: TracedDecode
+    marked: bool
+    size: int
+    named: bool = False
+    survey: LogSurvey | None = None
+
+    @property
+    def consumed(self) -> int:
+        """Return the bytes that the format accepts, from the first on."""
+        decoded = self.layout.decoded
+        return decoded.consumed if decoded is not None else 0
+
+    @property
+    def proven(self) -> int:
+        """Return the bytes of the whole entries of a log whose checksum is right."""
+        return self.survey.proven if self.survey is not None else 0
+
+    @property
+    def sure(self) -> int:
+        """Return how sure the format is, from 0 (no evidence) to 4 (all bytes accepted)."""
+        if self.consumed == self.size > 0:
+            return 4
+        return 3 if self.proven else 2 if self.marked else 1 if 2 * self.consumed >= self.size > 0 else 0
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Return the sort key, higher is better: certainty, name, bytes explained, few remarks, fields."""
+        decoded = self.layout.decoded
+        remarks = len(decoded.remarks) if decoded is not None else 0
+        explained = max(self.consumed, self.proven)
+        return (self.sure, int(self.named), explained, -remarks, len(self.layout.spans))
+
+
+def rank_formats(
+    data: bytes, rows: Sequence[Format] = (), options: Options = DEFAULT_OPTIONS, name: str = ""
+) -> list[FormatFit]:
+    """Return every format that may fit (or those given) with its layout of `data`, the best fit first.
+
+    Args:
+        data: all the bytes.
+        rows: formats to try; empty for every one. If checksums prove that at least half of the bytes are
+            entries of a system's log, only the formats of that system are tried.
+        options: of the codecs.
+        name: of the file, without folders.
+    """
+    surveys = dict(_surveys(data, rows, options, name))
+    system = "" if rows else _system(surveys, len(data))
+    tried = rows or [row for row in FORMATS.values() if row.name.startswith(system)]
+    found = [
+        FormatFit(
+            row,
+            layout_of_damaged(row, data, options),
+            _marked(row.name, data),
+            len(data),
+            _named(row.name, name),
+            surveys.get(row.joined),
+        )
+        for row in tried
+    ]
+    return sorted(found, key=lambda fit: fit.rank, reverse=True)
+
+
+def is_foreign(data: bytes, name: str = "") -> bool:
+    """Return whether the bytes begin like those of another file type, and the file is not named as a log."""
+    like = looks_like(data)
+    named = any(_named(row, name) for row in LOG_FORMATS)
+    return like in EMPTY_KINDS or (like not in ("", "JSON") and not named)
+
+
+def is_identified(fit: FormatFit, data: bytes) -> bool:
+    """Return whether there is evidence to read the bytes as the best fit's format."""
+    like = looks_like(data)
+    if like in EMPTY_KINDS:
+        return False
+    return fit.sure > 2 or (fit.sure > 0 and like in ("", "JSON"))
+
+
+def _surveys(
+    data: bytes, rows: Sequence[Format], options: Options, name: str
+) -> Iterator[tuple[str, LogSurvey]]:
+    """Yield the surveys of the logs among the formats, until one of them explains half of the bytes.
+
+    A full survey doubts the sizes of entries. It runs for the formats in which something is sound, or for all
+    if nothing is; for a small input without a name it does not run.
+    """
+    logs = [row for row in rows or FORMATS.values() if row.name in LOG_FORMATS]
+    found = {row.joined: quick_survey(row, data, options) for row in logs}
+    yield from found.items()
+    some = any(one.proven for one in found.values())
+    doubted = [row for row in logs if found[row.joined].proven] if some else logs
+    doubted = [row for row in doubted if not found[row.joined].whole and row.name != "heka.stream"]
+    if not (some or rows or len(data) > FEW_BYTES or any(_named(row.name, name) for row in logs)):
+        return
+    for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):
+        again = survey_log(row, data, options)
+        yield row.joined, again
+        if 2 * again.proven > len(data):
+            return
+
+
+def _system(surveys: dict[str, LogSurvey], size: int) -> str:
+    """Return the beginning of the format names of a system whose log is proven; else nothing."""
+    return next((name.partition(".")[0] + "." for name, one in surveys.items() if 2 * one.proven > size), "")
+
+
+def _marked(name: str, data: bytes) -> bool:
+    return any(mark(data) for start, mark in FORMAT_MARKS.items() if name.startswith(start))
+
+
+def _named(row: str, name: str) -> bool:
+    return any(
+        row.startswith(start) and known_name.fullmatch(name) for known_name, start in FILE_NAME_PATTERNS
+    )

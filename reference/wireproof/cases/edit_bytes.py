@@ -1,0 +1,147 @@
+"""Field-aware edits: change a named field of a traced layout, and fix up the lengths and checksums over it.
+
+The trace alone tells the position of a field, and the bytes that a length or checksum covers. Only the
+outermost bytes are edited; the mutators reach bytes inside a compressed region by compressing it again.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from struct import error
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.wire.checksums import crc32, crc32c, iggy_batch_checksum, xxh3_64
+from wireproof.wire.reader import FIXED_WIDTH
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.trace import Cover, CoverKind, FieldSpan
+from wireproof.wire.writer import Writer
+
+CHECKSUMS: Final[dict[CoverKind, Callable[[bytes], int]]] = {
+    "crc32c": crc32c,
+    "crc32": crc32,
+    "xxh3-64": xxh3_64,
+    "iggy-batch": iggy_batch_checksum,
+}
+"""The checksums over outermost bytes that can be fixed up without a key."""
+
+SIZE_COVERS: Final[tuple[CoverKind, ...]] = ("length", "count")
+"""The covers that hold a size."""
+
+
+@frozen
+class EditedBytes:
+    """Bytes after an edit, and their layout."""
+
+    data: bytes
+    spans: tuple[FieldSpan, ...]
+
+
+def encode_field(span: FieldSpan, value: int) -> bytes | None:
+    """Return `value` in the type of the field; None if it does not fit or the type holds no integer."""
+    return _encoded(span.type, value)
+
+
+@lru_cache(maxsize=1 << 14)  # a family encodes the same values of the same fields many times
+def _encoded(kind: str, value: int) -> bytes | None:
+    packing = FIXED_WIDTH.get(kind)
+    if packing is not None:
+        try:
+            return packing.pack(value)
+        except error:
+            return None
+    if kind == "uint128le":
+        return None if value < 0 or value >> 128 else value.to_bytes(16, "little")
+    if kind not in ("varint", "varlong", "uvarint"):
+        return None
+    writer = Writer()
+    try:
+        getattr(writer, kind)("", value)
+    except Rejected:
+        return None
+    return bytes(writer.data)
+
+
+def replace_field(data: bytes, spans: Sequence[FieldSpan], span: FieldSpan, new: bytes) -> EditedBytes:
+    """Return the bytes with those of `span` replaced, and the layout moved with them."""
+    outer = tuple(one for one in spans if not one.space)
+    grown = len(new) - (span.end - span.start)
+    moved = tuple(_moved(one, span.start, span.end, grown) for one in outer) if grown else outer
+    return EditedBytes(data[: span.start] + new + data[span.end :], moved)
+
+
+def replace_range(damaged: EditedBytes, start: int, end: int, new: bytes) -> EditedBytes:
+    """Return the bytes with `start` to `end` replaced; the layout has no field there any more."""
+    spans = shift_spans(damaged.spans, start, end, len(new) - (end - start))
+    return EditedBytes(damaged.data[:start] + new + damaged.data[end:], spans)
+
+
+def shift_spans(spans: tuple[FieldSpan, ...], start: int, end: int, grown: int) -> tuple[FieldSpan, ...]:
+    """Return the spans after the bytes `start` to `end` became `grown` longer; spans inside are removed."""
+    if end > start:
+        spans = tuple([one for one in spans if one.start < start or one.end > end])
+    return tuple([_moved(one, start, end, grown) for one in spans]) if grown else spans
+
+
+def _moved(one: FieldSpan, start: int, end: int, grown: int) -> FieldSpan:
+    if one.end <= start and (one.cover is None or one.cover.end < start):
+        return one
+    cover = one.cover
+    if cover is not None:
+        first = _at(cover.start, start, end, grown) if cover.start != start else start
+        cover = Cover(cover.kind, first, _at(cover.end, start, end, grown), cover.bias)
+    if one.end <= start and one.start < start:
+        return FieldSpan(one.path, one.space, one.start, one.end, one.type, one.value, cover)
+    first = one.start if one.start <= start < one.end else _at(one.start, start, end, grown)
+    return FieldSpan(one.path, one.space, first, _at(one.end, start, end, grown), one.type, one.value, cover)
+
+
+def _at(pos: int, start: int, end: int, grown: int) -> int:
+    """Return the position `pos` after the edit; one inside removed bytes moves to their end."""
+    if pos >= end:
+        return pos + grown
+    return min(pos, end + grown) if pos > start else pos
+
+
+def fix_up(damaged: EditedBytes, *, lengths: bool = True, spare: str = "", grow: bool = False) -> EditedBytes:
+    """Fix up lengths, then checksums, those of smaller ranges first.
+
+    Args:
+        damaged: the bytes, and their present layout.
+        lengths: whether lengths are fixed up too.
+        spare: the path of a field that stays as it was edited.
+        grow: whether a varint may change its number of bytes.
+    """
+    data, spans = damaged.data, damaged.spans
+    for index in _inner_first(spans):
+        covered = spans[index]
+        assert covered.cover is not None
+        if covered.path == spare or (covered.cover.kind == "length" and not lengths):
+            continue
+        new = correct_bytes(data, covered, covered.cover)
+        if new is None or new == data[covered.start : covered.end]:
+            continue
+        if len(new) == covered.end - covered.start:
+            data = data[: covered.start] + new + data[covered.end :]
+        elif grow:
+            moved = replace_field(data, spans, covered, new)
+            data, spans = moved.data, moved.spans
+    return EditedBytes(data, spans)
+
+
+def _inner_first(spans: Sequence[FieldSpan]) -> list[int]:
+    """Return the places of covering fields: lengths before checksums, small ranges first."""
+    found = [
+        (span.cover.kind in CHECKSUMS, span.cover.end - span.cover.start, index)
+        for index, span in enumerate(spans)
+        if span.cover is not None and not span.space
+    ]
+    return [index for *_, index in sorted(found)] if len(found) > 1 else [index for *_, index in found]
+
+
+def correct_bytes(data: bytes, span: FieldSpan, cover: Cover) -> bytes | None:
+    """Return the correct bytes of a length or checksum; None if unknown, or if its type cannot hold it."""
+    if cover.kind == "length":
+        return encode_field(span, cover.end - cover.start + cover.bias)
+    check = CHECKSUMS.get(cover.kind)
+    return encode_field(span, check(data[cover.start : cover.end])) if check else None

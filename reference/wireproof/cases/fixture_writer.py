@@ -1,0 +1,161 @@
+"""The writer of fixture files, in one canonical form, so that two authors write the same bytes.
+
+Two spaces, UTF-8, the keys of a case in the order of `CASE_KEYS`, defaults left out, inputs over 512 bytes in
+separate files.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.cases.case import (
+    Accept,
+    Behaviour,
+    Case,
+    Chunks,
+    Data,
+    Either,
+    Expect,
+    Limits,
+    Reject,
+    Source,
+    Value,
+)  # fmt: skip
+from wireproof.cases.fixtures import REQUIRED, SCHEMA
+from wireproof.files import replace_bytes, replace_text
+from wireproof.wire.options import DEFAULT_OPTIONS, Options
+
+MAX_INLINE_BYTES: Final = 512
+"""Maximum bytes of an input inside the JSON file."""
+
+CASE_KEYS: Final = (
+    "id", "aliases", "title", "why", "op", "profile", "options", "level", "rules", "flags",
+    "input", "expect", "twin", "needs", "source", "limits",
+)  # fmt: skip
+"""The keys of a case, in order."""
+
+
+@frozen
+class FixturePage:
+    """One fixture file and the files beside it.
+
+    Attributes:
+        text: of the JSON file, with its last line end.
+        files: name to bytes of each input over 512 bytes.
+    """
+
+    text: str
+    files: Mapping[str, bytes]
+
+
+def fixture_page(form: str, revision: str, cases: Iterable[Case]) -> FixturePage:
+    """Return the file of the cases of one topic, sorted by id."""
+    files: dict[str, bytes] = {}
+    rows = [_with_file(case, files) for case in sorted(cases, key=lambda case: case.id)]
+    return FixturePage(
+        page_text({"schema": SCHEMA, "format": form, "revision": revision, "cases": rows}), files
+    )
+
+
+def page_text(page: Mapping[str, Any]) -> str:
+    """Return the JSON text of a page, whose keys already have their order."""
+    return json.dumps(page, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_page(path: Path, form: str, revision: str, cases: Iterable[Case]) -> None:
+    """Write the fixture file `path` and the files beside it."""
+    page = fixture_page(form, revision, cases)
+    for name, data in page.files.items():
+        replace_bytes(path.parent / name, data)
+    replace_text(path, page.text)
+
+
+def _with_file(case: Case, files: dict[str, bytes]) -> dict[str, Any]:
+    row = case_json(case)
+    if isinstance(case.input, Data) and len(case.input.data) > MAX_INLINE_BYTES:
+        name = ".".join(case.id.split("/")[2:]) + ".bin"
+        files[name] = case.input.data
+        row["input"] = {"file": name, "sha256": hashlib.sha256(case.input.data).hexdigest()}
+    return row
+
+
+def case_json(case: Case) -> dict[str, Any]:
+    """Return the JSON object of a case, its bytes inline; `fixtures.case_of` reads it back."""
+    row: dict[str, Any] = {
+        "id": case.id,
+        "aliases": list(case.aliases),
+        "title": case.title,
+        "why": case.why,
+        "op": case.op,
+        "profile": case.profile if case.profile != "reader" else None,
+        "options": _options(case.options),
+        "level": case.level,
+        "rules": list(case.rules),
+        "flags": list(case.flags),
+        "input": _input(case),
+        "expect": _expect(case.expect),
+        "twin": case.twin,
+        "needs": list(case.needs),
+        "source": _source(case.source),
+        "limits": _limits(case.limits),
+    }
+    return {key: part for key, part in row.items() if key in REQUIRED or part not in (None, [], {})}
+
+
+def _input(case: Case) -> dict[str, Any]:
+    match case.input:
+        case Data(data):
+            return {"hex": data.hex()}
+        case Value(value):
+            return {"value": value}
+        case Chunks(chunks):
+            return {"chunks": [chunk.hex() for chunk in chunks]}
+
+
+def _expect(expect: Expect) -> dict[str, Any]:
+    match expect:
+        case Accept(value, consumed, remarks, data):
+            body: dict[str, Any] = {"value": value, "consumed": consumed, "remarks": list(remarks)}
+            return {"accept": _without_empty(body | {"bytes": [one.hex() for one in data]})}
+        case Reject(cls, also, at, before):
+            return {"reject": _without_empty({"class": cls, "also": list(also), "at": at, "before": before})}
+        case Either(behaviours):
+            return {"either": {"behaviours": [_behaviour(one) for one in behaviours]}}
+
+
+def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
+    return {"id": behaviour.id, **_expect(behaviour.expect)}
+
+
+def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in body.items() if part is not None and part != []}
+
+
+def _options(options: Options) -> dict[str, Any]:
+    """Return the options that differ from the default; the profile is a key of the case."""
+    row: dict[str, Any] = {}
+    if options.keys is not None:
+        row["keys"] = {name: key.hex() for name, key in options.keys.items()}
+    for name in ("max_message", "resync", "compression", "fetch_offset", "isolation"):
+        if getattr(options, name) != getattr(DEFAULT_OPTIONS, name):
+            row[name] = getattr(options, name)
+    if options.aborted:
+        row["aborted"] = [[str(one), str(two)] for one, two in options.aborted]
+    return row
+
+
+def _source(source: Source) -> dict[str, Any]:
+    witnesses = [{"name": one.name, "version": one.version} for one in source.witnesses]
+    row = {"origin": source.origin, "document": source.document, "witnesses": witnesses}
+    return {key: part for key, part in row.items() if part}
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    if limits == Limits():
+        return {}
+    row = {"ms": limits.ms, "rss_mb": limits.rss_mb, "ratio": limits.ratio}
+    return {key: part for key, part in row.items() if part is not None}

@@ -1,0 +1,88 @@
+"""Selection by id: `*` stands for one component, `**` for any number of them."""
+
+import re
+from collections.abc import Sequence
+
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.suggestions import FEW, closest, suggestion
+
+
+class PatternError(LookupError):
+    """A pattern that nothing matches; the message suggests one that matches."""
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern; within a component `*` is any text of it."""
+    words = pattern.split("/")
+    parts = [
+        ".*" if word == "**" else _part(word)
+        for word, before in zip(words, ["", *words], strict=False)
+        if not word == before == "**"  # a repeated `**` adds nothing, and makes the match slow
+    ]
+    text = "/".join(parts)
+    return re.compile(text.replace("/.*", "(?:/.*)?").replace(".*/", "(?:.*/)?"))
+
+
+def _part(word: str) -> str:
+    """Return the expression of one component; `**` at its end matches further ones too: `kafka.**`."""
+    head, rest = (word.removesuffix("**"), ".*") if word.endswith("**") else (word, "")
+    return "[^/]*".join(re.escape(piece) for piece in head.split("*")) + rest
+
+
+def select(suite: Suite, patterns: Sequence[str]) -> tuple[Case, ...]:
+    """Return the cases that any pattern matches, in order; each pattern must match one, aliases included."""
+    found: set[str] = set()
+    for pattern in patterns:
+        hits = _hits(suite, pattern) | set(_former(suite, pattern).values())
+        if not hits:
+            raise PatternError(f"no case matches {pattern}: {_advice(suite, pattern)}")
+        found |= hits
+    return tuple(case for case in suite.cases if case.id in found)
+
+
+def former_id_notices(suite: Suite, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return a notice for each pattern that names a case by a former id only."""
+    return tuple(
+        f"{alias} is called {name} now"
+        for pattern in dict.fromkeys(patterns)
+        if not _hits(suite, pattern)
+        for alias, name in sorted(_former(suite, pattern).items())
+    )
+
+
+def _hits(suite: Suite, pattern: str) -> set[str]:
+    expression = compile_pattern(pattern)
+    return {case.id for case in suite.cases if expression.fullmatch(case.id)}
+
+
+def _former(suite: Suite, pattern: str) -> dict[str, str]:
+    """Return the aliases that a pattern matches, with their ids."""
+    expression = compile_pattern(pattern)
+    return {alias: name for alias, name in suite.aliases.items() if expression.fullmatch(alias)}
+
+
+def _advice(suite: Suite, pattern: str) -> str:
+    """Return the pattern that was probably meant, or the names known in the place of the unknown one."""
+    ids = [*suite.by_id, *suite.aliases]
+    if not ids:
+        return "there are no fixtures"
+    words = pattern.split("/")
+    for place, word in enumerate(words):
+        if _begins(ids, words[: place + 1]):
+            continue
+        fits = compile_pattern("/".join((*words[:place], "*", "**"))).fullmatch
+        known = {name.split("/")[place] for name in ids if name.count("/") >= place and fits(name)}
+        if near := closest(word, sorted(known)):
+            fixed = "/".join((*words[:place], near, *words[place + 1 :]))
+            return f"did you mean {fixed}?"
+        if place and known and len(known) <= FEW:
+            return f"known after {'/'.join(words[:place])}/: {', '.join(sorted(known))}"
+        break
+    return suggestion(pattern, ids, "run `wireproof cases` for the list")
+
+
+def _begins(ids: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether any id begins with components that match `words`."""
+    expression = compile_pattern("/".join((*words, "**")))
+    return any(expression.fullmatch(name) for name in ids)

@@ -1,0 +1,220 @@
+"""Mutations of fields on the wire, found by the trace: they make bytes that no encoder writes."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from wireproof.cases.edit_bytes import encode_field
+from wireproof.cases.mutate.boundary_values import boundary_bytes, boundary_integer
+from wireproof.cases.mutate.decode_trace import INTEGER_TYPES, DecodeTrace, Element
+from wireproof.cases.mutate.protobuf_variants import encode_variant
+from wireproof.cases.mutate.random_draws import below, pick, pick_early
+from wireproof.cases.mutate.splice import Splice
+from wireproof.wire.trace import FieldSpan
+
+TRUNCATED_BITS: Final = (1 << 8, 1 << 16, 1 << 32)
+"""Numbers that do not change a length for a reader that keeps only 8, 16 or 32 bits."""
+
+LONGEST_VARINTS: Final = (5, 6, 6, 10, 11)
+"""The largest sizes of varints of 32 and 64 bits, and one byte more: kafka.md §4."""
+
+MAX_CODE: Final = 32
+"""The upper limit for drawn codes of kinds, states and flags; most formats define fewer."""
+
+
+def edit_field(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Return the splices of one edit of a field or list element; none if the trace has no fields."""
+    targets = (
+        parent.integers,
+        parent.numbers,
+        parent.octets,
+        parent.elements,
+        parent.elements,
+        parent.lengths,
+        parent.varints,
+    )
+    kinds = [kind for kind, found in zip(FIELD_EDITS, targets, strict=True) if found]
+    return pick(rng, kinds)(parent, rng) if kinds else []
+
+
+def replace_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace an integer by a boundary value of its type or of the structure."""
+    covering = [span for span in parent.integers if span.cover is not None]
+    span = pick_early(rng, covering if covering and not below(rng, 4) else parent.integers)
+    if span.cover is not None and not below(rng, 6):
+        new = encode_field(span, _looping_length(parent, span))
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
+    remaining = len(parent.spaces[span.space]) - span.end
+    for _ in range(3):
+        new = encode_field(span, _other_number(span, rng, remaining))
+        if new is not None:
+            return [Splice(span.space, span.start, span.end, new, span.path)]
+    return [Splice(span.space, span.start, span.end, rng.randbytes(span.end - span.start), span.path)]
+
+
+def zero_number(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Set a number to 0, as in a field that was never set.
+
+    Draw its name first, so that the fields of many records do not dominate.
+    """
+    span = pick(rng, pick(rng, parent.numbers))
+    new = encode_field(span, 0)
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def lengthen_varint(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Encode a varint in more bytes: a few more, the most that its type allows, or one more than that."""
+    span = pick_early(rng, parent.varints)
+    old = parent.spaces[span.space][span.start : span.end]
+    size = pick(rng, LONGEST_VARINTS) if below(rng, 3) else len(old) + pick(rng, (1, 2, 3))
+    last = pick(rng, (b"\0", b"\0", b"\0", b"\1"))
+    new = old[:-1] + bytes([old[-1] | 0x80]) + b"\x80" * (size - len(old) - 1) + last
+    return [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def _looping_length(parent: DecodeTrace, span: FieldSpan) -> int:
+    """Return the negative length that makes a reader loop: it points back to the start of the element."""
+    assert span.cover is not None
+    enclosing = (one for one in parent.elements if one.space == span.space)
+    starts = [one.start for one in enclosing if one.start <= span.start < one.end]
+    return max(starts, default=0) - span.cover.start
+
+
+def _other_number(span: FieldSpan, rng: Random, remaining: int) -> int:
+    """Return another number: mostly a small error for a length or a count, any number for other fields."""
+    if span.cover is not None and below(rng, 2):
+        return int(span.value) + pick(
+            rng, (-1, 1, -int(span.value), -int(span.value) - 1, pick(rng, TRUNCATED_BITS))
+        )
+    if span.path.endswith(".key") and below(rng, 2):  # another field with the same wire type
+        return (1 + below(rng, 15)) << 3 | int(span.value) & 7
+    if span.type == "uint8" and below(rng, 2):  # mostly the code of a small enumeration
+        return below(rng, MAX_CODE)
+    return boundary_integer(rng, int(span.value), remaining)
+
+
+def replace_bytes(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace the bytes of a field; its lengths are fixed up."""
+    span = pick(rng, parent.octets)
+    old = parent.spaces[span.space][span.start : span.end]
+    return [Splice(span.space, span.start, span.end, boundary_bytes(rng, old))]
+
+
+def remove_covered_bytes(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Remove all or the end of the bytes that a length covers; the length is fixed up."""
+    span = pick(rng, parent.lengths)
+    assert span.cover is not None
+    start, end = span.cover.start, span.cover.end
+    kept = start if below(rng, 2) else start + below(rng, end - start)
+    return [Splice(span.space, kept, end, b"")]
+
+
+def edit_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Remove, duplicate or swap elements of a list; mostly the count is adjusted."""
+    move = below(rng, 8)
+    if move > 4 or (move == 4 and parent.fields):
+        return _swap_elements(parent, rng)
+    list_path = _pick_list(parent, rng, parent.lists)
+    elements = [one for one in parent.elements if one.many == list_path]
+    if move == 4:
+        return remove_elements(parent, elements)
+    one = pick(rng, elements)
+    times = 2 * (move % 2)
+    new = parent.spaces[one.space][one.start : one.end] * times
+    return [Splice(one.space, one.start, one.end, new), *_mostly_accompanied(parent, one, rng, times)]
+
+
+def _pick_list(parent: DecodeTrace, rng: Random, lists: Sequence[Sequence[str]]) -> str:
+    """Return the path of a list. For protobuf prefer the outer lists, whose order matters most to readers."""
+    evenly = not parent.fields and below(rng, 2)
+    return pick(rng, pick(rng, lists) if evenly else pick_early(rng, lists))
+
+
+def _swap_elements(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Swap two elements of a list."""
+    list_path = _pick_list(parent, rng, parent.several or parent.lists)
+    elements = [one for one in parent.elements if one.many == list_path]
+    one = elements[0] if below(rng, 2) else pick(rng, elements)  # readers depend most on the first element
+    candidates = [other for other in elements if other.space == one.space]
+    other = pick(rng, [each for each in candidates if each != one] or candidates)
+    data = parent.spaces[one.space]
+    return [
+        Splice(one.space, one.start, one.end, data[other.start : other.end]),
+        Splice(one.space, other.start, other.end, data[one.start : one.end]),
+    ]
+
+
+FIELD_EDITS: Final = (
+    replace_number,
+    zero_number,
+    replace_bytes,
+    edit_elements,
+    edit_elements,
+    remove_covered_bytes,
+    lengthen_varint,
+)
+"""The edits, in the order of the targets in `edit_field`."""
+
+
+def reencode_protobuf_fields(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Encode one or two protobuf fields in another way; the lengths around them are fixed up."""
+    numeric = [one for one in parent.fields if one.numbers]
+    fields = numeric if numeric and below(rng, 4) else parent.fields
+    return [encode_variant(pick_early(rng, fields), rng) for _ in range(pick(rng, (1, 1, 2)))]
+
+
+def _mostly_accompanied(parent: DecodeTrace, one: Element, rng: Random, times: int) -> list[Splice]:
+    return adjust_counts_and_companions(parent, one, times) if below(rng, 8) else []
+
+
+def adjust_counts_and_companions(parent: DecodeTrace, one: Element, times: int) -> list[Splice]:
+    """Return the splices that adjust counts and companions after an element is removed or duplicated."""
+    if not times:
+        return remove_elements(parent, [one])[1:]
+    splices = adjust_counts(parent, one.many, times - 1)
+    for other in parent.companions(one):
+        # The unchanged copy comes first, because it refers to the first of the two elements. The splice also
+        # replaces the first field of the companion; otherwise a length that ends where the companion begins
+        # would grow to cover the copy.
+        data, end = parent.spaces[other.space], _first_end(parent, other)
+        copied = data[other.start : other.end] + data[other.start : end]
+        splices.append(Splice(other.space, other.start, end, copied))
+    return splices
+
+
+def _first_end(parent: DecodeTrace, one: Element) -> int:
+    """Return the end of the first field of an element."""
+    return next(span.end for span in parent.spans if (span.space, span.start) == (one.space, one.start))
+
+
+def remove_elements(parent: DecodeTrace, gone: Sequence[Element]) -> list[Splice]:
+    """Return the splices that remove elements of one list and their companions, and adjust the counts."""
+    companions = (other for one in gone for other in parent.companions(one))
+    removed = [Splice(one.space, one.start, one.end, b"") for one in (*gone, *companions)]
+    return [*removed, *adjust_counts(parent, gone[0].many, -len(gone))]
+
+
+def adjust_counts(parent: DecodeTrace, many: str, step: int) -> list[Splice]:
+    """Return the splices that add `step` to the counts of a list."""
+    splices: list[Splice] = []
+    for span in parent.counts(many):
+        new = encode_field(span, int(span.value) + step) if span.type in INTEGER_TYPES else None
+        if new is not None:
+            splices.append(Splice(span.space, span.start, span.end, new))
+    return splices
+
+
+def replace_count(parent: DecodeTrace, rng: Random) -> list[Splice]:
+    """Replace a count by a wrong one; without counts, replace any number."""
+    counts = [span for span in parent.integers if _is_count(span)]
+    if not counts:
+        return replace_number(parent, rng) if parent.integers else []
+    span = pick(rng, counts)
+    new = encode_field(span, int(span.value) + pick(rng, (-1, 1, 2, -int(span.value) - 1, 1 << 20)))
+    return [] if new is None else [Splice(span.space, span.start, span.end, new, span.path)]
+
+
+def _is_count(span: FieldSpan) -> bool:
+    """Return whether a field is a count, by its cover or by its name."""
+    return (span.cover is not None and span.cover.kind == "count") or span.path.lower().endswith("count")

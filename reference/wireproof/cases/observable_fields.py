@@ -1,0 +1,112 @@
+"""The fields that an adapter may show: check its patterns, and list the fields that are not compared.
+
+Both follow the JSON Schema of the format's values (`wire.values.schema`).
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from wireproof.formats import Format
+from wireproof.wire.json_values import json_schema
+from wireproof.wire.observed_fields import ANY_ELEMENT, FieldTree, field_tree, merge_trees, split_pattern
+
+SchemaNode: TypeAlias = dict[str, Any]
+"""A part of a JSON Schema."""
+
+ITEM_FIELDS: Final = ("kind", "at", "length", "class", "value")
+"""The fields of an item of a scan; `value` has the fields of an entry of the stream."""
+
+
+@lru_cache(maxsize=128)
+def _schema(row: Format) -> SchemaNode:
+    return json_schema(row.value, row.joined)
+
+
+def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the first part of a pattern that names nothing of `row`, and the names known there.
+
+    Returns None if every part names something.
+    """
+    root = _schema(row)
+    nodes = [root]
+    parts = split_pattern(pattern)
+    if not parts:
+        return pattern, tuple(_names(root, nodes))
+    if parts[0] == "items" and row.scan is not None:
+        return _unknown_of_item(parts[2:])
+    for part in parts:
+        names = _names(root, nodes)
+        selector = part[1:-1].partition("=")[0] if part[:1] == "[" else ""
+        if selector and ANY_ELEMENT in names:
+            entries = _step(root, nodes, ANY_ELEMENT)
+            if selector not in _names(root, entries):
+                return part, tuple(_names(root, entries))
+        elif not (selector == "" and part in names):
+            return part, tuple(names)
+        nodes = _step(root, nodes, ANY_ELEMENT if selector else part)
+    return None
+
+
+def _unknown_of_item(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
+    """Check the field of an item; what lies below its value is of whichever kind the item is."""
+    if parts and parts[0] not in ITEM_FIELDS:
+        return parts[0], tuple(ITEM_FIELDS)
+    return None
+
+
+def not_compared(row: Format, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns of the fields of `row` that an adapter with these `observes` does not show.
+
+    A field that it shows of one kind of entry only is not among them.
+    """
+    root = _schema(row)
+    tree = field_tree(patterns)
+    return () if "items" in tree else tuple(dict.fromkeys(_left_out(root, [root], tree, "")))
+
+
+def _left_out(root: SchemaNode, nodes: list[SchemaNode], wanted: FieldTree, path: str) -> Iterator[str]:
+    if not wanted:
+        return
+    for name in _names(root, nodes):
+        here = path + name if name == ANY_ELEMENT else f"{path}.{name}" if path else name
+        if name == ANY_ELEMENT:
+            entries = [tree for part, tree in wanted.items() if part[:1] == "["]
+            yield from _left_out(root, _step(root, nodes, ANY_ELEMENT), merge_trees(entries), here)
+        elif name in wanted:
+            yield from _left_out(root, _step(root, nodes, name), wanted[name], here)
+        else:
+            yield here
+
+
+def _names(root: SchemaNode, nodes: list[SchemaNode]) -> list[str]:
+    """Return the names that may follow some parts of a schema in a pattern."""
+    found: dict[str, None] = {}
+    for node in _resolved(root, nodes):
+        found.update(dict.fromkeys(node.get("properties", ())))
+        if node.get("type") == "array":
+            found[ANY_ELEMENT] = None
+    return list(found)
+
+
+def _step(root: SchemaNode, nodes: list[SchemaNode], part: str) -> list[SchemaNode]:
+    """Return the parts of a schema that a part of a pattern selects."""
+    found: list[SchemaNode] = []
+    for node in _resolved(root, nodes):
+        if part == ANY_ELEMENT and node.get("type") == "array":
+            items = node.get("items")
+            found += [items] if isinstance(items, dict) else node.get("prefixItems", [])
+        elif part in node.get("properties", {}):
+            found.append(node["properties"][part])
+    return found
+
+
+def _resolved(root: SchemaNode, nodes: list[SchemaNode]) -> Iterator[SchemaNode]:
+    """Yield the parts with references and alternatives followed."""
+    for node in nodes:
+        if "$ref" in node:
+            yield from _resolved(root, [root["$defs"][node["$ref"].rpartition("/")[2]]])
+        elif "anyOf" in node:
+            yield from _resolved(root, node["anyOf"])
+        else:
+            yield node

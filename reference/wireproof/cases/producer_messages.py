@@ -1,0 +1,130 @@
+"""Logical messages of a Kafka producer, and their encodings in each revision of the format. Pure.
+
+The same messages as v0, v1 and v2: the fields of all formats must decode alike, and fields that an older
+format lacks are lost (kafka.md §1.3, §2.1; `CARRIED_FIELDS`). Compressed messages share a wrapper in v0 and
+v1 (§2.2), which a log and a client write differently; uncompressed messages are separate entries.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from wireproof.kafka.attribute_bits import TRANSACTIONAL
+from wireproof.kafka.values import LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.json_values import Json
+
+ZSTD: Final = 4
+"""The codec that v0 and v1 do not have: kafka.md §2.2."""
+
+NO_PRODUCER: Final = (-1, -1, -1)
+
+CARRIED_FIELDS: Final = {
+    "v0": ("offset", "key", "value"),
+    "v1": ("offset", "timestamp", "key", "value"),
+    "v2": ("offset", "timestamp", "key", "value", "headers"),
+}
+"""The fields of a message in each revision: kafka.md §1.3, §2.1."""
+
+REVISIONS: Final = tuple(CARRIED_FIELDS)
+
+
+@frozen
+class LogicalMessage:
+    """A logical message; its timestamp in milliseconds, -1 for none."""
+
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    headers: tuple[RecordHeader, ...] = ()
+
+
+@frozen
+class LogicalMessageSet:
+    """Logical messages that are sent together.
+
+    Attributes:
+        codec: attribute bits 0 to 2.
+        producer: id, epoch and base sequence; all -1 without idempotence.
+        transactional: whether they belong to a transaction.
+    """
+
+    codec: int
+    messages: tuple[LogicalMessage, ...]
+    producer: tuple[int, int, int] = NO_PRODUCER
+    transactional: bool = False
+
+
+def encodings_of(sending: LogicalMessageSet, revision: str) -> tuple[tuple[LogEntry, ...], ...]:
+    """Return each encoding of the messages in `revision`, as its entries; none for zstd in v0 and v1.
+
+    A wrapper has the offset of its last message and the greatest timestamp in a log (§2.2); clients leave
+    both at 0, or the timestamp at -1 in v0, for the broker to set.
+    """
+    if revision == "v2":
+        return ((_batch(sending),),)
+    magic = REVISIONS.index(revision)
+    single = tuple(_message(magic, index, one) for index, one in enumerate(sending.messages))
+    if sending.codec == ZSTD:
+        return ()
+    if not sending.codec:
+        return (single,)
+    most = max(one.timestamp for one in single)
+    outer = Message(single[-1].offset, magic, sending.codec, most, None, None, single)
+    return ((outer,), (evolve(outer, offset=0, timestamp=0 if magic else -1),))
+
+
+def _message(magic: int, offset: int, plain: LogicalMessage) -> Message:
+    return Message(offset, magic, 0, plain.timestamp if magic else -1, plain.key, plain.value, None)
+
+
+def _batch(sending: LogicalMessageSet) -> RecordBatch:
+    """Return the batch that a producer makes: §1.7."""
+    stamps = [one.timestamp for one in sending.messages]
+    records = tuple(
+        Record(0, one.timestamp - stamps[0], index, one.key, one.value, one.headers, index, one.timestamp)
+        for index, one in enumerate(sending.messages)
+    )
+    attributes = sending.codec | (TRANSACTIONAL if sending.transactional else 0)
+    last = len(records) - 1
+    return RecordBatch(0, -1, 2, attributes, last, stamps[0], max(stamps), *sending.producer, records=records)
+
+
+# --- messages that a reader decodes ---
+
+
+def messages_of(entries: Sequence[Json]) -> list[dict[str, Json]] | None:
+    """Return the messages of decoded entries, with the fields that a reader shows; None for other values."""
+    found: list[dict[str, Json]] = []
+    for entry in entries:
+        if not isinstance(entry, dict):
+            return None
+        inner = entry.get("records", entry.get("messages"))
+        parts: Json = [entry] if inner is None else inner
+        if not isinstance(parts, list):
+            return None
+        for part in parts:
+            if not isinstance(part, dict):
+                return None
+            found.append({name: part[name] for name in CARRIED_FIELDS["v2"] if name in part})
+    return found
+
+
+def shared_fields(messages: list[dict[str, Json]], one: str, other: str) -> list[Json]:
+    """Return the fields of messages that both revisions have."""
+    both = [name for name in CARRIED_FIELDS[one] if name in CARRIED_FIELDS[other]]
+    return [{name: message[name] for name in both if name in message} for message in messages]
+
+
+def count_losses(newer: Any, older: Sequence[Json]) -> Counter[str]:  # noqa: ANN401 - JSON values of a batch
+    """Count the fields of a batch that the entries of the same messages lack."""
+    before, after = messages_of([newer]) or [], messages_of(older) or []
+    gone: Counter[str] = Counter()
+    for one, other in zip(before, after, strict=False):
+        gone["timestamps"] += one.get("timestamp") != other.get("timestamp")
+        gone["messages' headers"] += bool(one.get("headers")) and "headers" not in other
+    gone["producer ids"] += newer.get("producerId") != "-1"
+    gone["transactions"] += bool(int(newer.get("attributes", "0")) & TRANSACTIONAL)
+    gone["batches, now single messages"] += len(older) > 1
+    return +gone

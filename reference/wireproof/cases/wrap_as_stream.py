@@ -1,0 +1,100 @@
+"""Wrap the case of one entry as a stream, for an adapter that knows only streams of such entries.
+
+An adapter that reads record sets declares `kafka.log` only; each `kafka.batch` case is wrapped for it. The
+value becomes an element of the list of entries, and a truncation becomes a prefix and a tail. One entry
+ignores the bytes after it, a stream does not; so bytes after `consumed` are cut off if the case states it.
+"""
+
+from collections.abc import Set as AbstractSet
+
+from attrs import evolve
+
+from wireproof.cases.case import Accept, Behaviour, Case, Data, Either, Expect, Reject
+from wireproof.cases.derived import ORIGIN_REFERENCE, expectation_by_reference
+from wireproof.formats import FORMATS, Format
+from wireproof.wire.json_values import Json
+
+TRUNCATED = "truncated"
+"""The class without meaning for a stream, where a truncation is a tail."""
+
+
+def wrap_case(case: Case, row: Format, unknown: AbstractSet[str] = frozenset()) -> Case:
+    """Return the decode `case` of format `row` as a case of the stream `row.lifts_to`.
+
+    It keeps its id. A case that cannot be wrapped, because it is no decode or `row` has no stream, is
+    returned unchanged. If only the reference gives the expectation, the reference decodes the stream again;
+    so it does for an entry rejected as one of another revision, because in a stream each entry has its own
+    magic. But a reader that does not know that revision, one of the format ids in `unknown`, rejects it in a
+    stream too.
+    """
+    if row.wrapped_by is None or case.op != "decode" or not isinstance(case.input, Data):
+        return case
+    name, revision, entries = row.wrapped_by
+    if case.source.origin == ORIGIN_REFERENCE or _foreign(case, row, unknown):
+        open_answer = expectation_by_reference(FORMATS[f"{name}/{revision}"], case.input.data, case.options)
+        return evolve(case, format=name, revision=revision, expect=open_answer)
+    return evolve(
+        case,
+        format=name,
+        revision=revision,
+        input=Data(_cut(case.input.data, case.expect)),
+        expect=_wrapped_expectation(case.expect, entries),
+    )
+
+
+def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
+    """Return whether a case is rejected by its magic, and another known revision of the format reads it."""
+    if not isinstance(case.expect, Reject) or case.expect.cls != "bad-magic":
+        return False
+    assert isinstance(case.input, Data)
+    others = (
+        one for one in FORMATS.values() if one.name == row.name and one != row and one.joined not in unknown
+    )
+    answers = (expectation_by_reference(other, case.input.data, case.options) for other in others)
+    return any(isinstance(answer, Accept) for answer in answers)
+
+
+def _cut(data: bytes, expect: Expect) -> bytes:
+    return data[: expect.consumed] if isinstance(expect, Accept) else data
+
+
+def _wrapped_expectation(expect: Expect, entries: str) -> Expect:
+    match expect:
+        case Accept(value=value):
+            return evolve(expect, value={entries: [value]})
+        case Reject():
+            return _wrapped_rejection(expect, entries)
+        case Either(behaviours):
+            return Either(_flat(behaviours, entries))
+
+
+def _wrapped_rejection(reject: Reject, entries: str) -> Expect:
+    """Turn a truncation into a tail; if another rejection is right too, both answers are.
+
+    A case whose first class is another one is no tail: all its bytes are there.
+    """
+    tail = Accept({entries: _before(reject)}, 0)
+    others = tuple(cls for cls in (reject.cls, *reject.also) if cls != TRUNCATED)
+    if not others:
+        return tail
+    before: Json = None if reject.before is None else {entries: [reject.before]}
+    refusal = evolve(reject, cls=others[0], also=others[1:], before=before)
+    if reject.cls != TRUNCATED:
+        return refusal
+    return Either((Behaviour("tail", tail), Behaviour("refused", refusal)))
+
+
+def _before(reject: Reject) -> list[Json]:
+    return [] if reject.before is None else [reject.before]
+
+
+def _flat(behaviours: tuple[Behaviour, ...], entries: str) -> tuple[Behaviour, ...]:
+    """Wrap behaviours one by one; a rejection that becomes two answers keeps its name in both."""
+    flat: list[Behaviour] = []
+    for one in behaviours:
+        match _wrapped_expectation(one.expect, entries):
+            case Either(inner):
+                flat.extend(Behaviour(f"{one.id}-{part.id}", part.expect) for part in inner)
+            case Accept() | Reject() as expect:
+                flat.append(Behaviour(one.id, expect))
+    return tuple(flat)

@@ -1,0 +1,133 @@
+"""A case by what a user has of it: an id, a token, or a finding of a fuzzer, of a run, of a scan or campaign.
+
+kafka.batch/v2/crc/flipped-bit      a fixture, or a case of a family
+wp1:…, @FILE                        a token
+wireproof-fuzz#1f2e3d               a finding of `fuzz`: its directory, and its name or a part of its line
+#3                                  the third finding of the last `check` on this machine
+run.jsonl#3                         the third finding of `report run.jsonl`
+verdicts#wrong-reject               a sample of a scan or of a campaign
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import click
+from attrs import frozen
+
+from wireproof.cache import cache_folder
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.id_patterns import PatternError
+from wireproof.cases.token import from_token
+from wireproof.cli.show import case_named
+from wireproof.files import read_limited_bytes, replace_text
+from wireproof.fuzz import findings
+from wireproof.report.failure_groups import FailureGroup, failure_groups_of
+from wireproof.runner.event_files import read_events
+from wireproof.runner.signature import Signature
+from wireproof.safe_parsing import parse_json
+
+EXTRA: Final = "a sample of a table needs further packages: pip install 'wireproof[spark]'"
+
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of the list of the last findings."""
+
+MAX_NAMED_FINDINGS: Final = 4
+"""Findings that a message names."""
+
+
+@frozen
+class NamedCase:
+    """A case; of a finding also the adapter that it is about and its signature."""
+
+    case: Case
+    adapter: str = ""
+    signature: Signature | None = None
+
+
+def find_named(suite: Suite, text: str) -> NamedCase:
+    """Return the case that `text` names; raises `PatternError`, or the error of the file that it names."""
+    place, sign, word = text.rpartition("#")
+    if not sign or text.startswith(("wp1:", "@")):
+        return NamedCase(case_named(suite, text))
+    path = Path(place)
+    if not place:
+        return _counted(suite, _remembered(), word, "#")
+    if path.is_file():
+        runs = [(stream.run, group) for stream in read_events(path) for group in failure_groups_of(stream)]
+        return _counted(suite, [_found(run.spec, group) for run, group in runs], word, f"{path}#")
+    if any(_folders(path)):
+        return _of_fuzzing(path, word)
+    return _of_tables(text)
+
+
+Found: TypeAlias = tuple[str, str]
+"""The adapter of a finding as users write it, and the id or the token of its case."""
+
+
+def _found(spec: str, group: FailureGroup) -> Found:
+    return spec, group.first.token or group.first.id
+
+
+def store_findings(found: Iterable[tuple[str, FailureGroup]]) -> None:
+    """Store the findings of a `check` with their adapters, so that `#1` names the first of them."""
+    rows = [_found(spec, group) for spec, group in found]
+    with suppress(OSError):  # a home that nobody may write to: the ids and tokens are printed too
+        replace_text(_memory(), json.dumps(rows), durable=False)
+
+
+def _memory() -> Path:
+    return cache_folder() / "found.json"
+
+
+def _remembered() -> list[Found]:
+    try:
+        rows: list[Found] = parse_json(read_limited_bytes(_memory(), LARGEST))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise PatternError(f"{_memory()}: {error}; remove it") from None
+    return rows
+
+
+def _counted(suite: Suite, found: Sequence[Found], word: str, place: str) -> NamedCase:
+    """Return the finding of a number, which begins at 1."""
+    if not word.isdecimal() or not 1 <= int(word[:9]) <= len(found):
+        known = f"there are {place}1 to {place}{len(found)}" if found else "there is no finding"
+        raise PatternError(f"{place}{word[:40]}: {known}")
+    spec, name = found[int(word) - 1]
+    return NamedCase(case_named(suite, name), spec)
+
+
+def _folders(path: Path) -> list[Path]:
+    """Return the folders of findings in a directory of `fuzz`, one for each adapter; or `path` itself."""
+    return sorted(one for one in (path / "findings").glob("*") if one.is_dir()) or (
+        [path] if path.parent.name == "findings" and path.is_dir() else []
+    )
+
+
+def _of_fuzzing(path: Path, word: str) -> NamedCase:
+    rows = [(one, folder) for folder in _folders(path) for one in findings.read_findings(folder)]
+    fitting = [row for row in rows if row[0].name.startswith(word) or word in str(row[0].signature)]
+    if not word or len(fitting) != 1:
+        many = f"{len(fitting)} findings" if word and fitting else "no finding"
+        shown = "; ".join(
+            f"{one.name} ({one.signature})" for one, _ in (fitting or rows)[:MAX_NAMED_FINDINGS]
+        )
+        raise PatternError(f"{path}: {word or 'nothing'} names {many}: {shown or 'there is none'}")
+    (finding, folder) = fitting[0]
+    token = f"@{folder / finding.token[1:]}" if finding.token.startswith("@") else finding.token
+    return NamedCase(from_token(token), finding.signature.implementation, finding.signature)
+
+
+def _of_tables(text: str) -> NamedCase:
+    """Return a sample of a table; one of the reference has neither adapter nor signature."""
+    try:
+        from wireproof.spark.sample_case import load_sample  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise click.ClickException(f"{EXTRA} ({error})") from None
+    sample = load_sample(text)
+    return NamedCase(sample.case, sample.adapter, sample.signature if sample.adapter else None)

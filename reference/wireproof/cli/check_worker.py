@@ -1,0 +1,301 @@
+"""What stands behind `check`: one adapter judged (`CheckTask`), and the messages of several put in order.
+
+A message is a `Run`, which begins a stream, `CaseCount`, a tuple of rows of `CaseEvent`, or `EngineNotes`.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from operator import attrgetter
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self, TypeAlias
+
+from attrs import define, field, fields, frozen
+
+from wireproof.adapters.process import HELLO_SECONDS
+from wireproof.cases.case import Case, Level
+from wireproof.cases.fixtures import Suite
+from wireproof.cli.progress import ProgressBars
+from wireproof.files import open_locked
+from wireproof.fuzz import property_run
+from wireproof.runner import baseline
+from wireproof.runner.engine import Engine
+from wireproof.runner.event_files import EventStream, EventWriter
+from wireproof.runner.events import CaseEvent, Footer, Run, run_event
+from wireproof.runner.families import Families
+from wireproof.runner.property_suite import PropertySettings
+from wireproof.runner.run import Selection, run
+from wireproof.runner.run_manifest import manifest_fields
+
+BATCH: Final = 64
+"""Events of derived cases that are sent at once; those of golden ones are sent one by one."""
+
+BATCH_SECONDS: Final = 0.1
+"""After this long a smaller batch is sent."""
+
+Row: TypeAlias = tuple[Any, ...]
+_ROW: Final[Callable[[CaseEvent], Row]] = attrgetter(*(a.name for a in fields(CaseEvent)))
+"""A `CaseEvent` as a tuple, which costs a fifth of the object when it is sent to another process."""
+
+
+@frozen
+class CheckOptions:
+    """The options of one `check`, for all its adapters."""
+
+    suite: Suite
+    cases: tuple[Case, ...]
+    families: bool
+    examples: int
+    golden: bool
+    in_process: bool
+    seed: int
+    scale: float
+    level: Level
+    filters: tuple[str, ...]
+    known_failures: tuple[baseline.KnownFailure, ...] | None
+
+    @property
+    def golden_cases(self) -> tuple[Case, ...]:
+        """Select the fixtures to judge: that of a known failure is judged even where others are left out."""
+        if self.golden:
+            return self.cases
+        known = {entry.fixture for entry in self.known_failures or ()}
+        return tuple(case for case in self.cases if case.id in known)
+
+    @property
+    def rows(self) -> frozenset[str]:
+        """Name the formats of the selection, whose properties are asked."""
+        return frozenset(case.joined for case in self.cases)
+
+
+@frozen
+class EngineNotes:
+    """The last message of an adapter that was judged: what a user should know and no event shows."""
+
+    lines: tuple[str, ...]
+
+
+@frozen
+class CaseCount:
+    """The message after the `Run` of an adapter: how many golden cases it is asked, and if families too."""
+
+    golden: int
+    families: bool
+
+
+@frozen
+class CheckTask:
+    """Judges the adapter of a number and sends what comes of it; a task of `trial.workers`."""
+
+    asked: CheckOptions
+    specs: tuple[str, ...]
+    families: Families
+
+    def __call__(self, number: int) -> Iterator[Any]:
+        """Judge, and yield messages; raises `AdapterError` where the adapter does not start."""
+        asked, spec = self.asked, self.specs[number]
+        with Engine(
+            spec,
+            in_process=asked.in_process,
+            seed=asked.seed,
+            timeout_scale=asked.scale,
+            hello_seconds=HELLO_SECONDS * max(1.0, asked.scale),
+        ) as engine:
+            head = run_event(
+                engine.hello, spec=spec, fixtures=asked.suite.hash, seed=asked.seed, level=asked.level,
+                filters=asked.filters, **manifest_fields(),
+            )  # fmt: skip
+            yield head
+            plan = Selection.of(engine.hello, asked.golden_cases, asked.suite, families=asked.families)
+            yield CaseCount(len(plan.golden), plan.families)
+            yield from _batches(self._events(engine, head, plan))
+            yield EngineNotes(tuple(engine.notes))
+
+    def _events(self, engine: Engine, head: Run, plan: Selection) -> Iterator[CaseEvent]:
+        """Yield the events of fixtures and families, then of properties, without those of known failures."""
+        asked = self.asked
+        seen: list[CaseEvent] = []
+        for event in run(engine, plan, self.families):
+            if asked.examples:
+                seen.append(event)
+            yield event
+        if not asked.examples:
+            return
+        today = datetime.now(tz=UTC).date()
+        known = property_run.known_signatures(
+            engine.hello, EventStream(head, tuple(seen)), asked.known_failures or (), today
+        )
+        ask = PropertySettings(asked.examples, asked.seed, asked.rows, known)
+        yield from property_run.run(engine, ask, len(seen), asked.level)
+
+
+def _batches(events: Iterator[CaseEvent]) -> Iterator[tuple[Row, ...]]:
+    """Yield rows in batches; what was judged before an error or an interrupt comes first."""
+    rows: list[Row] = []
+    sent = time.monotonic()
+    try:
+        for event in events:
+            rows.append(_ROW(event))
+            if "~" not in event.id or len(rows) >= BATCH or time.monotonic() - sent > BATCH_SECONDS:
+                yield tuple(rows)
+                rows, sent = [], time.monotonic()
+    except GeneratorExit:  # nobody takes what is left
+        raise
+    except BaseException:
+        yield tuple(rows)
+        raise
+    yield tuple(rows)
+
+
+# --- the receiving side ---
+
+
+@define
+class AdapterResult:
+    """What has come of one adapter so far.
+
+    Attributes:
+        error: why it could not be judged, or not to its end.
+        ended: whether anything more will come.
+    """
+
+    spec: str
+    head: Run | None = None
+    events: list[CaseEvent] = field(factory=list)
+    footer: Footer | None = None
+    notes: tuple[str, ...] = ()
+    error: BaseException | None = None
+    ended: bool = False
+    writer: EventWriter | None = None
+
+    @property
+    def stream(self) -> EventStream | None:
+        """Return the run as a stream; None if it never began."""
+        return None if self.head is None else EventStream(self.head, tuple(self.events), self.footer)
+
+
+@define
+class ResultCollector:
+    """Collects the messages of adapters that are judged side by side, and writes their streams in order."""
+
+    specs: Sequence[str]
+    bars: ProgressBars | None = None
+    file: "OrderedFile | None" = None
+    judged: list[AdapterResult] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Expect every adapter."""
+        self.judged = [AdapterResult(spec) for spec in self.specs]
+
+    def receive(self, number: int, message: Any) -> None:  # noqa: ANN401 - a message, see the module
+        """Take one message of the adapter of a number."""
+        one = self.judged[number]
+        match message:
+            case Run():
+                one.head = message
+                one.writer = EventWriter(self.file.part(number), message) if self.file else None
+            case CaseCount(golden, families):
+                if self.bars:
+                    self.bars.expect(number, golden, families=families)
+            case tuple():
+                self._events(number, one, [CaseEvent(*row) for row in message])
+            case EngineNotes(lines):
+                complete = not any(event.verdict == "not-run" for event in one.events)
+                footer = one.writer.footer(complete=complete) if one.writer else None
+                one.notes, one.footer = lines, footer or Footer({}, complete)
+
+    def end(self, number: int, error: BaseException | None) -> None:
+        """Note that nothing more comes of an adapter."""
+        self.judged[number].ended = True
+        self.judged[number].error = error
+        if self.bars:
+            self.bars.end(number)
+        if self.file:
+            self.file.end(number)
+
+    def _events(self, number: int, one: AdapterResult, events: list[CaseEvent]) -> None:
+        if not events:
+            return
+        one.events.extend(events)
+        if self.bars:
+            self.bars.seen(number, events)
+        if one.writer:
+            for event in events:
+                one.writer.case(event)
+
+
+class OrderedFile:
+    """A file of several streams in their order, though they are written at the same time.
+
+    The first stream that has not ended is written into the file itself, each later one into a file
+    `<name>.<number>.part` beside it until its turn comes: whatever a kill leaves of it can be read there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Lock and empty the file at `path`; raises `OSError`."""
+        self._path = path
+        self._stack = ExitStack()
+        self._out = self._stack.enter_context(open_locked(path))
+        self._parts: dict[int, _Part] = {}
+        self._ended: set[int] = set()
+        self._turn = 0
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Move what the parts hold into the file, in order: a run that is broken off keeps all of it."""
+        try:
+            for number in sorted(self._parts):
+                self._parts[number].move(self._out)
+        finally:
+            self._stack.close()
+
+    def part(self, number: int) -> "_Part":
+        """Open what the stream of a number is written to."""
+        beside = self._path.with_name(f"{self._path.name}.{number + 1}.part")
+        part = _Part(self._stack.enter_context(open_locked(beside)), beside)
+        self._parts[number] = part
+        if number == self._turn:
+            part.move(self._out)
+        return part
+
+    def end(self, number: int) -> None:
+        """Let the next stream that has not ended go on in the file itself."""
+        self._ended.add(number)
+        while self._turn in self._ended:
+            self._turn += 1
+            if self._turn in self._parts:
+                self._parts[self._turn].move(self._out)
+
+
+@define
+class _Part:
+    """Where the lines of one stream go; a text file as far as `EventWriter` needs one."""
+
+    out: IO[str]
+    beside: Path | None
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+        return self.out.write(text)
+
+    def flush(self) -> None:
+        """Let go of what is held back."""
+        self.out.flush()
+
+    def move(self, out: IO[str]) -> None:
+        """Write what was written so far, and what follows, to `out`."""
+        if self.beside is None:
+            return
+        self.out.close()
+        with self.beside.open(encoding="utf-8") as written:
+            while text := written.read(1 << 20):
+                out.write(text)
+        self.beside.unlink()
+        self.out, self.beside = out, None

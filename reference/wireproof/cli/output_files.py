@@ -1,0 +1,63 @@
+"""The files that `check` and `report` write beside the terminal's view."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from attrs import frozen
+
+from wireproof.cases.fixtures import Suite
+from wireproof.runner.event_files import EventStream
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+HELP: Final = {
+    "junit": "a JUnit file",
+    "markdown": "a Markdown summary",
+    "html": "the matrix as one HTML file",
+    "badge": "a badge as JSON, of the first adapter",
+}
+"""The views that are files: the option, and what it writes."""
+
+
+@frozen
+class OutputFiles:
+    """Where each view goes; None leaves it out. `annotations` go to standard output."""
+
+    junit: Path | None = None
+    markdown: Path | None = None
+    html: Path | None = None
+    badge: Path | None = None
+    badges: Path | None = None
+    annotations: bool = False
+
+
+def output_options(command: F) -> F:
+    """Add the options of the views, which `output_files_of` takes out of the arguments."""
+    command = click.option(
+        "--badges",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="a badge for each format and profile, in a folder for each adapter",
+    )(command)
+    for name, text in reversed(HELP.items()):
+        kind = click.Path(dir_okay=False, path_type=Path)
+        command = click.option(f"--{name}", type=kind, metavar="FILE", help=text)(command)
+    return click.option("--annotations", is_flag=True, help="print the findings as lines of a workflow")(
+        command
+    )
+
+
+def output_files_of(more: dict[str, Any]) -> OutputFiles:
+    """Take the options of the views out of those of a command."""
+    return OutputFiles(**{name: more.pop(name) for name in (*HELP, "badges", "annotations")})
+
+
+def write_outputs(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
+    """Write the views that the options name; without any run nothing is written."""
+    if not streams or views == OutputFiles():
+        return
+    from wireproof.cli.write_output_files import write  # noqa: PLC0415 - slow to import, and most runs ask for no view
+
+    write(streams, views, suite)

@@ -1,0 +1,57 @@
+"""The files of `views`, written. The modules of all of them are imported once a run asks for one."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from wireproof.cases.fixtures import Suite
+from wireproof.cli.output_files import OutputFiles
+from wireproof.files import replace_bytes, replace_text
+from wireproof.report.annotations import annotations
+from wireproof.report.badge import badge, badge_folder, badges
+from wireproof.report.html import Page, html
+from wireproof.report.junit import junit
+from wireproof.report.markdown import markdown
+from wireproof.runner.case_lookup import CaseLookup
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.wire.options import DEFAULT_OPTIONS
+
+
+def write(streams: Sequence[EventStream], views: OutputFiles, suite: Suite) -> None:
+    """Write the views that were asked for, of one run or more."""
+    if views.junit:
+        replace_bytes(views.junit, junit(streams))
+    if views.markdown:
+        replace_text(views.markdown, markdown(streams))
+    if views.html:
+        page = Page(_title(streams), CaseLookup(suite).case, suite.by_id, suite.rules)
+        replace_text(views.html, html(streams, page))
+    if views.badge:
+        replace_text(views.badge, badge(streams[0]))
+    if views.badges:
+        _write_badges(streams, views.badges, suite)
+    for line in (line for stream in streams for line in annotations(stream)) if views.annotations else ():
+        click.echo(line)
+
+
+def _write_badges(streams: Sequence[EventStream], folder: Path, suite: Suite) -> None:
+    for number, stream in enumerate(streams):
+        room = folder / badge_folder(streams, number)
+        for name, text in badges(stream, partial(_profile, suite)):
+            replace_text(room / name, text, durable=False)
+
+
+def _profile(suite: Suite, event: CaseEvent) -> str:
+    """Return the profile of a fixture and its families; for a generated case, the default profile."""
+    case = suite.by_id.get(event.id.partition("~")[0])
+    return case.profile if case else DEFAULT_OPTIONS.profile
+
+
+def _title(streams: Sequence[EventStream]) -> str:
+    """Return the title of the page."""
+    systems = sorted({event.format.partition(".")[0] for stream in streams for event in stream.cases})
+    names = ", ".join(name.capitalize() for name in systems) or "no case"
+    return f"wireproof: {len(streams)} implementations × {names}"

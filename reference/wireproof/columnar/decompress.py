@@ -1,0 +1,286 @@
+"""Decompress whole compressed regions at the speed of the libraries, if they have the usual shape.
+
+kafka.md §3. Each function handles the simplest shape of its codec, which Kafka's writers make. Any other
+shape, and every defect, goes through the reference's own frame reader (`wireproof.wire.compression`), which
+decides whether the region is valid and adds remarks; so no region is accepted here that it would refuse or
+remark on. The output size is bounded before anything is decompressed.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from struct import Struct
+from threading import local
+from typing import Final, TypeAlias
+
+import cramjam
+import zstandard
+from attrs import define, field
+
+from wireproof.columnar.kernels import Octets
+from wireproof.columnar.optional_deps import np
+from wireproof.wire import gzip, lz4, snappy, zstd
+from wireproof.wire.compression import decompress_prefix
+from wireproof.wire.reader import Budget, Reader
+from wireproof.wire.rejection import Rejected
+
+GZIP_START: Final = bytes((0x1F, 0x8B, gzip.DEFLATE, 0))
+"""The start of a member without optional parts."""
+DEFLATE_RATIO: Final = 1032
+"""Two bits of deflated data give at most 258 bytes."""
+XERIAL_START: Final = snappy.MAGIC + Struct(">ii").pack(*snappy.WRITER_VERSIONS)
+LZ4_HEADERS: Final = {head: most for most, head in lz4.FRAME_HEADERS}
+LZ4_V0_HEADERS: Final = {head: most for most, head in lz4.V0_FRAME_HEADERS}
+"""Frame headers without optional parts, with their block size; v0 has a header checksum of its own (§2.3)."""
+FRAME_HEADERS: Final = dict(lz4.FRAME_HEADERS)
+ZSTD_MAGIC: Final = zstd.MAGIC.to_bytes(4, "little")
+LAST_BLOCK: Final = 1
+
+CHUNK_SIZE: Final = Struct(">i")
+BLOCK_SIZE: Final = Struct("<I")
+BLOCK_HEADER_BYTES: Final = 3
+
+
+@define
+class Arena:
+    """Memory for decompressed regions, one after another; it grows by being replaced.
+
+    Attributes:
+        octets: the whole memory, as an array.
+        room: the same memory, as a memoryview.
+        size: bytes in use.
+    """
+
+    octets: Octets
+    room: memoryview = field(init=False)
+    size: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Make the view of the array."""
+        self.room = memoryview(self.octets)  # type: ignore[arg-type] # an array is a buffer
+
+    @classmethod
+    def of(cls, size: int) -> "Arena":
+        """Return an arena of `size` bytes; the system provides its pages when they are first written."""
+        return cls(np.empty(size, np.uint8))
+
+    def free(self, size: int) -> memoryview:
+        """Return the next `size` free bytes, without taking them."""
+        if self.size + size > self.octets.size:
+            octets = np.empty(max(self.size + size, 2 * self.octets.size), np.uint8)
+            octets[: self.size] = self.octets[: self.size]
+            self.octets, self.room = octets, memoryview(octets)  # type: ignore[arg-type] # as above
+        return self.room[self.size : self.size + size]
+
+    def take(self, data: bytes | memoryview) -> None:
+        """Keep `data`; a memoryview is the result of `free` and is in place already."""
+        size = len(data)
+        if not isinstance(data, memoryview):
+            self.free(size)[:] = data
+        self.size += size
+
+
+Region: TypeAlias = bytes | memoryview
+"""A compressed region; no reference to it is kept."""
+Decompressed: TypeAlias = bytes | memoryview | None
+"""A decompressed region: bytes of its own, or a view of free memory in the arena that must be taken."""
+
+
+def decompress_region(
+    region: Region, codec: int, most: int, arena: Arena, *, kip57: bool = False
+) -> Decompressed:
+    """Decompress `region`.
+
+    Args:
+        region: all bytes that are compressed with the codec of the attributes.
+        codec: 1 to 4.
+        most: the greatest number of decompressed bytes.
+        arena: memory that may be used after the bytes that it holds.
+        kip57: the region is the value of a v0 message (§2.3).
+
+    Returns:
+        The decompressed bytes, read-only; None if the region is invalid, needs a remark, or exceeds `most`.
+    """
+    data = (V0_DECOMPRESSORS if kip57 else DECOMPRESSORS)[codec](region, most, arena)
+    return _by_reference(bytes(region), codec, most, kip57=kip57) if data is None else data
+
+
+def _by_reference(region: bytes, codec: int, most: int, *, kip57: bool) -> Decompressed:
+    reader = Reader(region, budget=Budget(most))
+    try:
+        inner, torn = decompress_prefix(reader, "records", codec, kip57=kip57)
+    except Rejected:
+        return None
+    return None if torn is not None or reader.remarks else bytes(inner.data)
+
+
+def _gzip(packed: Region, most: int, _: Arena) -> Decompressed:
+    """Decompress one member; zlib itself checks the trailer against the output (Z60, Z61).
+
+    cramjam is as fast, but accepts distances that reach back before the beginning.
+    """
+    region = bytes(packed)
+    size = int.from_bytes(region[-4:], "little")
+    if region[:4] != GZIP_START or size > most:
+        return None
+    try:
+        data = (
+            _decompress_once(region, size) if _ends_once(region, most) else _decompress_to_end(region, size)
+        )
+    except zlib.error:
+        return None
+    return data if data is not None and len(data) == size else None
+
+
+def _ends_once(region: bytes, most: int) -> bool:
+    """Return whether a member with the size in the last bytes must end there and cannot exceed `most` bytes.
+
+    A member ends with its size. So it ends at the end of the region if these four bytes occur nowhere before.
+    """
+    return DEFLATE_RATIO * len(region) <= most and region.find(region[-4:]) == len(region) - 4
+
+
+def _decompress_once(region: bytes, size: int) -> bytes:
+    """Decompress in one call, into memory of that size; bytes after a member would be ignored."""
+    return zlib.decompress(region, 16 + zlib.MAX_WBITS, max(size, 1))
+
+
+def _decompress_to_end(region: bytes, size: int) -> bytes | None:
+    """Decompress at most one byte more than `size`; None if the region does not end with the member."""
+    engine = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    data = engine.decompress(region, size + 1)
+    return data if engine.eof and not engine.unused_data else None
+
+
+def _snappy(region: Region, most: int, arena: Arena) -> Decompressed:
+    """Decompress a xerial stream whose chunks fill the region."""
+    if region[:16] != XERIAL_START:
+        return None
+    at, stop, total, blocks = 16, len(region), 0, []
+    view = memoryview(region)
+    try:
+        while at < stop:
+            if stop - at < CHUNK_SIZE.size:  # Z08: the reference remarks on it
+                return None
+            (length,) = CHUNK_SIZE.unpack_from(region, at)
+            block = view[at + 4 : at + 4 + length]
+            size = cramjam.snappy.decompress_raw_len(block)
+            at, total = at + 4 + length, total + size
+            if length <= 0 or at > stop or total > most or size > snappy.MAX_RATIO * length:
+                return None
+            blocks.append((block, size))
+        room = arena.free(total)
+        return room.toreadonly() if _decompress_blocks_into(blocks, room) else None
+    except cramjam.DecompressionError:
+        return None
+
+
+def _decompress_blocks_into(blocks: list[tuple[memoryview, int]], room: memoryview) -> bool:
+    """Decompress each raw block into its place; return whether all sizes were right."""
+    at = 0
+    for block, size in blocks:
+        if cramjam.snappy.decompress_raw_into(block, room[at : at + size]) != size:
+            return False
+        at += size
+    return True
+
+
+def _lz4(region: Region, most: int, arena: Arena, headers: Mapping[bytes, int] = LZ4_HEADERS) -> Decompressed:
+    """Decompress one frame of simple blocks that ends with its EndMark."""
+    largest = headers.get(bytes(region[:7]))
+    if largest is None:
+        return None
+    at, stop, bound, blocks = 7, len(region) - 4, 0, []
+    while at < stop:
+        (word,) = BLOCK_SIZE.unpack_from(region, at)
+        length = word & ~lz4.STORED_FLAG
+        if not 0 < length <= largest:
+            return None
+        room = length if word & lz4.STORED_FLAG else min(largest, lz4.MAX_RATIO * length + lz4.SLACK)
+        blocks.append((at + 4, length, room, bool(word & lz4.STORED_FLAG)))
+        at, bound = at + 4 + length, bound + room
+    if at != stop or region[stop:] != lz4.END_MARK or bound - largest > most:
+        return None
+    room = arena.free(bound)
+    try:
+        size = _decompress_lz4_blocks(memoryview(region), blocks, room, FRAME_HEADERS[largest])
+    except cramjam.DecompressionError:
+        return None
+    return room[:size].toreadonly() if size <= most else None
+
+
+def _decompress_lz4_blocks(
+    view: memoryview, blocks: list[tuple[int, int, int, bool]], out: memoryview, header: bytes
+) -> int:
+    """Decompress the blocks, one after another, into `out` and return their total size.
+
+    A block is (start, length, greatest output, whether it is stored). `header` is the header of a frame of
+    such blocks, as the library takes it.
+    """
+    size = 0
+    for start, length, room, stored in blocks:
+        block = view[start : start + length]
+        if stored:
+            out[size : size + length] = block
+            size += length
+        elif int.from_bytes(block[:4], "little") > room:
+            size += cramjam.lz4.decompress_block_into(block, out[size : size + room], room)
+        else:  # if it fails, cramjam retries as if the block began with its size; not so above
+            alone = b"".join((header, BLOCK_SIZE.pack(length), block, lz4.END_MARK))
+            size += cramjam.lz4.decompress_into(alone, out[size : size + room])
+    return size
+
+
+class _Engine(local):
+    """A decompressor for each thread: it is expensive to make and cannot be shared."""
+
+    def __init__(self) -> None:
+        self.zstd = zstandard.ZstdDecompressor(max_window_size=zstd.MAX_WINDOW)
+
+
+_ENGINE: Final = _Engine()
+
+
+def _zstd(region: Region, most: int, _: Arena) -> Decompressed:
+    """Decompress one frame without dictionary; check its blocks as the reference does: RFC 8878, §3.1.1."""
+    if region[:4] != ZSTD_MAGIC or len(region) < 5 or region[4] & (zstd.RESERVED | 3):
+        return None
+    try:
+        header = zstandard.get_frame_parameters(region)
+        if not _is_plain(region, header, most):
+            return None
+        engine = _ENGINE.zstd.decompressobj()
+        data: bytes = engine.decompress(region)
+    except zstandard.ZstdError:
+        return None
+    size_matches = header.content_size in (zstandard.CONTENTSIZE_UNKNOWN, len(data))
+    return data if size_matches and engine.eof and len(data) <= most else None
+
+
+def _is_plain(region: Region, header: zstandard.FrameParameters, most: int) -> bool:
+    """Return whether blocks of allowed sizes fill the region and cannot give much more than `most` bytes."""
+    if header.window_size > zstd.MAX_WINDOW or header.dict_id:
+        return False
+    largest = min(header.window_size, zstd.MAX_BLOCK)
+    at, bound, last = zstandard.frame_header_size(region), 0, False
+    while not last:
+        word = int.from_bytes(region[at : at + BLOCK_HEADER_BYTES], "little")
+        last, kind, size = bool(word & LAST_BLOCK), word >> 1 & 3, word >> 3
+        if at + BLOCK_HEADER_BYTES > len(region) or kind > zstd.COMPRESSED or size > largest:
+            return False
+        if kind == zstd.COMPRESSED and not size:  # the reference remarks on it
+            return False
+        at += BLOCK_HEADER_BYTES + (1 if kind == zstd.RLE else size)
+        bound += zstd.MAX_BLOCK if kind == zstd.COMPRESSED else size
+    return at + 4 * header.has_checksum == len(region) and bound - zstd.MAX_BLOCK <= most
+
+
+DECOMPRESSORS: Final[dict[int, Callable[[Region, int, Arena], Decompressed]]] = {
+    1: _gzip,
+    2: _snappy,
+    3: _lz4,
+    4: _zstd,
+}
+"""The functions, by codec number: §1.2."""
+V0_DECOMPRESSORS: Final = DECOMPRESSORS | {3: partial(_lz4, headers=LZ4_V0_HEADERS)}
+"""The same for values of v0 messages: §2.3."""

@@ -1,0 +1,120 @@
+"""Items of a scan with values of the format's classes, so that the judge can compare them field by field.
+
+This makes an object for each record: it is for comparison, not for speed.
+"""
+
+from struct import Struct
+from typing import Final
+
+from wireproof.columnar import record_header_kernels
+from wireproof.columnar.judged_block import JudgedBlock
+from wireproof.columnar.kafka_scan import ScanStep
+from wireproof.columnar.kernels import CODEC, CONTROL, Octets, Row
+from wireproof.columnar.optional_deps import np
+from wireproof.kafka.values import Control, LogEntry, Message, Record, RecordBatch, RecordHeader
+from wireproof.wire.scan_items import Item
+
+MARKER_KEY: Final = Struct(">hh")
+MARKER_VALUE: Final = Struct(">hi")
+"""Version and type; version and coordinatorEpoch: kafka.md §1.9."""
+
+
+def value_items(step: ScanStep) -> list[Item]:
+    """Return the items of a step, whose block must have slots, with their values."""
+    if step.block is None:
+        return [step.answers[0]]
+    block, first = step.block, np.concatenate(([0], np.cumsum(step.block.records)))
+    return [
+        step.answers[index] if index in step.answers else _item(block, index, int(first[index]))
+        for index in range(block.clean.size)
+    ]
+
+
+def _item(block: JudgedBlock, index: int, first: int) -> Item:
+    at, length = int(block.entries.position[index]), int(block.entries.length[index])
+    return Item("frame", at, length, _entry(block, index, first))
+
+
+def _entry(block: JudgedBlock, index: int, first: int) -> LogEntry:
+    header, magic = block.entry_headers[index], int(block.entries.magic[index])
+    slots = block.slots[first : first + int(block.records[index])]
+    if magic == 2:
+        return _batch(block, header, slots)
+    messages = tuple(_message(block, slot, magic) for slot in slots)
+    if not int(header["attributes"]) & CODEC:
+        return messages[0]
+    attributes, timestamp = int(header["attributes"]), int(header["max_timestamp"])
+    return Message(int(header["offset"]), magic, attributes, timestamp, None, None, messages)
+
+
+def _batch(block: JudgedBlock, header: Row, slots: Row) -> RecordBatch:
+    return RecordBatch(
+        base_offset=int(header["offset"]),
+        partition_leader_epoch=int(header["leader_epoch"]),
+        magic=2,
+        attributes=int(header["attributes"]),
+        last_offset_delta=int(header["last_offset_delta"]),
+        base_timestamp=int(header["base_timestamp"]),
+        max_timestamp=int(header["max_timestamp"]),
+        producer_id=int(header["producer_id"]),
+        producer_epoch=int(header["producer_epoch"]),
+        base_sequence=int(header["base_sequence"]),
+        records=tuple(_record(block, header, slot) for slot in slots),
+    )
+
+
+def _record(block: JudgedBlock, header: Row, slot: Row) -> Record:
+    key = _octets(block, slot["key_at"], slot["key_length"])
+    value = _octets(block, slot["value_at"], slot["value_length"])
+    return Record(
+        attributes=int(slot["attributes"]),
+        timestamp_delta=int(slot["timestamp_delta"]),
+        offset_delta=int(slot["offset"]) - int(header["offset"]),
+        key=key,
+        value=value,
+        headers=_headers(block, slot),
+        offset=int(slot["offset"]),
+        timestamp=int(slot["timestamp"]),
+        control=read_marker(key, value) if int(header["attributes"]) & CONTROL else None,
+    )
+
+
+def read_marker(key: bytes | None, value: bytes | None) -> Control:
+    """Decode an ABORT or COMMIT marker; the kernels call no other control record clean: kafka.md §1.9."""
+    assert key is not None, "a marker without key is not clean"
+    assert value is not None, "as above"
+    _, kind = MARKER_KEY.unpack_from(key)
+    version, epoch = MARKER_VALUE.unpack_from(value)
+    return Control(kind, version, epoch)
+
+
+def _message(block: JudgedBlock, slot: Row, magic: int) -> Message:
+    key = _octets(block, slot["key_at"], slot["key_length"])
+    value = _octets(block, slot["value_at"], slot["value_length"])
+    offset, timestamp = int(slot["offset"]), int(slot["timestamp"])
+    return Message(offset, magic, int(slot["attributes"]), timestamp, key, value, None)
+
+
+def _octets(block: JudgedBlock, at: Row, length: Row) -> bytes | None:
+    if length < 0:
+        return None
+    space, start = _space(block, int(at))
+    return bytes(space[start : start + int(length)])
+
+
+def _space(block: JudgedBlock, at: int) -> tuple[Octets, int]:
+    size = block.entries.wire.size
+    return (block.entries.wire, at) if at < size else (block.arena, at - size)
+
+
+def _headers(block: JudgedBlock, slot: Row) -> tuple[RecordHeader, ...]:
+    count = int(slot["headers"])
+    at, length = np.empty((2, count), np.uint64), np.empty((2, count), np.int32)
+    slots = np.array([slot])
+    record_header_kernels.locate_headers(
+        block.entries.wire, block.arena, slots["headers_at"], slots["headers"], at, length
+    )
+    keys, values = (
+        [_octets(block, *place) for place in zip(at[row], length[row], strict=True)] for row in (0, 1)
+    )
+    return tuple((key or b"", value) for key, value in zip(keys, values, strict=True))

@@ -1,0 +1,113 @@
+"""How the target runs an adapter: as an object of this process, which coverage sees, or in its own process.
+
+An adapter in a process of its own gets its cases in batches, because one round trip for each case is slow. If
+the process dies, the engine finds the case of the batch that is the cause.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from attrs import evolve
+
+from wireproof.adapters.contract import Hello
+from wireproof.adapters.objects import Caller
+from wireproof.cases.case import Case
+from wireproof.cases.outcome import Exhausted, NotRun, Outcome, TimedOut
+from wireproof.fuzz.cpu_timer import CpuTimer
+from wireproof.fuzz.own_memory import peak_mib
+from wireproof.runner.engine import Engine
+from wireproof.runner.requests import prepare_case, request_for
+
+BATCH_SIZE: Final = 64
+"""Cases that are sent to a process at once."""
+
+MEMORY_FACTOR: Final = 8
+"""How many times its output limit a codec may allocate. More means that it trusted a length or a count."""
+
+CaseOutcome = tuple[Case, Outcome]
+"""A case as it was sent (wrapped as a stream if necessary), and the outcome."""
+
+
+class Executor(Protocol):
+    """A way to run an adapter."""
+
+    hello: Hello
+
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
+        """Send the cases, and yield the answers that are ready, of these cases or of earlier ones."""
+        ...
+
+    def flush(self) -> Iterator[CaseOutcome]:
+        """Yield the answers that are still missing."""
+        ...
+
+
+class InProcessExecutor:
+    """Calls a Python object in this process, with a limit on its processor time."""
+
+    def __init__(self, caller: Caller, timer: CpuTimer) -> None:
+        """Call through `caller`; a call that exceeds the time of `timer` counts as a timeout."""
+        self.hello = caller.hello
+        self._caller = caller
+        self._timer = timer
+
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
+        """Call the object once for each case."""
+        for case in cases:
+            request = prepare_case(case, self.hello)
+            yield self._answer(request) if isinstance(request, Case) else (case, request)
+
+    def _answer(self, case: Case) -> CaseOutcome:
+        """Return the outcome; if the call took too much memory, of the case with a memory limit.
+
+        With the limit in the case, every other run of it comes to the same verdict.
+        """
+        before = peak_mib()
+        outcome = self._call(case)
+        limit = case.options.max_output * MEMORY_FACTOR >> 20
+        if peak_mib() - before <= limit:
+            return case, outcome
+        limited = evolve(case, limits=evolve(case.limits, rss_mb=limit))
+        return limited, Exhausted("memory", f"over {limit} MiB")
+
+    def _call(self, case: Case) -> Outcome:
+        def on_timeout() -> Outcome:
+            return TimedOut(case.limits.ms, "by its processor time")
+
+        return self._timer.run(lambda: self._caller.answer(request_for(case, "0")), on_timeout)
+
+    def flush(self) -> Iterator[CaseOutcome]:
+        """Yield nothing: each call has answered at once."""
+        yield from ()
+
+
+class SubprocessExecutor:
+    """Runs an adapter in a process of its own."""
+
+    def __init__(self, spec: str) -> None:
+        """Start the adapter `spec`; raises `AdapterError`."""
+        self._spec = spec
+        self._engine = Engine(spec).__enter__()
+        self.hello = self._engine.hello
+        self._waiting: list[Case] = []
+
+    def run(self, cases: Sequence[Case]) -> Iterator[CaseOutcome]:
+        """Collect the cases, and send them when a batch is complete."""
+        self._waiting += cases
+        if len(self._waiting) >= BATCH_SIZE:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[CaseOutcome]:
+        """Send the collected cases and yield their answers."""
+        batch, self._waiting = self._waiting, []
+        stopped = False
+        for ran in self._engine.run(batch):
+            stopped = stopped or isinstance(ran.outcome, NotRun)
+            yield ran.case, ran.outcome
+        if stopped:  # The adapter died too often for one engine; a campaign continues with a new one.
+            self.close()
+            self._engine = Engine(self._spec).__enter__()
+
+    def close(self) -> None:
+        """End the process."""
+        self._engine.__exit__(None, None, None)

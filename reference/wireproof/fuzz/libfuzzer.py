@@ -1,0 +1,86 @@
+"""The fuzzing process: libFuzzer, through atheris, calls mutator and target until the time is over."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from wireproof.fuzz.mutator import Mutator
+from wireproof.fuzz.own_memory import resident_bytes
+from wireproof.fuzz.target import FuzzTarget
+
+MEMORY_CHECK_INTERVAL: Final = 64
+"""Executions between two checks of the memory."""
+
+RESIDENT_LIMIT: Final = 1024 * 1024 * 1024
+"""Resident memory in bytes at which a process ends and a fresh one takes over, which costs one fork."""
+
+EXIT_DONE, EXIT_TOO_LARGE = 0, 75
+"""Exit codes: the time is over; the process has grown too large."""
+
+LIBFUZZER_FLAGS: Final = (
+    "-len_control=0",
+    "-mutate_depth=2",  # one call of our mutator already makes up to three edits
+    "-timeout=3600",
+    "-rss_limit_mb=0",
+    "-malloc_limit_mb=0",
+    *(f"-handle_{name}=0" for name in ("segv", "bus", "abrt", "ill", "fpe", "int", "term", "xfsz")),
+)
+"""libFuzzer's own limits and signal handlers are off: the supervisor must see how the process died."""
+
+
+def run_libfuzzer(
+    program: str, arguments: list[str], callback: Callable[[bytes], None], mutator: Mutator
+) -> None:
+    """Run libFuzzer in this process with `arguments`; `callback` checks an input.
+
+    Args:
+        program: the executable file that libFuzzer starts when it needs a further process.
+        arguments: flags and folders, as on libFuzzer's command line.
+        callback: is called with each input.
+        mutator: makes the inputs.
+    """
+    import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
+
+    atheris.Setup(
+        [program, *LIBFUZZER_FLAGS, *arguments],
+        callback,
+        custom_mutator=mutator.mutate,
+        custom_crossover=mutator.crossover,
+    )
+    atheris.Fuzz()
+
+
+def fuzz_until(
+    mutator: Mutator, target: FuzzTarget, arguments: list[str], is_over: Callable[[], bool]
+) -> NoReturn:
+    """Fuzz until `is_over` returns True or libFuzzer ends; then end the process."""
+    run_libfuzzer(sys.argv[0], arguments, _until(is_over, target), mutator)
+    target.finish()
+    os._exit(EXIT_DONE)
+
+
+def libfuzzer_mutation(data: bytes, size: int) -> bytes:
+    """Return a mutation of `data` that libFuzzer makes itself, of at most `size` bytes."""
+    import atheris  # noqa: PLC0415 - an extra, and only in a process that fuzzes
+
+    # Looked up at each call: atheris binds another function to `Mutate` when `Fuzz` is called.
+    mutation: bytes = atheris.Mutate(data, size)
+    return mutation
+
+
+def _until(is_over: Callable[[], bool], target: FuzzTarget) -> Callable[[bytes], None]:
+    """Return a callback that runs `target`, and ends the process in time or when it has grown too large."""
+    count = 0
+
+    def callback(data: bytes) -> None:
+        nonlocal count
+        target(data)
+        count += 1
+        done = is_over()
+        if done or (count % MEMORY_CHECK_INTERVAL == 0 and resident_bytes() > RESIDENT_LIMIT):
+            target.finish()
+            sys.stderr.flush()
+            os._exit(EXIT_DONE if done else EXIT_TOO_LARGE)
+
+    return callback

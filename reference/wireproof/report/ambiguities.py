@@ -1,0 +1,76 @@
+"""The decision register: every place that the formats leave open, and what implementations chose there.
+
+Two kinds: a case whose expectation is one of several behaviours (`either`), and a remark class, a place
+where the reference answers though others may answer otherwise.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from wireproof.cases.case import Accept, Case, Either, Expect
+from wireproof.cases.fixtures import Suite
+from wireproof.report.implementation_answers import Vote, Votes, adapters_by_choice
+from wireproof.wire.remark_classes import REMARK_CLASSES, RemarkClass
+
+
+@frozen
+class OpenCase:
+    """A case whose answer is open: its behaviours, and who chose which."""
+
+    case: Case
+    behaviours: tuple[str, ...]
+    votes: Mapping[str, Sequence[str]]
+
+
+@frozen
+class RemarkChoices:
+    """A remark class.
+
+    Attributes:
+        name, about: a row of the table.
+        cases: those in which the reference makes it.
+        votes: of each choice, who made it, and in how many of the cases.
+    """
+
+    name: str
+    about: RemarkClass
+    cases: tuple[Case, ...]
+    votes: Mapping[str, Mapping[str, int]]
+
+
+def open_cases(suite: Suite, votes: Votes) -> Iterator[OpenCase]:
+    """Every `either`, by id."""
+    for case in suite.cases:
+        if isinstance(case.expect, Either):
+            names = tuple(one.id for one in case.expect.behaviours)
+            yield OpenCase(case, names, adapters_by_choice(votes.get(case.id, ())))
+
+
+def remark_choices(suite: Suite, votes: Votes) -> Iterator[RemarkChoices]:
+    """Every remark class, in the order of the table."""
+    cases: dict[str, list[Case]] = {}
+    for case in suite.cases:
+        for name in dict.fromkeys(_remarks(case.expect)):
+            cases.setdefault(name, []).append(case)
+    for name, about in REMARK_CLASSES.items():
+        some = cases.get(name, [])
+        every = [vote for case in some for vote in votes.get(case.id, ())]
+        yield RemarkChoices(name, about, tuple(some), _counted(every))
+
+
+def _counted(some: Sequence[Vote]) -> dict[str, dict[str, int]]:
+    """Return the choices and the number of times that implementations made each."""
+    return {
+        choice: {name: who.count(name) for name in dict.fromkeys(who)}
+        for choice, who in adapters_by_choice(some).items()
+    }
+
+
+def _remarks(expect: Expect) -> Iterator[str]:
+    match expect:
+        case Accept():
+            yield from expect.remarks
+        case Either(behaviours):
+            for one in behaviours:
+                yield from _remarks(one.expect)

@@ -1,0 +1,44 @@
+"""A survey of a log in lines: what of it is sound, where it is damaged, and what can be read behind that."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from wireproof.cases.log_survey import DamagedRange, LogSurvey
+from wireproof.report.sanitize import escape_unsafe
+
+MAX_PLACES: Final = 50
+"""Places that are listed; the others are counted."""
+
+
+def survey_verdict(found: LogSurvey) -> str:
+    """Return how much of a log is sound, in one line."""
+    places = len(found.damages) + bool(found.tail)
+    sound = f"{found.entries} entries are sound, {found.sound} of {found.size} bytes"
+    return f"damaged at {places} {'place' if places == 1 else 'places'}: {sound}"
+
+
+def damaged_place_lines(found: LogSurvey) -> Iterator[str]:
+    """Return a line of each place that is not sound."""
+    shown = found.damages[:MAX_PLACES]
+    ends = [one.at for one in found.damages[1 : len(shown) + 1]] + [found.size - found.tail]
+    for one, until in zip(shown, ends, strict=False):
+        yield escape_unsafe(f"wrong: {_place(one)}; {_behind(one, until, found)}")
+    if len(found.damages) > MAX_PLACES:
+        yield f"… {len(found.damages) - MAX_PLACES} more places"
+    if found.tail:
+        at = found.size - found.tail
+        whole = f" of {found.wanted}" if found.wanted else ""
+        there = f"{found.tail}{whole} bytes of it"
+        yield f"wrong: bytes {at} to {found.size}: the file ends within an entry, {there}"
+
+
+def _place(one: DamagedRange) -> str:
+    text = f": {one.text}" if one.text else ""
+    path = f" ({one.path})" if one.path else ""
+    return f"bytes {one.at} to {one.end}, entry {one.number}: {one.cls} at {one.where}{path}{text}"
+
+
+def _behind(one: DamagedRange, until: int, found: LogSurvey) -> str:
+    if until > one.end:
+        return f"reading goes on at {one.end}"
+    return "nothing sound is behind it" if one.end >= found.size - found.tail else "another one is behind it"

@@ -1,0 +1,179 @@
+"""The pages of `docs`: index, documents, rules, a page for each rule and case, field maps, decision register.
+
+Static HTML with relative links, from the templates in `templates/docs`; Jinja2 escapes whatever they show.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import quote
+
+from attrs import field, frozen
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from wireproof.cases.case import Case
+from wireproof.cases.fixtures import Suite
+from wireproof.formats import FORMATS
+from wireproof.report.ambiguities import open_cases, remark_choices
+from wireproof.report.case_view import MAX_BYTES, CaseView, Mark, case_view_of, shown_bytes
+from wireproof.report.documents import Document, Library, documents
+from wireproof.report.field_coverage import Field, failing, field_coverage_of
+from wireproof.report.implementation_answers import Votes
+from wireproof.report.kills import Kills
+from wireproof.report.rule_coverage import RuleCoverage, rule_coverages
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.wire.rejection import Position
+
+ROW: Final = 16
+"""Bytes of a row of hex."""
+
+Pages = Iterator[tuple[str, str]]
+"""Paths, relative to the folder, and the text of each file."""
+
+
+@frozen
+class Site:
+    """What the pages are made from.
+
+    Attributes:
+        votes: of implementations whose streams were given.
+        kills: by golden case; empty where no kill table was given.
+        documents: by name; those of the package if none are given.
+    """
+
+    suite: Suite
+    votes: Votes
+    kills: Kills
+    documents: Mapping[str, Document] = field(factory=documents)
+
+    @cached_property
+    def library(self) -> Library:
+        """The documents, which link to the pages of rules, cases and formats."""
+        return Library(self.documents, self._page_of)
+
+    def _page_of(self, word: str) -> str:
+        if word in self.suite.rules:
+            return rule_page(word)
+        if word in self.suite.by_id:
+            return case_page(word)
+        return fields_page(word) if word in FORMATS else ""
+
+    @cached_property
+    def rules(self) -> Mapping[str, RuleCoverage]:
+        """Every rule with its cases."""
+        return {one.rule.id: one for one in rule_coverages(self.suite, self.kills, self.votes)}
+
+    @cached_property
+    def by_format(self) -> Mapping[str, Sequence[Case]]:
+        """The cases of each format and revision."""
+        found: dict[str, list[Case]] = {name: [] for name in FORMATS}
+        for case in self.suite.cases:
+            found.setdefault(case.joined, []).append(case)
+        return found
+
+    @cached_property
+    def users(self) -> Mapping[str, Sequence[str]]:
+        """Of each case, those whose twin it is."""
+        found: dict[str, list[str]] = {}
+        for case in self.suite.cases:
+            if case.twin:
+                found.setdefault(case.twin, []).append(case.id)
+        return found
+
+
+def case_page(name: str) -> str:
+    """Where the page of a case is."""
+    return f"case/{name}.html"
+
+
+def rule_page(name: str) -> str:
+    """Where the page of a rule is."""
+    return f"rule/{name}.html"
+
+
+def fields_page(joined: str) -> str:
+    """Where the field map of a format is."""
+    return f"fields/{joined}.html"
+
+
+def pages(site: Site) -> Pages:
+    """Every file of the site, as it is made."""
+    made = _environment(site.library)
+    yield "style.css", made.get_template("style.css").render()
+    maps = {joined: field_coverage_of(cases) for joined, cases in site.by_format.items()}
+    shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
+    for name in ("index", "rules", "decisions"):
+        more = {
+            "opens": list(open_cases(site.suite, site.votes)),
+            "remarked": list(remark_choices(site.suite, site.votes)),
+        }
+        yield _page(made, name, f"{name}.html", **shared, **more)
+    for joined, fields in maps.items():
+        fails = failing(site.by_format[joined], site.votes)
+        yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, fails=fails, site=site)
+    for document in site.documents.values():
+        body = site.library.render(document)
+        yield _page(made, "document", document.page, document=document, body=body)
+    for schema in files("wireproof").joinpath("schemas").iterdir():
+        yield f"schemas/{schema.name}", schema.read_text(encoding="utf-8")
+    for covered in site.rules.values():
+        yield _page(made, "rule", rule_page(covered.rule.id), one=covered, site=site)
+    for case in site.suite.cases:
+        yield _page(made, "case", case_page(case.id), site=site, case=case, **_case(site, case))
+
+
+def _page(made: Environment, template: str, path: str, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - a template's names
+    root = "../" * path.count("/")
+    return path, made.get_template(f"{template}.html").render(root=root, **more)
+
+
+def _case(site: Site, case: Case) -> dict[str, Any]:
+    found = case_view_of(case)
+    twin = site.suite.get(case.twin or "")
+    mark = found.mark(_at(found), "")
+    return {
+        "found": found,
+        "mark": mark,
+        "rows": hex_rows(found.data, mark),
+        "twin": twin,
+        "twin_rows": hex_rows(shown_bytes(twin), Mark()) if twin else [],
+    }
+
+
+def _at(found: CaseView) -> Position | None:
+    """Where a case is refused: as it expects, or else as the reference does."""
+    return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
+
+
+def hex_rows(data: bytes, mark: Mark) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Yield the rows of hex: the offset of each, and its bytes with their marks."""
+    data = data[:MAX_BYTES]
+    return [
+        (
+            f"{at:04x}",
+            [(f"{data[n]:02x}", mark.start <= n < mark.end) for n in range(at, min(at + ROW, len(data)))],
+        )
+        for at in range(0, len(data), ROW)
+    ]
+
+
+def unexercised(fields: Sequence[Field]) -> list[Field]:
+    """Return the fields that never have an extreme value, are never refused and have no remark."""
+    return [one for one in fields if not (one.edges or one.damaged or one.remarked)]
+
+
+def _environment(library: Library) -> Environment:
+    """Templates that escape whatever they are given; a name that they lack is an error."""
+    made = Environment(
+        loader=PackageLoader("wireproof.report", "templates/docs"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape_unsafe(value) if type(value) is str else value,
+    )
+    made.filters |= {"link": quote, "cite": library.cite}
+    made.globals |= {"case_page": case_page, "rule_page": rule_page, "fields_page": fields_page}
+    made.globals |= {"unexercised": unexercised}
+    return made

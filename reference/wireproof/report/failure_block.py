@@ -1,0 +1,80 @@
+"""One failure in at most 12 lines of plain text."""
+
+import shlex
+import sys
+from typing import Final
+
+from wireproof.cases.case import Case
+from wireproof.report.failure_groups import FailureGroup, Lookup
+from wireproof.report.hexdump import excerpt_of
+from wireproof.runner.events import CaseEvent, Run
+from wireproof.runner.summaries import MAX_OUTPUT, shorten
+
+LINES: Final = 12
+"""Lines of a block, its heading included."""
+
+MARGIN: Final = 10
+"""Characters before the text of a line."""
+
+_EXACT: Final = frozenset({"bytes", "", "replay"})
+"""Rows that must stay as they are: the caret stands below its byte, and a token is used whole."""
+
+
+def failure_lines(
+    group: FailureGroup, run: Run, lookup: Lookup, twins: Lookup, width: int = sys.maxsize
+) -> list[str]:
+    """Return the lines of a failure: title, rule, want and got, the bytes, how often, and the replay command.
+
+    Lines of text are cut at `width`; bytes and commands stay whole.
+    """
+    event = group.first
+    case = lookup(event)
+    rows = [
+        ("title", event.title),
+        ("rule", _rule(event, case)),
+        ("want", event.want),
+        ("got", event.got),
+        ("note", "" if event.text in event.got else event.text),
+        *_bytes(event, case, twins, width),
+        ("like", _like(group)),
+        ("replay", replay_command(event, run)),
+    ]
+    most = max(MARGIN, min(MAX_OUTPUT, width - MARGIN))
+    body = [f"  {name:<7} {text if name in _EXACT else shorten(text, most)}" for name, text in rows if text]
+    return [heading(event), *body][:LINES]
+
+
+def heading(event: CaseEvent) -> str:
+    """Return verdict, id, kind, level and profile, and whether security is at stake."""
+    mark = " security" if event.is_security else ""
+    kind = f"{event.kind}  " if event.kind else ""
+    return f"{event.verdict.upper():<5} {event.id}  {kind}{event.level} {event.profile}{mark}"
+
+
+def replay_command(event: CaseEvent, run: Run) -> str:
+    """Return the command that judges the case again."""
+    return f"wireproof replay {shlex.quote(event.token or event.id)} {shlex.quote(run.spec)}"
+
+
+def _rule(event: CaseEvent, case: Case | None) -> str:
+    """Return the rule and its source."""
+    source = case.source.document if case is not None else ""
+    return "   ".join(part for part in (", ".join(event.rules), source) if part)
+
+
+def _like(group: FailureGroup) -> str:
+    """Return how many failures are like this one, and how many cases it blocks."""
+    more = f"{len(group.others)} more like it: {group.signature}" if group.others else ""
+    blocked = f"blocks {group.blocks} refusals, whose twin it is" if group.blocks else ""
+    return "; ".join(part for part in (more, blocked) if part)
+
+
+def _bytes(event: CaseEvent, case: Case | None, twins: Lookup, width: int) -> list[tuple[str, str]]:
+    """Return two rows, the bytes and the caret below them; what is too wide beside the caret has a third."""
+    found = excerpt_of(case, event.at, event.path, twins(event)) if case is not None else None
+    if found is None:
+        return []
+    if MARGIN + len(found.caret) <= width or "; " not in found.caret:
+        return [("bytes", found.bytes), ("", found.caret)]
+    caret, _, note = found.caret.partition("; ")
+    return [("bytes", found.bytes), ("", caret), ("", note)]

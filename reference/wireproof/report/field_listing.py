@@ -1,0 +1,139 @@
+"""The fields of some bytes as lines of text: `explain`, the terminal and the HTML report show these.
+
+Offsets come from the trace of the decode and from nowhere else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from wireproof.formats import TracedDecode
+from wireproof.wire.rejection import Position
+from wireproof.wire.trace import Cover, FieldSpan
+
+WIDEST: Final = 48
+"""Characters of a value; longer ones are cut and say how long they are."""
+
+
+@frozen
+class FieldLine:
+    """One line of a tree: a field, or the heading of those below it (`size` -1).
+
+    Attributes:
+        depth: steps from the root of the value.
+        at: where it begins; empty for a heading.
+        size: its bytes.
+        name: the last part of its path.
+        type, value, cover: as the trace has them, in words.
+        marked: whether the position in question lies in it.
+    """
+
+    depth: int
+    at: str
+    size: int
+    name: str
+    type: str = ""
+    value: str = ""
+    cover: str = ""
+    marked: bool = False
+
+    def __str__(self) -> str:
+        """Return the line as text."""
+        size = "" if self.size < 0 else str(self.size)
+        head = f"{'>' if self.marked else ' '} {self.at:>9} {size:>6}  {'  ' * self.depth}{self.name}"
+        return "  ".join(part for part in (head, self.type, self.value, self.cover) if part)
+
+
+def field_lines(layout: TracedDecode, mark: Position | None = None) -> Iterator[FieldLine]:
+    """Yield the tree of a layout in the order of the bytes; `mark` is the position to point at."""
+    marked = innermost(layout.spans, mark)
+    for line, span in lines_with_spans(layout):
+        yield evolve(line, marked=True) if span is not None and span is marked else line
+
+
+def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpan | None]]:
+    """Yield the lines of a tree, each with its field; headings and the refusal have none."""
+    ends = _region_ends(layout.spans)
+    above: tuple[str, ...] = ()
+    for span in sorted(layout.spans, key=lambda span: _order(span, ends)):
+        path = tuple(span.path.split("."))
+        for depth, name in enumerate(path[:-1]):
+            if path[: depth + 1] != above[: depth + 1]:
+                yield FieldLine(depth, "", -1, name), None
+        above = path
+        yield _line(span, len(path) - 1, path[-1]), span
+    if layout.rejected is not None:
+        refused = layout.rejected
+        text = FieldLine(
+            0, str(refused.at), -1, "refused", refused.cls, refused.path, refused.text, marked=True
+        )
+        yield text, None
+
+
+def _region_ends(spans: Sequence[FieldSpan]) -> dict[tuple[str, int], int]:
+    """Where each region ends, by its space and its first byte."""
+    ends: dict[tuple[str, int], int] = {}
+    for span in spans:
+        key = (span.space, span.start)
+        ends[key] = max(ends.get(key, 0), span.end)
+    return ends
+
+
+def _order(span: FieldSpan, ends: Mapping[tuple[str, int], int]) -> tuple[int, ...]:
+    """Return the sort key of a span: decompressed data after the fields of its region, outer spans first."""
+    key: list[int] = []
+    space = ""
+    for step in (int(step) for step in span.space.split(">") if step):
+        key += (ends.get((space, step), step), -1, 0)
+        space += f"{step}>"
+    return (*key, span.start, int(span.end > span.start), -span.end)
+
+
+def _line(span: FieldSpan, depth: int, name: str) -> FieldLine:
+    return FieldLine(
+        depth,
+        str(span.at),
+        span.end - span.start,
+        name,
+        span.type,
+        short_field_value(span.value),
+        cover_text(span.cover),
+    )
+
+
+def short_field_value(value: Any) -> str:  # noqa: ANN401 - whatever a field decodes to
+    """Return the value of a field in a few characters."""
+    match value:
+        case None:
+            return "null"
+        case bytes() | bytearray():
+            text = value[:WIDEST].hex() or "(empty)"
+        case _:
+            text = str(value)
+    length = f" ({len(value)} bytes)" if isinstance(value, bytes | bytearray) else ""
+    return text if len(text) <= WIDEST else f"{text[:WIDEST]}…{length}"
+
+
+def cover_text(cover: Cover | None) -> str:
+    """Describe the bytes or items that a length, count or checksum is about."""
+    if cover is None:
+        return ""
+    return f"{cover.kind} of " + (f"{cover.start}..{cover.end - 1}" if cover.end > cover.start else "nothing")
+
+
+def innermost(spans: Sequence[FieldSpan], at: Position | None) -> FieldSpan | None:
+    """Return the smallest span that contains the position; None if no field does."""
+    if at is None:
+        return None
+    space, _, offset = str(at).rpartition(">")
+    space = f"{space}>" if space else ""
+    if not offset.isdecimal():
+        return None
+    here = [span for span in spans if span.space == space and span.start <= int(offset) < span.end]
+    return min(here, key=lambda span: span.end - span.start, default=None)
+
+
+def by_path(spans: Sequence[FieldSpan], path: str) -> FieldSpan | None:
+    """Return the span of a field; None if it was not read."""
+    return next((span for span in spans if span.path == path), None)

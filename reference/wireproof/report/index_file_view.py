@@ -1,0 +1,55 @@
+"""A companion of a segment for a person: its entries as a table, what is wrong, a verdict."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from attrs import fields
+
+from wireproof.report.sanitize import escape_unsafe
+from wireproof.runner.index_files import CheckedIndex
+
+MAX_ENTRIES: Final = 40
+"""Entries that are shown; of more, the first and the last ones."""
+
+
+def entry_lines(one: CheckedIndex) -> Iterator[str]:
+    """All that `explain` prints of a companion."""
+    log = one.log
+    beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
+    system = "" if one.system == "Kafka" else f"{one.system}'s "
+    yield f"{one.size} bytes as {system}{one.name.kind} of the segment at offset {one.name.base}{beside}"
+    yield from _table(one.index.entries)
+    yield from verdict_lines([one])
+
+
+def verdict_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
+    """Yield the findings and the verdict of each index file, and once at the end what to do next."""
+    for one in found:
+        yield from map(escape_unsafe, (*one.lines(), one.verdict()))
+    yield from _advice(found)
+
+
+def finding_lines(found: Sequence[CheckedIndex]) -> Iterator[str]:
+    """Yield the findings of index files, and once at the end what to do next."""
+    for one in found:
+        yield from map(escape_unsafe, one.lines())
+    yield from _advice(found)
+
+
+def _advice(found: Sequence[CheckedIndex]) -> Iterator[str]:
+    for advice in dict.fromkeys(line for one in found for line in one.advice):
+        yield f"what to do: {advice}"
+
+
+def _table(entries: Sequence[Any]) -> Iterator[str]:
+    """Yield a row for each entry, with a column for each field."""
+    if not entries:
+        return
+    names = [field.name for field in fields(type(entries[0]))]
+    half = MAX_ENTRIES // 2
+    shown = entries if len(entries) <= MAX_ENTRIES else [*entries[:half], None, *entries[-half:]]
+    rows = [[str(getattr(one, name)) for name in names] if one else [] for one in shown]
+    widths = [max(len(name), *(len(row[n]) for row in rows if row)) for n, name in enumerate(names)]
+    for row in (names, *rows):
+        cells = (f"{word:>{width}}" for word, width in zip(row, widths, strict=True)) if row else ()
+        yield "  " + "  ".join(cells) if row else f"  … {len(entries) - MAX_ENTRIES} more"

@@ -1,0 +1,66 @@
+"""Rules and what tests them: cases, the mutants that these kill, the implementations that fail them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from wireproof.cases.case import Case, Reject
+from wireproof.cases.fixtures import Suite
+from wireproof.cases.rules import Rule, lacks_cases
+from wireproof.report.implementation_answers import Votes
+from wireproof.report.kills import Kills
+
+
+@frozen
+class RuleCoverage:
+    """A rule with all that speaks of it.
+
+    Attributes:
+        systems: the formats of its cases.
+        kills: mutants, by name.
+        fails: of each implementation that fails one of its cases, how many.
+    """
+
+    rule: Rule
+    accepted: tuple[Case, ...]
+    refused: tuple[Case, ...]
+    kills: tuple[str, ...]
+    fails: Mapping[str, int]
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """All its cases."""
+        return (*self.accepted, *self.refused)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether it has fewer cases than a rule of its kind should."""
+        return lacks_cases(self.rule.kind, len(self.accepted), len(self.refused))
+
+    @property
+    def home(self) -> str:
+        """The format of its first case, or the system that its id begins with."""
+        return self.cases[0].format if self.cases else self.rule.id.partition(".")[0]
+
+
+def rule_coverages(suite: Suite, kills: Kills, votes: Votes) -> Iterator[RuleCoverage]:
+    """Every rule, by id."""
+    cases: dict[str, list[Case]] = {}
+    for case in suite.cases:
+        for name in case.rules:
+            cases.setdefault(name, []).append(case)
+    for name, rule in sorted(suite.rules.items()):
+        yield _covered(rule, cases.get(name, []), kills, votes)
+
+
+def _covered(rule: Rule, cases: Sequence[Case], kills: Kills, votes: Votes) -> RuleCoverage:
+    fails: dict[str, int] = {}
+    for vote in (vote for case in cases for vote in votes.get(case.id, ()) if vote.fails):
+        fails[vote.adapter] = fails.get(vote.adapter, 0) + 1
+    return RuleCoverage(
+        rule,
+        tuple(case for case in cases if not isinstance(case.expect, Reject)),
+        tuple(case for case in cases if isinstance(case.expect, Reject)),
+        tuple(sorted({name for case in cases for name in kills.get(case.id, ())})),
+        dict(sorted(fails.items(), key=lambda row: -row[1])),
+    )

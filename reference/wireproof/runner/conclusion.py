@@ -1,0 +1,129 @@
+"""The conclusion of a run: its exit code, and the sentence that explains it.
+
+A run conforms only if everything that was requested was judged: at least one case has a verdict, and no case
+was left out (`not-run`) for a reason other than the codec's own failure, which counts against it already.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wireproof.runner.baseline import AppliedBaseline, Overlay
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
+from wireproof.runner.exit_codes import Exit, deciding_code
+from wireproof.runner.verdicts import ROWS, gates
+
+NO_RESULT: Final = frozenset({"unsupported", "not-run", "adapter-error"})
+"""The verdicts that are no result about the codec."""
+
+CAUSED_BY_CODEC: Final = frozenset({"same-as", "spent"})
+"""The kinds of `not-run` that the codec itself caused by dying or not answering."""
+
+
+def count_judged(events: Iterable[CaseEvent]) -> int:
+    """Count the cases with a verdict on the codec."""
+    return sum(event.verdict not in NO_RESULT for event in events)
+
+
+def why_nothing_judged(stream: EventStream) -> str:
+    """Return why a run judged nothing, as a sentence; empty if it judged anything."""
+    if count_judged(stream.cases):
+        return ""
+    if not stream.cases:
+        return "no case was judged: none is of a format that it claims"
+    reasons = Counter(f"{event.label}: {event.text}".rstrip(": ") for event in stream.cases)
+    shown = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
+    rest = f"; {len(reasons) - 3} further reasons" if len(reasons) > 3 else ""
+    return f"no case was judged: {shown}{rest}"
+
+
+def exit_code(
+    stream: EventStream,
+    applied: AppliedBaseline | None = None,
+    *,
+    strict_class: bool = False,
+    named: bool = True,
+) -> Exit:
+    """Return the exit code of a run.
+
+    Args:
+        stream: the run.
+        applied: its known failures.
+        strict_class: whether a refusal without its class fails.
+        named: whether the user named this adapter. An adapter that was added because it is installed
+            may have nothing to do with the selected cases.
+    """
+    overlays = applied.overlays if applied else {}
+    codes = [
+        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
+        for event in stream.cases
+    ]
+    if applied and (applied.stale or applied.changed):
+        codes.append(Exit.BASELINE)
+    return deciding_code([*codes, *trust_codes(stream, applied, named=named)])
+
+
+def trust_codes(
+    stream: EventStream, applied: AppliedBaseline | None = None, *, named: bool = True
+) -> Iterator[Exit]:
+    """Yield the exit codes that mark a run as not trustworthy as a whole, whatever its verdicts are."""
+    if named and not count_judged(stream.cases):
+        yield Exit.USAGE
+    if stream.footer is None:
+        yield Exit.ADAPTER
+    overlays = applied.overlays if applied else {}
+    for event in stream.cases:
+        if event.verdict == "not-run" and overlays.get(event.id) != "expected":
+            yield Exit.FAILS if event.kind in CAUSED_BY_CODEC else Exit.ADAPTER
+
+
+def _verdict_code(event: CaseEvent, overlay: Overlay, stream: EventStream, *, strict_class: bool) -> Exit:
+    match ROWS[event.verdict].gate:
+        case "suite":
+            return Exit.SUITE
+        case "adapter":
+            return Exit.ADAPTER
+    if not gates(event.verdict, event.level, hold=stream.run.level, strict_class=strict_class):
+        return Exit.CONFORMS
+    match overlay:
+        case "expected":
+            return Exit.CONFORMS
+        case "changed":
+            return Exit.BASELINE
+        case _:
+            return Exit.FAILS
+
+
+def conclusion_sentence(
+    stream: EventStream, applied: AppliedBaseline | None = None, *, strict_class: bool = False
+) -> str:
+    """Describe in one line how a run ended: `conforms, but for 1,081 known failures`."""
+    if why := why_nothing_judged(stream):
+        return why
+    if stream.footer is None:
+        return "incomplete: the run was broken off"
+    overlays = applied.overlays if applied else {}
+    known = sum(overlay == "expected" for overlay in overlays.values())
+    codes = Counter(
+        _verdict_code(event, overlays.get(event.id, ""), stream, strict_class=strict_class)
+        for event in stream.cases
+    )
+    not_run = sum(
+        event.verdict == "not-run" and overlays.get(event.id) != "expected" for event in stream.cases
+    )
+    counts = (
+        (codes[Exit.FAILS], "fails {} of {} judged cases"),
+        (codes[Exit.BASELINE], "{} known failures fail in another way"),
+        (codes[Exit.ADAPTER], "the adapter broke its contract in {} cases"),
+        (codes[Exit.SUITE], "the suite contradicts itself in {} cases"),
+        (not_run, "{} cases were not run"),
+    )
+    failures = [
+        text.format(f"{count:,}", f"{count_judged(stream.cases):,}") for count, text in counts if count
+    ]
+    if not failures:
+        return "conforms" + (f", but for {known:,} known failure{'s' * (known != 1)}" if known else "")
+    return (
+        "does not conform: " + ", ".join(failures) + (f"; {known:,} known failures beside" if known else "")
+    )

@@ -1,0 +1,221 @@
+"""Cross-version checks: the same messages as v0, v1 and v2 are read alike; lost fields are counted.
+
+For each adapter that writes more than one revision, and each reader: the messages that it reads in the
+entries of an older revision are those that it reads in the batch of the newest, over the fields of both
+revisions (`sending.CARRIED`). Losses are counted in the reference's readings.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from attrs import define, evolve, field, frozen
+
+from wireproof.cases.case import Accept
+from wireproof.cases.outcome import Accepted
+from wireproof.cases.producer_messages import REVISIONS, count_losses, messages_of, shared_fields
+from wireproof.formats import FORMATS
+from wireproof.runner.interop import DecodeResult, EncodeCase, EncodedMessage, InteropRun, Participant
+from wireproof.runner.summaries import short_field
+from wireproof.runner.value_diff import first_difference
+from wireproof.runner.verdicts import Verdict
+from wireproof.wire.json_values import Json
+from wireproof.wire.observed_fields import project
+
+BATCH_FORMAT: Final = "kafka.batch"
+
+TOPIC: Final = "laws"
+"""Replaces the topic in the ids of these checks."""
+
+WrittenMessages = dict[int, tuple[tuple[EncodeCase, EncodedMessage], ...]]
+"""By number of the message set, its entries as one producer wrote them in one encoding."""
+
+
+@frozen
+class CrossVersionCheck:
+    """One message set in two revisions, as one adapter wrote and one read it.
+
+    Attributes:
+        reader: empty if the bytes differ already in the reference's readings.
+        parcels: the older revision's entries.
+    """
+
+    producer: str
+    reader: str
+    older: str
+    newer: str
+    number: int
+    encoded_messages: tuple[EncodedMessage, ...]
+    verdict: Verdict
+
+
+@define
+class FieldLoss:
+    """The fields that one producer's bytes of older revisions lack; `written`: message sets by revision."""
+
+    producer: str
+    newer: str
+    written: dict[str, int] = field(factory=dict)
+    gone: dict[str, Counter[str]] = field(factory=dict)
+
+
+def field_losses(exchanged: InteropRun) -> tuple[FieldLoss, ...]:
+    """Return the losses of the older revisions, for each adapter that wrote more than one revision."""
+    found = []
+    for producer, wrote in _producers(exchanged).items():
+        newest = _newest(wrote)
+        loss = FieldLoss(producer, newest, {revision: len(pairs) for revision, pairs in wrote.items()})
+        for older in (revision for revision in wrote if revision != newest):
+            loss.gone[older] = sum(
+                (
+                    count_losses(_by_reference(wrote[newest][number])[0], _by_reference(pairs))
+                    for number, pairs in _common(wrote, older)
+                ),
+                Counter(),
+            )
+        found.append(loss)
+    return tuple(found)
+
+
+def check_versions(exchanged: InteropRun) -> Iterator[CrossVersionCheck]:
+    """Yield a check of each reader, producer, older revision and message set that can be compared.
+
+    A producer that wrote different messages is reported once, without its readers.
+    """
+    readings = {
+        participant.spec: {
+            one.encoded_message.case.id: one for results in participant.read.values() for one in results
+        }
+        for participant in exchanged.participants
+    }
+    for producer, wrote in _producers(exchanged).items():
+        newest = _newest(wrote)
+        for older in (revision for revision in wrote if revision != newest):
+            for number, pairs in _common(wrote, older):
+                entries = wrote[newest][number], pairs
+                encoded_messages = tuple(encoded_message for _, encoded_message in pairs)
+                held = CrossVersionCheck(
+                    producer, "", older, newest, number, encoded_messages, _compared(entries, newest, older)
+                )
+                if not held.verdict.passing:
+                    yield held
+                    continue
+                for reader, read in readings.items():
+                    verdict = _judged(read, entries, (newest, older))
+                    if verdict is not None:
+                        yield evolve(held, reader=reader, verdict=verdict)
+
+
+def _producers(exchanged: InteropRun) -> dict[str, dict[str, WrittenMessages]]:
+    """Return by producer and revision what it wrote, for those that wrote more than one revision."""
+    encoded_messages = {
+        (name, post.case.id): encoded_message
+        for encoded_messages in exchanged.encoded_messages.values()
+        for encoded_message in encoded_messages
+        for name, post in encoded_message.writers
+    }
+    found = {}
+    for participant in exchanged.participants:
+        by_revision = {revision: _wrote(participant, revision, encoded_messages) for revision in REVISIONS}
+        if sum(map(bool, by_revision.values())) > 1:
+            found[participant.spec] = {revision: pairs for revision, pairs in by_revision.items() if pairs}
+    return found
+
+
+def _wrote(
+    participant: Participant, revision: str, encoded_messages: Mapping[tuple[str, str], EncodedMessage]
+) -> WrittenMessages:
+    """Return the first complete encoding of each message set, as the reference reads it."""
+    by_spelling: dict[tuple[int, int], list[tuple[EncodeCase, EncodedMessage | None]]] = {}
+    for one in participant.written.get(f"{BATCH_FORMAT}/{revision}", ()):
+        place = one.post.number, one.post.spelling
+        by_spelling.setdefault(place, []).append(
+            (one.post, encoded_messages.get((participant.spec, one.post.case.id)))
+        )
+    found: WrittenMessages = {}
+    for (number, _), pairs in sorted(by_spelling.items(), key=lambda item: item[0]):
+        whole = tuple(
+            (post, encoded_message)
+            for post, encoded_message in pairs
+            if encoded_message is not None and _accepted_by_reference(encoded_message)
+        )
+        if len(whole) == len(pairs):
+            found.setdefault(number, whole)
+    return found
+
+
+def _accepted_by_reference(encoded_message: EncodedMessage) -> bool:
+    return isinstance(encoded_message.case.expect, Accept)
+
+
+def _newest(wrote: Mapping[str, WrittenMessages]) -> str:
+    return max(wrote, key=REVISIONS.index)
+
+
+def _common(
+    wrote: Mapping[str, WrittenMessages], older: str
+) -> Iterator[tuple[int, tuple[tuple[EncodeCase, EncodedMessage], ...]]]:
+    newest = wrote[_newest(wrote)]
+    return ((number, pairs) for number, pairs in wrote[older].items() if number in newest)
+
+
+def _by_reference(pairs: tuple[tuple[EncodeCase, EncodedMessage], ...]) -> list[Json]:
+    """Return the entries as the reference reads them."""
+    return [
+        encoded_message.case.expect.value
+        for _, encoded_message in pairs
+        if isinstance(encoded_message.case.expect, Accept)
+    ]
+
+
+RevisionPair = tuple[
+    tuple[tuple[EncodeCase, EncodedMessage], ...], tuple[tuple[EncodeCase, EncodedMessage], ...]
+]
+"""The entries of one message set in the newest revision, and in an older one."""
+
+
+def _compared(entries: RevisionPair, newest: str, older: str) -> Verdict:
+    """Return the verdict on one message set by the reference's readings."""
+    one, other = (messages_of(_by_reference(pairs)) or [] for pairs in entries)
+    return _equal(one, other, (newest, older))
+
+
+def _judged(
+    read: Mapping[str, DecodeResult], entries: RevisionPair, revisions: tuple[str, str]
+) -> Verdict | None:
+    """Return the verdict on one message set for one reader; None if it does not read all of both."""
+    one, other = (_messages(read, pairs) for pairs in entries)
+    return None if one is None or other is None else _equal(one, other, revisions)
+
+
+def _equal(one: list[dict[str, Json]], other: list[dict[str, Json]], revisions: tuple[str, str]) -> Verdict:
+    found = first_difference(shared_fields(one, *revisions), shared_fields(other, *revisions), masked=True)
+    if found is None:
+        return Verdict("pass", "semantic")
+    want, got = (text.removeprefix(".") for text in short_field(found))
+    want = f"as {revisions[0]}: {want}"
+    return Verdict("fail", "wrong-value", path=f"messages{found.path}", want=want, got=got)
+
+
+def _messages(
+    read: Mapping[str, DecodeResult], pairs: tuple[tuple[EncodeCase, EncodedMessage], ...]
+) -> list[dict[str, Json]] | None:
+    """Return the messages that a reader reads in pairs entries; None if it does not read one of them."""
+    entries: list[Json] = []
+    for _, encoded_message in pairs:
+        one = read.get(encoded_message.case.id)
+        if one is None or not isinstance(one.outcome, Accepted):
+            return None
+        entries += _shown(one)
+    return messages_of(entries)
+
+
+def _shown(read: DecodeResult) -> list[Json]:
+    """Return the entries of a reading, with the fields that the adapter shows."""
+    assert isinstance(read.outcome, Accepted)
+    value = project(read.outcome.value, read.wanted)
+    wrapped_by = FORMATS[read.encoded_message.case.joined].wrapped_by
+    if wrapped_by is None or read.asked.joined == read.encoded_message.case.joined:
+        return [value]
+    inner = value.get(wrapped_by[2]) if isinstance(value, dict) else None
+    return inner if isinstance(inner, list) else [None]

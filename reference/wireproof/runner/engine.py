@@ -1,0 +1,506 @@
+"""The engine: sends cases to one adapter and returns the outcome of each, in the order of the cases.
+
+Every wait has an owner and a limit: the controller waits for the hello and the end of the process, the engine
+for the answer to a case.
+
+    queue -> in flight (a window of requests) -> answered -> results of a block
+                 `-> the adapter dies, breaks the contract or is silent: the cases in flight are suspects
+
+Each suspect runs again, alone in a fresh process, until one fails: it is guilty, the others are queued again.
+If none fails alone, the failure is attributed to the oldest request, with a note. A breach may also come
+after an answer: then the last answered cases are suspects, and at the end of a block one case is sent once
+more, because such a breach arrives before the second answer. `run` has nothing in flight while it yields a
+result, so a slow caller costs no case its time; a caller of `put` and `take` gets answers that arrived in
+between.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar
+
+from attrs import define, evolve, field, frozen
+
+from wireproof.adapters.contract import Hello, Request
+from wireproof.adapters.controller import Broken, Controller
+from wireproof.adapters.errors import AdapterStartError, MessageError
+from wireproof.adapters.process import HELLO_SECONDS, MEMORY, MIB
+from wireproof.adapters.registry import open_adapter
+from wireproof.cases.case import Case
+from wireproof.cases.outcome import Accepted, Crashed, Exhausted, Faulty, NotRun, Outcome, TimedOut
+from wireproof.runner.failure_budget import FailureBudget
+from wireproof.runner.requests import (
+    BLOCK_SIZE,
+    SLOW_BLOCK_SIZE,
+    SeededOrder,
+    blocks,
+    prepare_case,
+    request_for,
+)
+
+MAX_WINDOW: Final = 256
+"""Maximum number of requests in flight, whatever the adapter offers."""
+
+RECENT_ANSWERS: Final = 2
+"""Number of last answered cases that are suspects when something comes after an answer."""
+
+MAX_BYTES_IN_FLIGHT: Final = 4 * MIB
+"""Bytes of input in flight, above which no further request is sent."""
+
+T = TypeVar("T")
+
+
+@frozen
+class CaseResult:
+    """A case as it was sent (wrapped as a stream if needed), its outcome, and the nanoseconds it took.
+
+    With one request in flight the time is exact; with more it is the share of the case in the time
+    between two arrivals of answers.
+    """
+
+    case: Case
+    outcome: Outcome
+    ns: int
+
+
+ResultMaker: TypeAlias = Callable[[Case, Outcome, int], Any]
+"""Makes the stored result from a case, its outcome and its nanoseconds: `CaseResult`, or less."""
+
+
+@define
+class _Block:
+    """Cases that are shuffled among themselves, and their results so far.
+
+    Attributes:
+        cases: in the order of the run.
+        keep: makes the stored result, as soon as an answer arrives.
+        results: by position in `cases`.
+        open: the positions of the cases that are queued or in flight.
+        measured: the cases that run with nothing else in flight.
+        last: whether `take` ends with this block.
+    """
+
+    cases: list[Case]
+    keep: ResultMaker
+    results: dict[int, Any] = field(factory=dict)
+    open: set[int] = field(factory=set)
+    measured: "deque[_Pending]" = field(factory=deque)
+    last: bool = False
+
+    def settle(self, place: int, case: Case, outcome: Outcome, ns: int) -> None:
+        """Store the result of the case at `place`, which is then no longer open."""
+        self.results[place] = self.keep(case, outcome, ns)
+        self.open.discard(place)
+
+
+@frozen
+class _Pending:
+    """A case in progress: its block and position, its request, the milliseconds that it may take."""
+
+    block: _Block
+    place: int
+    case: Case
+    request: Request
+    ms: int
+
+
+@frozen
+class _End:
+    """The failure that ended the adapter while requests were in flight."""
+
+    outcome: Crashed | TimedOut | Exhausted | Faulty
+    how: str
+    stray: str = ""
+
+
+class Engine:
+    """Runs cases on one adapter; a context manager that owns the adapter's process.
+
+    Attributes:
+        hello: name and claims of the adapter.
+        deaths: counts its failures.
+        notes: lines for the user about events that belong to no case.
+    """
+
+    hello: Hello
+
+    def __init__(  # noqa: PLR0913 - the settings of a run, each by its name
+        self,
+        spec: str,
+        *,
+        in_process: bool = False,
+        seed: int = 0,
+        timeout_scale: float = 1.0,
+        hello_seconds: float = HELLO_SECONDS,
+        memory: int | None = MEMORY,
+        digest: bool = False,
+        check_claims: bool = True,
+    ) -> None:
+        """Store the settings; the adapter starts on entry.
+
+        Args:
+            spec: the adapter, as `registry` reads it.
+            in_process: call a Python object in this process, without timeouts.
+            seed: decides the order and the ids.
+            timeout_scale: multiplies each case's `limits.ms`, and above 1 the wait for the hello: where cases
+                are slow, the start is slow too.
+            hello_seconds: the maximum wait for the hello.
+            memory: bytes, see `registry.open_adapter`.
+            digest: request digests instead of values.
+            check_claims: reject a hello that claims unknown names; `probe` gives advice instead.
+        """
+        self._spec = spec
+        self._in_process = in_process
+        self._draw = SeededOrder(seed)
+        self._scale = timeout_scale
+        self._hello_seconds = hello_seconds * max(timeout_scale, 1.0)
+        self._memory = memory
+        self._answer: Literal["value", "digest"] = "digest" if digest else "value"
+        self._check_claims = check_claims
+        self._controller: Controller | None = None
+        self._blocks: deque[_Block] = deque()
+        self._queue: deque[_Pending] = deque()
+        self._flight: dict[str, _Pending] = {}
+        self._answered: dict[str, _Pending] = {}
+        self.deaths = FailureBudget()
+        self.notes: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Start the adapter; raises `UnknownAdapter` or `AdapterStartError`."""
+        self._controller = self._open()
+        self.hello = self._controller.hello
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the adapter."""
+        self._close_adapter()
+
+    def run(self, cases: Iterable[Case]) -> Iterator[CaseResult]:
+        """Yield the result of each case, in their order; raises no error of the adapter."""
+        return self._run(cases, self.hello, CaseResult)
+
+    def run_with(
+        self, cases: Iterable[Case], keep: Callable[[Case, Outcome, int], T], size: int | None = None
+    ) -> Iterator[T]:
+        """Yield `keep(case, outcome, nanoseconds)` of each case, in their order.
+
+        `keep` is called as soon as an answer arrives, so that no answer stays in memory longer than that.
+
+        Args:
+            cases: the cases to run.
+            keep: called once for each case, in the order of the answers.
+            size: the cases of a block, which are shuffled among themselves; by default the engine's own.
+        """
+        return self._run(cases, self.hello, keep, size)
+
+    def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """Yield the outcome of each case; for `probe`, which ignores the claims."""
+        return ((ran.case, ran.outcome) for ran in self._run(cases, None, CaseResult))
+
+    def _run(
+        self, cases: Iterable[Case], hello: Hello | None, keep: ResultMaker, size: int | None = None
+    ) -> Iterator[Any]:
+        for block in blocks(cases, min(size or self._size, self._size)):
+            self._enqueue(block, hello, keep)
+            yield from self._collect(self._blocks.popleft())
+
+    @property
+    def _size(self) -> int:
+        return SLOW_BLOCK_SIZE if self.hello.cost == "slow" else BLOCK_SIZE
+
+    def put(self, cases: Sequence[Case]) -> None:
+        """Queue cases and send as many as possible without waiting; `take` returns their results."""
+        assert cases, "an empty put has no block for take"
+        for block in blocks(cases, self._size):
+            self._enqueue(block, self.hello, CaseResult)
+        self._blocks[-1].last = True
+
+    def take(self) -> list[CaseResult]:
+        """Return the results of the earliest `put`; raises no error of the adapter."""
+        ran: list[CaseResult] = []
+        last = False
+        while not last:
+            block = self._blocks.popleft()
+            last = block.last
+            ran += self._collect(block)
+        return ran
+
+    # --- the running adapter ---
+
+    def _open(self) -> Controller:
+        return open_adapter(
+            self._spec,
+            in_process=self._in_process,
+            hello_seconds=self._hello_seconds,
+            memory=self._memory,
+            check=self._check_claims,
+        )
+
+    def _ensure_started(self) -> Controller:
+        """Return the running adapter; one that started before gets a second attempt to start."""
+        if self._controller is None:
+            try:
+                self._controller = self._open()
+            except AdapterStartError as error:
+                self.notes.append(f"started again after: {error}")
+                self._controller = self._open()
+        return self._controller
+
+    def _close_adapter(self) -> None:
+        if self._controller is not None:
+            self._controller.close()
+        self._controller = None
+        self._answered.clear()
+
+    # --- a block ---
+
+    def _enqueue(self, cases: list[Case], hello: Hello | None, keep: ResultMaker) -> None:
+        """Queue a block, and send as much of it as the window allows."""
+        block = _Block(cases, keep)
+        for place in self._draw.order(len(cases)):
+            case = prepare_case(cases[place], hello) if hello else cases[place]
+            if not isinstance(case, Case):
+                block.settle(place, cases[place], case, 0)
+                continue
+            request = request_for(case, self._draw.name(), self._answer)
+            pending = _Pending(block, place, case, request, round(case.limits.ms * self._scale))
+            if case.limits.rss_mb is None:
+                block.open.add(place)
+                self._queue.append(pending)
+            else:
+                block.measured.append(pending)
+        self._blocks.append(block)
+        if self._controller is not None:
+            self._fill_window(self._controller)
+
+    def _collect(self, block: _Block) -> list[Any]:
+        """Return the results of a block, in its order."""
+        try:
+            self._drain(block.open)
+            if block.measured:
+                for other in self._blocks:
+                    self._drain(other.open)
+                self._run_memory_limited(block.measured)
+            self._check_after_answers()
+        except AdapterStartError as error:
+            self.deaths.stop(f"it did not start again: {error}", "start")
+            self._queue.clear()
+            self._flight.clear()
+        for place, case in enumerate(block.cases):
+            if place not in block.results:
+                block.settle(place, case, self.deaths.verdict(case) or NotRun("never pending"), 0)
+        for name in [name for name, pending in self._answered.items() if pending.block is block]:
+            del self._answered[name]  # its result is returned
+        return [block.results[place] for place in range(len(block.cases))]
+
+    def _drain(self, wanted: set[int]) -> None:
+        """Run the queue, one window at a time, until nothing in `wanted` is open."""
+        while wanted and (self._queue or self._flight):
+            end = self._exchange_messages(wanted)
+            if end is not None:
+                suspects = list(self._flight.values())
+                self._flight.clear()
+                self._queue.extendleft(reversed(self._after_end(suspects, end)))
+
+    def _after_end(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+        """Return the cases to run again; if no restart is possible, the first open suspect is guilty."""
+        try:
+            return suspects if self._find_breach_after_answer(end) else self._find_guilty(suspects, end)
+        except AdapterStartError:
+            if first := next((one for one in suspects if one.place not in one.block.results), None):
+                self._record(first, end.outcome, 0)
+            raise
+
+    def _exchange_messages(self, wanted: set[int]) -> _End | None:
+        """Send and receive until nothing in `wanted` is open; return the adapter's end, if it ended."""
+        controller = self._ensure_started()
+        before = time.perf_counter_ns()
+        while wanted and (self._queue or self._flight):
+            self._fill_window(controller)
+            if not self._flight:
+                continue
+            ms = max(pending.ms for pending in self._flight.values())
+            try:
+                answers = controller.receive(ms / 1000)
+            except Broken as broken:
+                return _End(broken.outcome, broken.how, broken.stray)
+            if not answers:
+                return _End(TimedOut(ms, controller.progress()), "timeout")
+            now = time.perf_counter_ns()
+            for name, outcome in answers:
+                self._answered[name] = self._flight.pop(name)
+                self._record(self._answered[name], outcome, (now - before) // len(answers))
+            before = time.perf_counter_ns()  # the time of `keep` is not the adapter's
+        return None
+
+    def _fill_window(self, controller: Controller) -> None:
+        """Fill the window when it is half empty, so that many requests go in one write."""
+        window = min(self.hello.window, MAX_WINDOW)
+        if len(self._flight) > window // 2:
+            return
+        batch: list[_Pending] = []
+        weight = sum(pending.request.weight for pending in self._flight.values())
+        while self._queue and len(self._flight) + len(batch) < window and weight < MAX_BYTES_IN_FLIGHT:
+            pending = self._queue.popleft()
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
+                continue
+            weight += pending.request.weight
+            batch.append(pending)
+        self._flight.update(self._send(controller, batch))
+
+    def _send(self, controller: Controller, batch: list[_Pending]) -> dict[str, _Pending]:
+        """Send requests and return those that were sent; one that is too large becomes `NotRun`."""
+        if not batch:
+            return {}
+        try:
+            controller.send([pending.request for pending in batch])
+        except MessageError as error:
+            if len(batch) == 1:
+                self._record(batch[0], NotRun(str(error), "large"), 0)
+                return {}
+            return {key: one for pending in batch for key, one in self._send(controller, [pending]).items()}
+        return {pending.request.id: pending for pending in batch}
+
+    def _record(self, pending: _Pending, outcome: Outcome, ns: int) -> None:
+        if isinstance(outcome, Accepted) and (outcome.data is not None) != (pending.case.op == "encode"):
+            kind = "a value or digest" if outcome.data is None else "bytes"
+            outcome = Faulty(f"{pending.case.op} was answered with {kind}")
+        if not isinstance(outcome, TimedOut | NotRun):
+            self.deaths.answered()
+        pending.block.settle(pending.place, pending.case, outcome, ns)
+
+    # --- deaths ---
+
+    def _find_guilty(self, suspects: list[_Pending], end: _End) -> list[_Pending]:
+        """Run each suspect alone in a fresh process until one fails; return those that were not run again."""
+        for number, pending in enumerate(suspects):
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
+                continue
+            self._close_adapter()
+            again = self._run_isolated(pending) or self._breach_after_answer(pending, end)
+            if again is not None:
+                self.deaths.add(pending.case, again.outcome, again.how)
+                self._close_adapter()
+                return suspects[number + 1 :]
+        self._close_adapter()
+        if suspects:
+            self._attribute_to_oldest(suspects, end)
+        return []
+
+    def _run_isolated(self, pending: _Pending) -> _End | None:
+        """Run one case with nothing else in flight and store its outcome; return the adapter's end."""
+        controller = self._ensure_started()
+        most = pending.case.limits.rss_mb
+        controller.mark_memory(None if most is None else most * MIB)
+        start = time.perf_counter_ns()
+        if not self._send(controller, [pending]):
+            return None
+        end, over = None, None
+        try:
+            answers = controller.receive(pending.ms / 1000)
+        except Broken as broken:
+            end = _End(broken.outcome, broken.how)
+        else:
+            over = controller.over_memory()
+            if not answers:
+                end = self._end_without_answer(pending, controller, over)
+        self._answered[pending.request.id] = pending
+        outcome = end.outcome if end is not None else over or answers[0][1]
+        self._record(pending, outcome, time.perf_counter_ns() - start)
+        controller.mark_memory(None)
+        return end
+
+    # --- behind an answer ---
+
+    def _check_after_answers(self) -> None:
+        """Find a breach after the last answers, while their results can still be changed."""
+        if self._flight or self._queue or self._controller is None or not self._answered:
+            return
+        last = list(self._answered.values())[-RECENT_ANSWERS:]
+        end = self._send_again(min(last, key=lambda pending: pending.request.weight))
+        if end is not None and not self._find_breach_after_answer(end):
+            self._attribute_to_oldest(last[-1:], end)
+        self._answered.clear()
+
+    def _send_again(self, pending: _Pending) -> _End | None:
+        """Send an answered case once more; return the breach that comes before its second answer."""
+        controller = self._ensure_started()
+        if not controller.piped:
+            return None
+        try:
+            controller.send([evolve(pending.request, id=self._draw.name())])
+            if not controller.receive(pending.ms / 1000):
+                self._close_adapter()
+        except Broken as broken:
+            if isinstance(broken.outcome, Faulty):
+                return _End(broken.outcome, broken.how, broken.stray)
+            self._close_adapter()
+        return None
+
+    def _find_breach_after_answer(self, end: _End) -> bool:
+        """Attribute the breach to one of the last answered cases, if it causes the breach again alone."""
+        if not isinstance(end.outcome, Faulty):
+            return False
+        names = dict.fromkeys((end.stray, *reversed(list(self._answered)[-RECENT_ANSWERS:])))
+        for pending in [self._answered[name] for name in names if name in self._answered]:
+            self._close_adapter()
+            again = self._breach_of(pending)
+            if again is not None:
+                self._record(pending, again.outcome, 0)
+                self.deaths.add(pending.case, again.outcome, again.how)
+                self._close_adapter()
+                return True
+        return False
+
+    def _breach_of(self, pending: _Pending) -> _End | None:
+        """Return how a case breaks the contract alone in a fresh process, before or after its answer."""
+        controller = self._ensure_started()
+        try:
+            controller.send([pending.request])
+            return self._send_again(pending) if controller.receive(pending.ms / 1000) else None
+        except Broken as broken:
+            faulty = isinstance(broken.outcome, Faulty)
+            return _End(broken.outcome, broken.how) if faulty else None
+
+    def _breach_after_answer(self, pending: _Pending, end: _End) -> _End | None:
+        """Return the breach after the answer of a suspect, and store it as the outcome of the case."""
+        if not isinstance(end.outcome, Faulty) or self._controller is None:
+            return None
+        again = self._send_again(pending)
+        if again is not None:
+            self._record(pending, again.outcome, 0)
+        return again
+
+    @staticmethod
+    def _end_without_answer(pending: _Pending, controller: Controller, over: Exhausted | None) -> _End:
+        """Return the end of a case without an answer: excess memory counts before the timeout."""
+        if over is not None:
+            return _End(over, "memory")
+        return _End(TimedOut(pending.ms, controller.progress()), "timeout")
+
+    def _attribute_to_oldest(self, suspects: list[_Pending], end: _End) -> None:
+        """Attribute a death or breach that no suspect repeats alone to the oldest one; a timeout to none."""
+        oldest = suspects[0]
+        what = f"{len(suspects)} in flight, none of which does it alone in a fresh process"
+        self.notes.append(f"{oldest.case.id}: {end.outcome.text}; {what}")
+        self.deaths.add(oldest.case, end.outcome, f"nobody alone: {end.how}", alone=False)
+        if not isinstance(end.outcome, TimedOut):
+            self._record(oldest, evolve(end.outcome, text=f"{end.outcome.text}; {what}"), 0)
+
+    # --- memory ---
+
+    def _run_memory_limited(self, queue: deque[_Pending]) -> None:
+        """Run each case that has a memory limit with nothing else in flight, and compare its peak."""
+        while queue:
+            pending = queue.popleft()
+            if why := self.deaths.verdict(pending.case):
+                self._record(pending, why, 0)
+                continue
+            end = self._run_isolated(pending)
+            if end is not None:
+                self._find_guilty([pending], end)

@@ -1,0 +1,296 @@
+"""The events of a run: the one stream of JSON lines that a run writes. See architecture.md#events.
+
+`run` opens a run of one adapter, a `case` follows for each case in plan order, a `footer` ends it. A
+run without a footer is incomplete. Each event has the digest of the one before it, so the digest in the
+footer identifies all of them. `streams` writes, reads and merges whole files.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
+
+import cattrs
+from attrs import field, fields, frozen, has
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Case, Level, Op
+from wireproof.cases.observable_fields import not_compared
+from wireproof.formats import FORMATS
+from wireproof.runner.signature import Signature, without_indices
+from wireproof.runner.verdicts import Verdict, VerdictName
+from wireproof.wire.rejection import Position
+
+SCHEMA: Final = 1
+
+MAX_LINE: Final = 1024 * 1024
+"""Maximum characters of a line; a token longer than 2 KiB is a file, so a valid line is far shorter."""
+
+
+class EventError(ValueError):
+    """A stream cannot be read; the message names file, line and fault."""
+
+
+@frozen
+class Run:
+    """The manifest of one run.
+
+    Attributes:
+        suite: the version of wireproof.
+        fixtures: the hash of the fixture files.
+        spec: the adapter as the user named it: a name, `py:…`, `exec:…`.
+        adapter, version: from its hello.
+        hello: the rest of its hello, in the JSON of the contract.
+        seed: of the shuffled ids and the samples.
+        platform, python: where it ran.
+        level: the lowest level that can fail the run.
+        filters: the patterns of a selection; empty for the whole plan.
+        shard: `2/8`, or empty.
+        not_compared: by format and revision, the patterns of the fields that the adapter does not show.
+        started: ISO 8601 in UTC; with `ns`, all that differs between two runs of one seed.
+    """
+
+    suite: str
+    fixtures: str
+    spec: str
+    adapter: str
+    version: str = ""
+    hello: Mapping[str, Any] = field(factory=dict)
+    seed: int = 0
+    platform: str = ""
+    python: str = ""
+    level: Level = "must"
+    filters: tuple[str, ...] = ()
+    shard: str = ""
+    not_compared: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    started: str = ""
+    schema: int = SCHEMA
+
+
+@frozen
+class CaseEvent:
+    """The verdict on one case.
+
+    Attributes:
+        seq: its place in the plan, independent of the shard.
+        verdict, kind, cls, path, at, text, want, got: the verdict.
+        ns: nanoseconds from request to answer.
+        token: replays the case; empty if the id is enough.
+        title, rules, twin, flags: of the case, for a reader that has only the stream.
+        profile: of the case: `reader` (a consumer) or `produce` (a broker that checks a producer's bytes).
+        cluster: in an interop run, the number of the cluster of readers that agree: 1 is the largest; 0 if
+            all agree.
+        previous: the digest of the event before it.
+    """
+
+    seq: int
+    id: str
+    format: str
+    revision: str
+    op: Op
+    level: Level
+    verdict: VerdictName
+    kind: str = ""
+    cls: str = ""
+    path: str = ""
+    at: Position | None = None
+    text: str = ""
+    want: str = ""
+    got: str = ""
+    ns: int = 0
+    token: str = ""
+    title: str = ""
+    rules: tuple[str, ...] = ()
+    twin: str = ""
+    flags: tuple[str, ...] = ()
+    profile: str = "reader"
+    cluster: int = 0
+    previous: str = field(default="", eq=False)
+
+    @property
+    def label(self) -> str:
+        """Return `fail:wrong-value`, or the bare name."""
+        return f"{self.verdict}:{self.kind}" if self.kind else self.verdict
+
+    @property
+    def is_security(self) -> bool:
+        """Whether its case is about security: an attacker can exploit a codec that fails it."""
+        return "security" in self.flags
+
+    @property
+    def joined(self) -> str:
+        """Return `kafka.batch/v2`."""
+        return f"{self.format}/{self.revision}"
+
+    @property
+    def suite(self) -> str:
+        """Return format, revision and topic, by which reports group cases."""
+        return "/".join(self.id.split("~", 1)[0].split("/")[:3])
+
+    def signature(self, implementation: str) -> Signature:
+        """Return the signature that groups findings."""
+        kind = self.verdict if self.verdict == "blocked" else self.label
+        return Signature(implementation, self.joined, self.op, kind, self.cls, without_indices(self.path))
+
+
+@frozen
+class Footer:
+    """The end of a run: the number of cases by verdict name, and whether all planned cases are there."""
+
+    counts: Mapping[str, int]
+    complete: bool = True
+    previous: str = field(default="", eq=False)
+
+
+TIME_FIELDS: Final = ("started", "ns")
+"""The fields that differ between two runs of one seed."""
+
+Event: TypeAlias = Run | CaseEvent | Footer
+
+
+def case_event(seq: int, case: Case, verdict: Verdict, ns: int = 0, token: str = "") -> CaseEvent:
+    """Return the event of one judged case."""
+    return CaseEvent(
+        seq,
+        case.id,
+        case.format,
+        case.revision,
+        case.op,
+        case.level,
+        verdict.name,
+        verdict.kind,
+        verdict.cls,
+        verdict.path,
+        verdict.at,
+        verdict.text,
+        verdict.want,
+        verdict.got,
+        ns,
+        token,
+        case.title,
+        case.rules,
+        case.twin or "",
+        case.flags,
+        case.profile,
+    )
+
+
+def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other fields of `Run`, by name
+    """Return the manifest of a run of the adapter with the hello `hello`."""
+    tree = _CONVERTER.unstructure(hello)
+    hidden = {
+        joined: left_out
+        for joined, claim in hello.revisions.items()
+        if joined in FORMATS and (left_out := not_compared(FORMATS[joined], claim.observes))
+    }
+    return Run(adapter=hello.name, version=hello.version, hello=tree, not_compared=hidden, **fields)
+
+
+def footer_of(cases: Iterable[CaseEvent], *, complete: bool = True) -> Footer:
+    """Return the footer that counts `cases`."""
+    counts: dict[str, int] = {}
+    for case in cases:
+        counts[case.verdict] = counts.get(case.verdict, 0) + 1
+    return Footer(dict(sorted(counts.items())), complete)
+
+
+# --- lines ---
+
+_KINDS: Final[dict[str, type]] = {"run": Run, "case": CaseEvent, "footer": Footer}
+EVENT_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
+"""The value of `event` for each class."""
+
+_RENAMED: Final = {"cls": "class"}
+
+
+def _exactly(kind: type, description: str) -> Any:  # noqa: ANN401 - a hook of cattrs
+    def hook(value: object, _: object) -> object:
+        if type(value) is not kind:
+            raise ValueError(f"want {description}")
+        return value
+
+    return hook
+
+
+def _at(value: object, _: object) -> object:
+    if value is None or isinstance(value, str) or type(value) is int:
+        return value
+    raise ValueError("want a position: a number, `61>12` or null")
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    for kind, description in ((int, "a whole number"), (str, "text"), (bool, "true or false")):
+        converter.register_structure_hook(kind, _exactly(kind, description))
+    converter.register_structure_hook_func(lambda kind: kind == Position | None, _at)
+    converter.register_structure_hook_factory(
+        has,
+        lambda cls: make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **_names(cls)),
+    )
+    converter.register_unstructure_hook_factory(
+        has, lambda cls: make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True, **_names(cls))
+    )
+    return converter
+
+
+def _names(cls: type) -> dict[str, Any]:
+    return {a.name: override(rename=_RENAMED.get(a.name, a.name)) for a in fields(cls)}
+
+
+_CONVERTER: Final = _converter()
+
+
+def to_line(event: Event) -> str:
+    """Return an event as one line, without its newline; fields that have their default are left out."""
+    return _LINE(_row(event))
+
+
+def event_digest(event: Event) -> str:
+    """Return the digest that the next event has: of every field but times, `previous` included.
+
+    Two runs of one seed differ in times only; so they end in one digest.
+    """
+    return _digest(_row(event))
+
+
+def line_and_digest(event: Event, previous: str) -> tuple[str, str]:
+    """Return `to_line` and `event_digest` of an event after the one whose digest is `previous`."""
+    row = _row(event)
+    if previous:
+        row["previous"] = previous
+    return _LINE(row), _digest(row)
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {"event": EVENT_NAMES[type(event)], **_CONVERTER.unstructure(event)}
+
+
+def _digest(row: Mapping[str, Any]) -> str:
+    timeless = {name: value for name, value in row.items() if name not in TIME_FIELDS}
+    return blake2b(_LINE(timeless).encode(), digest_size=16).hexdigest()
+
+
+_LINE: Final = json.JSONEncoder(separators=(",", ":"), default=list).encode
+
+
+def from_line(line: str) -> Event:
+    """Return the event of a line; raises `EventError` with a message of one line."""
+    if len(line) > MAX_LINE:
+        raise EventError(f"a line of {len(line)} characters, at most {MAX_LINE} are read")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise EventError(f"is no JSON: {error}") from None
+    name = row.pop("event", None) if isinstance(row, dict) else None
+    if not isinstance(name, str) or name not in _KINDS:
+        raise EventError(f'wants "event" to be one of {", ".join(_KINDS)}, not {name!r}')
+    return _structured(row, _KINDS[name])
+
+
+def _structured(row: object, kind: type) -> Event:
+    try:
+        event: Event = _CONVERTER.structure(row, kind)
+    except (cattrs.BaseValidationError, LookupError, TypeError, ValueError) as error:
+        raise EventError("; ".join(cattrs.transform_error(error, path=kind.__name__))) from None
+    return event

@@ -1,0 +1,141 @@
+"""The index files beside an Iggy segment, checked against its records. `iggy.index_file` has the layouts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof import formats
+from wireproof.cases.log_survey import quick_survey, survey_items
+from wireproof.formats import Format
+from wireproof.iggy import index_file
+from wireproof.iggy.index_file import INDEX_LAYOUTS, IndexEntry, IndexFault, IndexLayout, RecordPosition
+from wireproof.iggy.resync import first_offset, last_offset
+from wireproof.kafka.index_file import RawEntries
+from wireproof.kafka.size_and_magic import peek_whole_entry
+from wireproof.wire.options import DEFAULT_OPTIONS
+from wireproof.wire.reader import Reader
+from wireproof.wire.rejection import Rejected
+from wireproof.wire.scan_items import Item
+
+HEAD_BYTES: Final = 1 << 20
+"""Bytes at the beginning of a log that identify its system."""
+
+TIMESTAMP_FIELDS: Final = ("max_timestamp", "base_timestamp", "timestamp")
+
+
+@frozen
+class IggyLog:
+    """The records of a segment, up to the first fault.
+
+    Attributes:
+        revision: of its format.
+        heads: the position of each record.
+        size: bytes of the file.
+        why: the reason why the records end before the end of the file; empty if they do not.
+    """
+
+    revision: str
+    heads: tuple[RecordPosition, ...]
+    size: int
+    why: str
+
+
+@frozen
+class IggyIndex:
+    """The entries of an index file; `raw` has its rows, as for those of Kafka."""
+
+    layout: IndexLayout
+    entries: tuple[Any, ...]
+    raw: RawEntries
+
+
+def log_format(head: bytes) -> Format | None:
+    """Return the format of the Iggy segment that begins with `head`; None if no record is proven."""
+    if begins_like_kafka(head):
+        return None
+    formats_of_iggy = [fmt for fmt in formats.FORMATS.values() if fmt.name == "iggy.log"]
+    best = max(
+        ((quick_survey(fmt, head).proven, fmt.joined, fmt) for fmt in formats_of_iggy),
+        key=lambda found: found[:2],
+    )
+    return best[2] if best[0] else None
+
+
+def read_log(log: Path) -> IggyLog | None:
+    """Read the records of a segment of Iggy; None for another file."""
+    with log.open("rb") as file:
+        fmt = log_format(file.read(HEAD_BYTES))
+    if fmt is None:
+        return None
+    data = log.read_bytes()
+    found = list(survey_items(fmt, data, DEFAULT_OPTIONS))
+    places = tuple(_place(item) for item in found if item.kind == "frame")
+    fault = next((item for item in found if item.kind != "frame"), None)
+    why = "" if fault is None else f"{fault.cls or 'torn'} at {fault.at}"
+    return IggyLog(fmt.revision, places, len(data), why)
+
+
+def check_index(log: IggyLog, kind: str, base: int, data: bytes) -> tuple[IggyIndex, tuple[IndexFault, ...]]:
+    """Return the index of a segment, and its faults in the layout that fits best."""
+    fitting = [one for one in INDEX_LAYOUTS if one.kind == kind and log.revision in one.revisions]
+    if not fitting:
+        wrong = (0, f"a segment of Iggy {log.revision} has no such file", False)
+        return IggyIndex(INDEX_LAYOUTS[0], (), RawEntries((), 0, 0)), (wrong,)
+    candidates = [(layout, tuple(_wrong(layout, log, base, data))) for layout in fitting]
+    layout, found = min(candidates, key=lambda one: len(one[1]))
+    return read_index(layout, data), found
+
+
+def fitting_layouts(kind: str, data: bytes) -> list[IndexLayout]:
+    """Return the layouts that fit an index file without its log."""
+    return [
+        one
+        for one in INDEX_LAYOUTS
+        if one.kind == kind and data and not list(index_file.check_alone(one, data))
+    ]
+
+
+def read_index(layout: IndexLayout, data: bytes) -> IggyIndex:
+    """Read the entries of an index file."""
+    found = index_file.read_entries(layout, data)
+    size = layout.entry.size
+    rows = tuple(data[one.at : one.at + size] for one in found)
+    return IggyIndex(layout, tuple(map(_Shown.of, found)), RawEntries(rows, 0, len(data) % size))
+
+
+@frozen
+class _Shown:
+    """An entry as text."""
+
+    at: int
+    values: str
+
+    @classmethod
+    def of(cls, one: IndexEntry) -> "_Shown":
+        return cls(one.at, " ".join(map(str, one.values)))
+
+
+def _wrong(layout: IndexLayout, log: IggyLog, base: int, data: bytes) -> Iterator[IndexFault]:
+    yield from index_file.check_alone(layout, data)
+    yield from index_file.check_against_log(layout, data, base, log.heads, sound=not log.why)
+
+
+def _place(item: Item) -> RecordPosition:
+    one = item.value
+    time = next(getattr(one, name) for name in TIMESTAMP_FIELDS if hasattr(one, name))
+    return RecordPosition(first_offset(one), last_offset(one), item.at, item.at + item.length, time)
+
+
+def begins_like_kafka(head: bytes) -> bool:
+    """Return whether the bytes begin with an entry of Kafka that is followed by another one or by nothing."""
+    reader = Reader(head)
+    try:
+        frame = peek_whole_entry(reader)
+        if frame is None or not head:
+            return not head
+        reader.pos += frame.total
+        return peek_whole_entry(reader) is not None or reader.left == 0
+    except Rejected:
+        return False

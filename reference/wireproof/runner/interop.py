@@ -1,0 +1,380 @@
+"""Interop runs: every encoder's bytes go to every decoder, over generated values, through engine and judge.
+
+A value to write is an encode case, judged like any other. The bytes written are a decode case, whose
+expectation is the answer of the reference to those bytes. Equal bytes of several adapters are read once. The
+formats are those that more than one adapter claims; Kafka's values come from `cases.sending`, so that each
+revision gets the same messages, the others from the strategy of their values.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from itertools import count
+from typing import Any, Final
+
+from attrs import define, evolve, field, frozen
+
+from wireproof.adapters.contract import Claim, Hello
+from wireproof.adapters.errors import AdapterError
+from wireproof.cases.case import Accept, Case, Data, Expect, Op, Source, Value
+from wireproof.cases.case_capabilities import capabilities_of
+from wireproof.cases.derived import ORIGIN_REFERENCE
+from wireproof.cases.outcome import Accepted, Outcome, Refused
+from wireproof.cases.producer_messages import LogicalMessageSet, encodings_of
+from wireproof.formats import FORMATS, Format
+from wireproof.kafka.values import Log
+from wireproof.runner.engine import CaseResult, Engine
+from wireproof.runner.judge import judge
+from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.property_suite import PropertyError
+from wireproof.runner.reference_answers import reference_answer, reference_expectation
+from wireproof.runner.requests import DerivedSample, claimed_ops
+from wireproof.runner.verdicts import Verdict
+from wireproof.wire.json_values import to_json
+from wireproof.wire.observed_fields import FieldTree
+
+TOPIC: Final = "interop"
+"""The family of the cases, and the topic in their ids."""
+
+WRITE_PART: Final = "write"
+"""Replaces the name of the writer in the id of an encode case."""
+
+SLOW_SHARE: Final = 8
+"""A slow adapter reads one message in this many."""
+
+DECLINED_CLASS: Final = "invalid-value"
+"""The class with which an encoder says that it has no way to write a value."""
+
+
+WRAPPER: Final = "feature:wrapper"
+"""Implied by a codec in v0 and v1, where a wrapper is the only way to compress."""
+
+
+UNCOMPRESSED: Final = Verdict("info", "uncompressed", text="the messages as they are: it left the codec out")
+"""The verdict on an encoder that had to compress and did not: nothing is lost."""
+
+
+@frozen
+class InteropSettings:
+    """The settings: values of each format, their seed, and the ids of the formats, None for all."""
+
+    count: int
+    seed: int = 0
+    rows: frozenset[str] | None = None
+
+
+@frozen
+class EncodeCase:
+    """An encode case: entry `part` of one encoding of value `number`."""
+
+    number: int
+    spelling: int
+    part: int
+    case: Case
+
+
+@frozen
+class EncodedMessage:
+    """Bytes to read, with their writers and encode cases."""
+
+    case: Case
+    writers: tuple[tuple[str, EncodeCase], ...]
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes."""
+        assert isinstance(self.case.input, Data)
+        return self.case.input.data
+
+    @property
+    def producers(self) -> tuple[str, ...]:
+        """Return the names of the writers, each once."""
+        return tuple(dict.fromkeys(name for name, _ in self.writers))
+
+    def named(self, producer: str, post: EncodeCase) -> str:
+        """Return the id of the case for one of its writers."""
+        return post.case.id.replace(f"/{TOPIC}/{WRITE_PART}~", f"/{TOPIC}/{producer}~")
+
+
+@frozen
+class EncodeResult:
+    """The result of an encode case: the verdict, and the bytes if there are any."""
+
+    post: EncodeCase
+    verdict: Verdict
+    data: bytes | None
+    ns: int
+
+    @property
+    def declined(self) -> bool:
+        """Whether the adapter has no way to write the value."""
+        return self.verdict.name == "unsupported"
+
+
+@frozen
+class DecodeResult:
+    """The result of decoding messages bytes with one adapter.
+
+    Attributes:
+        asked: the case as it was sent: wrapped, if the adapter reads streams.
+        outcome: the adapter's; for a pass the reference's, over the fields that the adapter shows.
+        wanted: those fields.
+    """
+
+    encoded_message: EncodedMessage
+    asked: Case
+    verdict: Verdict
+    outcome: Outcome
+    wanted: FieldTree
+    ns: int
+
+
+@define
+class Participant:
+    """An adapter that takes part, and its results."""
+
+    spec: str
+    hello: Hello
+    written: dict[str, list[EncodeResult]] = field(factory=dict)
+    read: dict[str, list[DecodeResult]] = field(factory=dict)
+    notes: list[str] = field(factory=list)
+
+
+@frozen
+class InteropRun:
+    """The results of an interop run; `absent`: the adapters that did not start."""
+
+    ask: InteropSettings
+    participants: tuple[Participant, ...]
+    encoded_messages: Mapping[str, tuple[EncodedMessage, ...]]
+    absent: Mapping[str, AdapterError]
+
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Takes what is being done in a few words, how many steps are done, and how many there are."""
+
+
+def run_interop(
+    specs: Sequence[str],
+    ask: InteropSettings,
+    *,
+    timeout_scale: float = 1.0,
+    tell: ProgressCallback = lambda *_: None,
+) -> InteropRun:
+    """Let the adapters that `specs` name write and read, each in processes of its own.
+
+    `tell` is called before each step.
+
+    Raises:
+        PropertyError: Hypothesis is missing.
+    """
+    with ExitStack() as stack:
+        engines: dict[str, Engine] = {}
+        absent: dict[str, AdapterError] = {}
+        names = tuple(dict.fromkeys(specs))
+        for number, spec in enumerate(names):
+            tell(f"{spec} starts", number, len(names))
+            try:
+                engine = Engine(spec, seed=ask.seed, timeout_scale=timeout_scale)
+                engines[spec] = stack.enter_context(engine)
+            except AdapterError as error:
+                absent[spec] = error
+        participants = {spec: Participant(spec, engine.hello) for spec, engine in engines.items()}
+        rows = shared_formats([participant.hello for participant in participants.values()], ask)
+        steps = count()
+        total = 2 * len(participants) * len(rows)
+        for spec, participant in participants.items():
+            for row in rows:
+                tell(f"{spec} writes {row.joined}", next(steps), total)
+                participant.written[row.joined] = _written(engines[spec], row, ask)
+        encoded_messages = {row.joined: group_by_bytes(row, participants.values()) for row in rows}
+        for spec, participant in participants.items():
+            for joined, some in encoded_messages.items():
+                tell(f"{spec} reads {joined}", next(steps), total)
+                participant.read[joined] = _read(engines[spec], some, participant)
+            participant.notes += engines[spec].notes
+    return InteropRun(ask, tuple(participants.values()), encoded_messages, absent)
+
+
+def shared_formats(hellos: Sequence[Hello], ask: InteropSettings) -> list[Format]:
+    """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
+    stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
+    wanted = [fmt for joined, fmt in FORMATS.items() if joined not in stream_ids]
+    return [
+        fmt
+        for fmt in wanted
+        if (ask.rows is None or fmt.joined in ask.rows) and _has_writer_and_reader(fmt, hellos)
+    ]
+
+
+def _has_writer_and_reader(fmt: Format, hellos: Sequence[Hello]) -> bool:
+    writers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "encode")}
+    readers = {number for number, hello in enumerate(hellos) if _can(hello, fmt, "decode")}
+    return bool(writers) and bool(readers) and len(writers | readers) > 1
+
+
+def _can(hello: Hello, fmt: Format, op: Op) -> bool:
+    """Return whether an adapter claims an op of a format; a decode may be claimed of the wrapping stream."""
+    if op in claimed_ops(hello, fmt):
+        return True
+    lifted = FORMATS["/".join(fmt.wrapped_by[:2])] if fmt.wrapped_by else fmt
+    return op == "decode" and lifted.joined in hello.revisions and op in claimed_ops(hello, lifted)
+
+
+# --- writing ---
+
+
+@lru_cache(maxsize=64)
+def encode_cases(joined: str, count: int, seed: int) -> tuple[EncodeCase, ...]:
+    """Return the encode cases of a format; raises `PropertyError` without Hypothesis."""
+    fmt = FORMATS[joined]
+    found: list[EncodeCase] = []
+    for number in range(count):
+        for spelling, entries in enumerate(_values(fmt, number, seed)):
+            for part, value in enumerate(entries):
+                name = f"{joined}/{TOPIC}/{WRITE_PART}~s{seed}:{len(found)}"
+                found.append(EncodeCase(number, spelling, part, _encode_case(fmt, name, value)))
+    return tuple(found)
+
+
+def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
+    """Return the encodings of value `number`, each as its entries."""
+    if fmt.name == "kafka.batch":
+        sending: LogicalMessageSet = _draw("kafka", number, seed)
+        return encodings_of(sending, fmt.revision)
+    return ((_draw(fmt.joined, number, seed),),)
+
+
+def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a sending
+    """Return value `number` of a seed, which is the same in every run."""
+    found = _value_source(name)(f"{TOPIC} {name} {seed} {number}")
+    return found[0]
+
+
+@lru_cache(maxsize=64)
+def _value_source(name: str) -> Callable[[str], list[Any]]:
+    try:
+        from wireproof.cases.strategies import values  # noqa: PLC0415 - an extra
+        from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
+        from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
+    except ImportError:
+        raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[test]'") from None
+    return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
+
+
+def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format
+    case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{WRITE_PART}", Value(to_json(value)), "encode")
+    match reference_answer(case).outcome:
+        case Accepted(data=bytes(data)):
+            needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
+            return evolve(case, expect=Accept(data=(data,)), needs=needs)
+    return evolve(case, expect=reference_expectation(case))
+
+
+def _case(fmt: Format, name: str, family: str, given: Data | Value, op: Op) -> Case:
+    return Case(
+        name,
+        fmt.name,
+        fmt.revision,
+        given,
+        Accept(),
+        title=f"{op}, of an exchange",
+        op=op,
+        source=Source(ORIGIN_REFERENCE, f"values of {name.partition('~')[2]}"),
+        parent=family,
+        family=TOPIC,
+    )
+
+
+def _written(engine: Engine, fmt: Format, ask: InteropSettings) -> list[EncodeResult]:
+    if not _can(engine.hello, fmt, "encode"):
+        return []
+    known = encode_cases(fmt.joined, ask.count, ask.seed)
+    rans = engine.run([post.case for post in known])
+    return [_judge_written(post, ran, engine.hello, ask.seed) for post, ran in zip(known, rans, strict=True)]
+
+
+def _judge_written(post: EncodeCase, ran: CaseResult, hello: Hello, seed: int) -> EncodeResult:
+    """Judge an encoded value; a declined value is outside the claims."""
+    match ran.outcome:
+        case Refused(cls=cls, path=path, text=text) if cls == DECLINED_CLASS:
+            return EncodeResult(post, Verdict("unsupported", path=path, text=text), None, ran.ns)
+        case Accepted(data=bytes(data)):
+            verdict = judge(ran.case, ran.outcome, hello=hello)
+            if verdict.name == "fail" and (plain := _uncompressed_entries(post, data, hello, seed)):
+                return EncodeResult(post, UNCOMPRESSED, data if len(plain) == 1 else None, ran.ns)
+            return EncodeResult(post, verdict, data, ran.ns)
+    return EncodeResult(post, judge(ran.case, ran.outcome, hello=hello), None, ran.ns)
+
+
+def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int) -> tuple[Any, ...]:
+    """Return the entries of a message set that the encoder left uncompressed, as it may if that is shorter.
+
+    Empty if the bytes are anything else. They are judged as a log of the same messages without a codec.
+    """
+    case, claim = post.case, hello.revisions.get(post.case.joined)
+    if case.format != "kafka.batch":
+        return ()
+    sending: LogicalMessageSet = _draw("kafka", post.number, seed)
+    (entries,) = encodings_of(evolve(sending, codec=0), case.revision)
+    log = evolve(case, format="kafka.log", revision="mixed", input=Value(to_json(Log(entries))), needs=())
+    observes = tuple(f"batches[].{name}" for name in claim.observes) if claim is not None else ()
+    writer = evolve(hello, revisions={log.joined: Claim(("encode",), observes=observes)})
+    verdict = judge(evolve(log, expect=Accept()), Accepted(data=data), hello=writer)
+    return entries if sending.codec and verdict.passing else ()
+
+
+# --- reading ---
+
+
+def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[EncodedMessage, ...]:
+    """Return the encoded messages of a format, equal bytes grouped."""
+    found: dict[bytes, list[tuple[str, EncodeCase]]] = {}
+    for participant in participants:
+        for one in participant.written.get(fmt.joined, ()):
+            if one.data is not None:
+                found.setdefault(one.data, []).append((participant.spec, one.post))
+    return tuple(_parcel(fmt, data, tuple(writers)) for data, writers in found.items())
+
+
+def _parcel(fmt: Format, data: bytes, writers: tuple[tuple[str, EncodeCase], ...]) -> EncodedMessage:
+    producer, post = writers[0]
+    name = EncodedMessage(post.case, writers).named(producer, post)
+    case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{producer}", Data(data), "decode")
+    case = evolve(case, expect=reference_expectation(case), needs=capabilities_of(fmt, data))
+    return EncodedMessage(case, writers)
+
+
+def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Participant) -> list[DecodeResult]:
+    """Decode the messages with an adapter; a slow one gets a part of them."""
+    if not messages or not _can(engine.hello, FORMATS[messages[0].case.joined], "decode"):
+        return []
+    by_id = {encoded_message.case.id: encoded_message for encoded_message in messages}
+    cases: Iterator[Case] = (encoded_message.case for encoded_message in messages)
+    sample = DerivedSample(SLOW_SHARE)
+    slow = engine.hello.cost == "slow"
+    found = [
+        _judge_read(ran, by_id[ran.case.id], engine.hello)
+        for ran in engine.run(sample.of(cases) if slow else cases)
+    ]
+    if slow:
+        participant.notes.append(
+            f"a slow adapter: it read {sample.kept} of {sample.seen} {messages[0].case.joined}"
+        )
+    return found
+
+
+def _judge_read(ran: CaseResult, encoded_message: EncodedMessage, hello: Hello) -> DecodeResult:
+    bench = JudgeContext(ran.case, hello, reference_answer)
+    verdict = judge(ran.case, ran.outcome, hello=hello, bench=bench)
+    outcome = _expected_outcome(ran.case.expect) if verdict.name == "pass" else ran.outcome
+    return DecodeResult(encoded_message, ran.case, verdict, outcome, bench.wanted, ran.ns)
+
+
+def _expected_outcome(expect: Expect) -> Outcome:
+    """Return the outcome of a pass, over the fields that the adapter shows: one object for all who pass."""
+    match expect:
+        case Accept(value=value, consumed=consumed):
+            return Accepted(value, consumed)
+        case _:
+            return Refused()

@@ -1,0 +1,151 @@
+"""The results of an interop run: a stream of events for each adapter, and counts for the reports.
+
+The topic of encoded and decoded messages is `interop`: `kafka.batch/v2/interop/<producer>~s0:7` is an
+adapter's reading of that producer's bytes for encode case 7, `…/interop/write~s0:7` the bytes that it wrote.
+The topic of cross-version checks is `cross_version`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from attrs import define, evolve, field
+
+from wireproof.cases.case import Case
+from wireproof.runner import cross_version
+from wireproof.runner.cross_version import CrossVersionCheck
+from wireproof.runner.disagreements import Disagreement
+from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent, Run, case_event, footer_of, run_event
+from wireproof.runner.interop import TOPIC, InteropRun, Participant
+from wireproof.runner.run_manifest import manifest_fields
+from wireproof.runner.verdicts import NO_FINDING_GATES, ROWS, Verdict, gates
+
+Token = Callable[[Case], str]
+"""Returns the token that replays a case."""
+
+
+@define
+class ReadCounts:
+    """The readings by one adapter of one producer's bytes of one format, counted by encode case.
+
+    Attributes:
+        alike: read as the reference reads them.
+        wrong: a verdict that gates.
+        other: remarks, correct rejections, timeouts.
+    """
+
+    alike: int = 0
+    wrong: int = 0
+    other: int = 0
+
+    @property
+    def all(self) -> int:
+        """Return the number of encode cases read."""
+        return self.alike + self.wrong + self.other
+
+
+@define
+class InteropResults:
+    """The results of an interop run.
+
+    Attributes:
+        streams: one for each adapter, in the order in which the user named them.
+        tallies: by format, producer and reader.
+        broken: the cross-version checks that fail.
+        asked: the number of checks, by producer and older revision.
+    """
+
+    streams: list[EventStream] = field(factory=list)
+    tallies: dict[tuple[str, str, str], ReadCounts] = field(factory=dict)
+    broken: list[CrossVersionCheck] = field(factory=list)
+    asked: Counter[tuple[str, str]] = field(factory=Counter)
+
+
+def collect_results(
+    exchanged: InteropRun, splits: Mapping[str, Disagreement], token: Token
+) -> InteropResults:
+    """Collect the results; `splits` by the id of the message's case."""
+    made = InteropResults(tallies=_tallies(exchanged))
+    by_reader: dict[str, list[CrossVersionCheck]] = {}
+    for held in cross_version.check_versions(exchanged):
+        made.asked[held.producer, held.older] += 1
+        by_reader.setdefault(held.reader or held.producer, []).append(held)
+        if not held.verdict.passing:
+            made.broken.append(held)
+    for participant in exchanged.participants:
+        events = [*_encode_events(participant, token), *_decode_events(participant, splits, token)]
+        events += [_check_event(held, token) for held in by_reader.get(participant.spec, ())]
+        cases = tuple(evolve(event, seq=seq) for seq, event in enumerate(events))
+        complete = not any(event.verdict == "not-run" for event in cases)
+        made.streams.append(
+            EventStream(_run(exchanged, participant), cases, footer_of(cases, complete=complete))
+        )
+    return made
+
+
+def _run(exchanged: InteropRun, participant: Participant) -> Run:
+    filters = (f"{TOPIC} of {exchanged.ask.count}", *sorted(exchanged.ask.rows or ()))
+    fields = {"spec": participant.spec, "fixtures": "", "seed": exchanged.ask.seed, "filters": filters}
+    return run_event(participant.hello, **fields, **manifest_fields())
+
+
+def _tallies(exchanged: InteropRun) -> dict[tuple[str, str, str], ReadCounts]:
+    found: dict[tuple[str, str, str], ReadCounts] = {}
+    for participant in exchanged.participants:
+        for joined, reads in participant.read.items():
+            for read in reads:
+                if read.verdict.name == "unsupported":
+                    continue
+                for producer, _ in read.encoded_message.writers:
+                    tally = found.setdefault((joined, producer, participant.spec), ReadCounts())
+                    _count(tally, read.verdict)
+    return found
+
+
+def _count(tally: ReadCounts, verdict: Verdict) -> None:
+    if verdict.name == "pass":
+        tally.alike += 1
+    elif gates(verdict.name, "must"):
+        tally.wrong += 1
+    else:
+        tally.other += 1
+
+
+# --- events ---
+
+
+def _encode_events(participant: Participant, token: Token) -> Iterator[CaseEvent]:
+    for some in participant.written.values():
+        for one in some:
+            yield case_event(
+                0, one.post.case, one.verdict, one.ns, replay_token(one.post.case, one.verdict, token)
+            )
+
+
+def _decode_events(
+    participant: Participant, splits: Mapping[str, Disagreement], token: Token
+) -> Iterator[CaseEvent]:
+    for some in participant.read.values():
+        for read in some:
+            case = read.encoded_message.case
+            word = replay_token(case, read.verdict, token)
+            split = splits.get(case.id)
+            cluster = split.place(participant.spec) if split else 0
+            for producer, post in read.encoded_message.writers:
+                title = f"decode of what {producer} wrote"
+                named = evolve(case, id=read.encoded_message.named(producer, post), title=title)
+                yield evolve(case_event(0, named, read.verdict, read.ns, word), cluster=cluster)
+
+
+def _check_event(held: CrossVersionCheck, token: Token) -> CaseEvent:
+    """Return the event of a check, with the first entry of the older revision, which a replay reads."""
+    case = held.encoded_messages[0].case
+    seed = case.id.rpartition("~")[2].partition(":")[0]
+    name = f"{case.joined}/{cross_version.TOPIC}/{held.producer}~{seed}:{held.number}"
+    named = evolve(case, id=name, title=f"the same messages as {held.newer} and {held.older}")
+    return case_event(0, named, held.verdict, 0, replay_token(case, held.verdict, token))
+
+
+def replay_token(case: Case, verdict: Verdict, token: Token) -> str:
+    """Return the token of a verdict worth replaying, else nothing."""
+    return "" if ROWS[verdict.name].gate in NO_FINDING_GATES else token(case)

@@ -1,0 +1,253 @@
+"""The judge: a pure function from case and outcome to verdict, and the only comparison in the package.
+
+Golden, derived, property, fuzz, interop and Spark runs all use it. See architecture.md#verdicts.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve
+
+from wireproof.adapters.contract import Hello
+from wireproof.cases.case import Accept, Case, Either, Expect, Reject
+from wireproof.cases.outcome import (
+    Accepted,
+    Crashed,
+    Exhausted,
+    Faulty,
+    NotRun,
+    Outcome,
+    Refused,
+    Stalled,
+    TimedOut,
+    Unsupported,
+)
+from wireproof.runner import judge_accept, judge_reject
+from wireproof.runner.claims import exclusion_reason
+from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.reference_answers import ReferenceAnswer, reference_answer
+from wireproof.runner.summaries import MAX_OUTPUT, short_expect, short_outcome, shorten
+from wireproof.runner.verdicts import Verdict, VerdictName
+from wireproof.wire.reject_classes import REJECT_CLASSES
+
+Reference: TypeAlias = Callable[[Case], ReferenceAnswer]
+
+NO_CLAIMS: Final = Hello("anybody", "")
+"""The hello of an adapter that claims nothing and shows everything."""
+
+REFERENCE_HELLO: Final = Hello("reference", "", errors="exact")
+"""The hello with which the reference is judged: by class, position and remarks too."""
+
+
+def judge(
+    case: Case,
+    outcome: Outcome,
+    *,
+    hello: Hello = NO_CLAIMS,
+    twin: Verdict | None = None,
+    reference: Reference | None = reference_answer,
+    bench: JudgeContext | None = None,
+) -> Verdict:
+    """Return the verdict on the outcome of a case.
+
+    Args:
+        case: the input and the expectation.
+        outcome: the answer or failure of the adapter.
+        hello: the name and claims of the adapter.
+        twin: the verdict on the case's twin, on the same adapter; None if the twin was not run.
+        reference: computes the reference's answer; None skips all checks that need one.
+        bench: the context of this case, adapter and reference, if `needs_value` has used one already.
+
+    Raises nothing, whatever the adapter answered.
+    """
+    bench = bench or JudgeContext(case, hello, reference)
+    verdict = _judge_outcome(case, outcome, bench)
+    if verdict.passing and isinstance(case.expect, Reject) and isinstance(outcome, Refused):
+        verdict = _apply_twin(case, verdict, twin)
+    if verdict.name == "fail" and verdict.kind != "undeclared-skip" and (bug := _suite_bug(case, bench)):
+        return bug
+    return verdict
+
+
+def needs_value(
+    case: Case, outcome: Outcome, hello: Hello = NO_CLAIMS, *, bench: JudgeContext | None = None
+) -> bool:
+    """Return whether a digest does not settle the case, so that the value itself must be requested.
+
+    `bench` is the context that `judge` will use; it then holds the digest of the expected value already.
+    """
+    match case.expect, outcome:
+        case Accept(value=value), Accepted(value=None, digest=str(digest)):
+            return digest != (bench or JudgeContext(case, hello, None)).digest(value)
+        case _, Accepted(value=None, digest=str()):
+            return True
+        case _:
+            return False
+
+
+def nondeterministic(case: Case, first: Outcome, second: Outcome) -> Verdict | None:
+    """Return the failure of two different answers to one request; None if the answers are equal."""
+    if first == second or (_without_text(first) == _without_text(second)):
+        return None
+    return Verdict(
+        "fail",
+        "nondeterministic",
+        text=f"two answers to {case.op} of the same input",
+        want=short_outcome(first),
+        got=short_outcome(second),
+    )
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """Remove the text from a rejection: it may hold times and addresses."""
+    return outcome if isinstance(outcome, Accepted) else evolve(outcome, text="")
+
+
+_VERDICT_WITHOUT_ANSWER: Final[dict[type, VerdictName]] = {
+    Crashed: "crash",
+    TimedOut: "timeout",
+    Exhausted: "resource",
+    Stalled: "stalled",
+    Faulty: "adapter-error",
+    NotRun: "not-run",
+}
+"""The outcomes without an answer, with their verdicts."""
+
+_KIND_OF: Final[dict[type, Callable[[Any], str]]] = {
+    Exhausted: attrgetter("resource"),
+    NotRun: attrgetter("cause"),
+}
+
+
+def _no_kind(_: object) -> str:
+    return ""
+
+
+def _judge_outcome(case: Case, outcome: Outcome, bench: JudgeContext) -> Verdict:
+    match outcome:
+        case Accepted() | Refused():
+            breach = _breach(outcome)
+            if breach:
+                return Verdict("adapter-error", text=breach, want=short_expect(case.expect))
+            return _apply_claims(case, _judge_answer(case.expect, outcome, bench), bench)
+        case Unsupported(text):
+            return _judge_skip(case, text, bench)
+        case _:
+            kind = _KIND_OF.get(type(outcome), _no_kind)(outcome)
+            want, got = short_expect(case.expect), short_outcome(outcome)
+            return Verdict(
+                _VERDICT_WITHOUT_ANSWER[type(outcome)],
+                kind,
+                text=shorten(outcome.text, MAX_OUTPUT),
+                want=want,
+                got=got,
+            )
+
+
+def _breach(outcome: Accepted | Refused) -> str:
+    """Describe how an answer breaks the contract; empty if it does not.
+
+    The boundary checks the answers of a process; an object in this process is checked here only.
+    """
+    consumed: object = getattr(outcome, "consumed", None)
+    data: object = getattr(outcome, "data", None)
+    cls: object = getattr(outcome, "cls", "other")
+    if consumed is not None and type(consumed) is not int:
+        return f"consumed is {type(consumed).__name__}, not a number of bytes"
+    if data is not None and not isinstance(data, bytes):
+        return f"an encoding of type {type(data).__name__}, not bytes"
+    return "" if cls in REJECT_CLASSES else f"refuses with the unknown class {str(cls)[:64]!r}"
+
+
+def _judge_skip(case: Case, text: str, bench: JudgeContext) -> Verdict:
+    """Return the verdict on `unsupported`: an undeclared skip is a failure (adapter-contract.md).
+
+    An encoder that names a field it cannot write is an exception: a library may have no argument for some
+    fields (the first record's own delta, an offset that the broker assigns), and no claim can declare that.
+    `probe` still finds an encoder that skips everything.
+    """
+    reason = exclusion_reason(bench.hello, case)
+    inexpressible = case.op == "encode" and bool(text)
+    if reason or inexpressible or not bench.hello.revisions:
+        return Verdict("unsupported", text=reason or text)
+    return Verdict(
+        "fail",
+        "undeclared-skip",
+        text=f"answers unsupported, which its claims do not say: {text}".rstrip(": "),
+        want=short_expect(case.expect),
+        got="unsupported",
+    )
+
+
+def _apply_claims(case: Case, verdict: Verdict, bench: JudgeContext) -> Verdict:
+    """Return `unsupported` for a failed case outside the claims; report a pass there as a note."""
+    reason = exclusion_reason(bench.hello, case)
+    if not reason or verdict.name in ("adapter-error", "suite-bug"):
+        return verdict
+    if verdict.passing:
+        return evolve(verdict, text=f"works, though the adapter {reason}")
+    return Verdict("unsupported", text=reason)
+
+
+def _judge_answer(expect: Expect, outcome: Accepted | Refused, bench: JudgeContext) -> Verdict:
+    match expect, outcome:
+        case Either(), _:
+            return _judge_either(expect, outcome, bench)
+        case Accept(), Accepted():
+            return judge_accept.judge_accepted(expect, outcome, bench)
+        case Accept(), Refused():
+            return judge_accept.judge_wrong_rejection(expect, outcome, bench)
+        case Reject(), Accepted():
+            return judge_reject.judge_wrong_accept(expect, outcome, bench)
+        case Reject(), Refused():
+            return judge_reject.judge_rejected(expect, outcome, bench)
+    raise AssertionError("the cases above are exhaustive")
+
+
+def _judge_either(expect: Either, outcome: Accepted | Refused, bench: JudgeContext) -> Verdict:
+    """Return `info:<behaviour>` for the behaviour that the answer matches; exact matches come first."""
+    verdicts = [
+        (behaviour.id, _judge_answer(behaviour.expect, outcome, bench)) for behaviour in expect.behaviours
+    ]
+    for names in (("pass", "info"), ("pass-unclassified",), ("undocumented",)):
+        for name, verdict in verdicts:
+            if verdict.name in names:
+                if verdict.name == "undocumented":
+                    return evolve(verdict, want=short_expect(expect))
+                return Verdict("info", name, verdict.cls, text=verdict.text, got=short_outcome(outcome))
+    same_outcome = [
+        verdict for _, verdict in verdicts if verdict.kind not in ("wrong-accept", "wrong-reject")
+    ]
+    closest = (same_outcome or [verdict for _, verdict in verdicts])[0]
+    return evolve(
+        closest, text=f"none of {', '.join(name for name, _ in verdicts)}", want=short_expect(expect)
+    )
+
+
+def _apply_twin(case: Case, verdict: Verdict, twin: Verdict | None) -> Verdict:
+    """Return `blocked` if the adapter rejects the accepted twin too: then its rejection shows nothing."""
+    if case.twin is None or (twin is not None and twin.accepts):
+        return verdict
+    if twin is not None and twin.name in ("unsupported", "not-run"):
+        return Verdict(twin.name, text=f"its twin {case.twin} is {twin.name}")
+    state = "was not run" if twin is None else f"is {twin.label}"
+    return evolve(verdict, name="blocked", kind=case.twin, text=f"its twin {case.twin} {state}")
+
+
+def _suite_bug(case: Case, bench: JudgeContext) -> Verdict | None:
+    """Return `suite-bug` if the reference fails the same fixture; None if it passes."""
+    if bench.reference is None:
+        return None
+    try:
+        answered = bench.answer()
+    except Exception as error:  # noqa: BLE001 - any exception of the reference is a bug of the suite
+        return Verdict("suite-bug", text=f"the reference raised {type(error).__name__}: {error}")
+    verdict = _judge_answer(
+        case.expect, answered.outcome, JudgeContext(case, REFERENCE_HELLO, bench.reference, answered)
+    )
+    if verdict.name in ("pass", "info"):
+        return None
+    return evolve(
+        verdict, name="suite-bug", kind="", text=f"the reference: {verdict.label} {verdict.text}".strip()
+    )

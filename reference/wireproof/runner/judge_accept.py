@@ -1,0 +1,173 @@
+"""Judge the answers to cases that must be accepted: values, bytes consumed, remarks and encodings.
+
+See architecture.md#verdicts.
+"""
+
+from wireproof import formats
+from wireproof.cases.case import Accept, Case, Value
+from wireproof.cases.outcome import Accepted, Refused
+from wireproof.runner.judge_context import JudgeContext
+from wireproof.runner.judge_reject import undocumented_rejection
+from wireproof.runner.reference_answers import decode_with_remarks
+from wireproof.runner.summaries import short_expect, short_field, short_outcome, shorten
+from wireproof.runner.value_diff import apply_remarks, first_difference
+from wireproof.runner.verdicts import Verdict
+from wireproof.wire.json_values import Json
+
+
+def judge_accepted(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict:
+    """Return the verdict on an accepted case that had to be accepted."""
+    match bench.case.op:
+        case "encode":
+            return _judge_encoding(expect, outcome, bench)
+        case "decode" | "scan" if outcome.digest is not None and outcome.value is None:
+            verdict = _judge_digest(expect, outcome, bench)
+        case "decode" | "scan":
+            verdict = _judge_value(expect.value, outcome.value, bench)
+    if not verdict.passing:
+        return verdict
+    return _judge_consumed(expect, outcome) or _judge_remarks(expect, outcome, bench) or verdict
+
+
+def judge_wrong_rejection(expect: Accept, outcome: Refused, bench: JudgeContext) -> Verdict:
+    """Return the verdict on a rejection where an answer was expected: right only if a remark allows it."""
+    remark_at = next((remark for remark in bench.remarks() if remark.rejectable), None)
+    if remark_at is not None and bench.case.op != "encode":
+        if outcome.untyped:
+            return undocumented_rejection(expect, outcome)
+        return Verdict(
+            "info", remark_at.cls, outcome.cls, remark_at.path, remark_at.at, got=short_outcome(outcome)
+        )
+    return Verdict(
+        "fail",
+        "wrong-reject",
+        outcome.cls,
+        outcome.path,
+        outcome.at,
+        shorten(outcome.text),
+        short_expect(expect),
+        short_outcome(outcome),
+    )
+
+
+# --- decode and scan ---
+
+
+def _judge_digest(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict:
+    if outcome.digest == bench.digest(expect.value):
+        return _pass(bench)
+    return Verdict("fail", "wrong-value", text="digests differ", got=f"digest {outcome.digest}")
+
+
+def _pass(bench: JudgeContext) -> Verdict:
+    """Return the passing verdict: `canonical` for whole values, `semantic` where the adapter hides fields."""
+    return Verdict("pass", "semantic" if bench.wanted else "canonical")
+
+
+def _judge_value(want: Json, got: Json, bench: JudgeContext) -> Verdict:
+    left, right = bench.seen(want), bench.seen(got)
+    if left == right:
+        return _pass(bench)
+    left, right = _drop_classes(left, right, bench)
+    left, remarked = apply_remarks(left, right, bench.remarks())
+    found = first_difference(left, right)
+    if found is None:
+        return (
+            Verdict("info", remarked[0], text=", ".join(remarked))
+            if remarked
+            else Verdict("pass", "alternate")
+        )
+    wanted, actual = short_field(found)
+    kind = "wrong-reason" if found.path.endswith("].class") else "wrong-value"
+    return Verdict("fail", kind, path=found.path, want=wanted, got=actual)
+
+
+def _drop_classes(want: Json, got: Json, bench: JudgeContext) -> tuple[Json, Json]:
+    """Drop the classes of garbage, except in a golden scan of an adapter with exact classes."""
+    if bench.case.op != "scan" or (bench.exact and bench.golden):
+        return want, got
+    return _without_item_classes(want), _without_item_classes(got)
+
+
+def _without_item_classes(scan: Json) -> Json:
+    if not isinstance(scan, dict) or not isinstance(items := scan.get("items"), list):
+        return scan
+    bare: list[Json] = [
+        {key: part for key, part in item.items() if key != "class"} if isinstance(item, dict) else item
+        for item in items
+    ]
+    return {**scan, "items": bare}
+
+
+def _judge_consumed(expect: Accept, outcome: Accepted) -> Verdict | None:
+    want, got = expect.consumed, outcome.consumed
+    if want is None or got is None or want == got:
+        return None
+    kind = "over-read" if got > want else "under-read"
+    texts = f"{want} bytes consumed", f"{got} bytes consumed"
+    return Verdict("fail", kind, at=min(want, got), want=texts[0], got=texts[1])
+
+
+def _judge_remarks(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict | None:
+    """Compare the remarks, for our own decoders only: remarks are the suite's, not the format's."""
+    if not (bench.ours and bench.golden) or set(expect.remarks) == set(outcome.remarks):
+        return None
+    want, got = ", ".join(sorted(expect.remarks)) or "none", ", ".join(sorted(outcome.remarks)) or "none"
+    return Verdict("fail", "wrong-reason", path="remarks", want=f"remarks: {want}", got=f"remarks: {got}")
+
+
+# --- encode ---
+
+
+def _judge_encoding(expect: Accept, outcome: Accepted, bench: JudgeContext) -> Verdict:
+    """Accept the bytes that the fixture lists, or any that the reference decodes to the same value.
+
+    Compressed bytes are never compared verbatim: a miss in the list of encodings proves nothing.
+    """
+    data = outcome.data
+    if data is None:
+        return Verdict("adapter-error", text="accepted an encode and gave no bytes")
+    if data in expect.data:
+        return Verdict("pass", "canonical" if data == expect.data[0] else "alternate")
+    return _decode_back(expect, data, bench)
+
+
+def _decode_back(expect: Accept, data: bytes, bench: JudgeContext) -> Verdict:
+    case = bench.case
+    # Decode as a consumer does, or as a broker in profile `produce`.
+    back = decode_with_remarks(formats.get(case.format, case.revision), data, case.effective_options)
+    match back.outcome:
+        case Refused(cls, at, path, _, text):
+            want = "bytes that the reference reads"
+            got = f"refused {cls} at {at} {path}: {data.hex()}"
+            return Verdict("fail", "wrong-bytes", cls, path, at, shorten(text), want, shorten(got))
+        case Accepted(consumed=consumed) if consumed != len(data):
+            want = f"{len(data)} bytes, all of them read back"
+            return Verdict(
+                "fail", "wrong-bytes", "trailing-data", at=consumed, want=want, got=f"{consumed} read"
+            )
+        case Accepted(value=value):
+            return _judge_round_trip(
+                _expected_value(expect, case), value, back.remarks[0].cls if back.remarks else "", bench
+            )
+
+
+def _expected_value(expect: Accept, case: Case) -> Json:
+    """Return the value that the bytes must decode to: the expectation, else the value that was encoded."""
+    if expect.value is None and isinstance(case.input, Value):
+        return case.input.value
+    return expect.value
+
+
+def _judge_round_trip(want: Json, got: Json, remark: str, bench: JudgeContext) -> Verdict:
+    """Compare the values; `want` may lack computed fields, and a remark is reported."""
+    found = first_difference(bench.seen(want), bench.seen(got), masked=True)
+    if found is not None:
+        wanted, actual = short_field(found)
+        return Verdict("fail", "not-round-trip", path=found.path, want=wanted, got=actual)
+    if remark and bench.case.profile == "produce":
+        text = "its bytes decode back, but no producer should write them so"
+        return Verdict("fail", "wrong-bytes", remark, want="bytes that a producer may send", text=text)
+    if remark:
+        return Verdict("info", remark, text="its bytes decode back, but stand where the format is open")
+    return Verdict("pass", "semantic")

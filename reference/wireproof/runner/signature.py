@@ -1,0 +1,54 @@
+"""Signatures: findings with equal signatures are grouped as one finding."""
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from wireproof.cases.case import Case
+from wireproof.runner.verdicts import Verdict
+
+BEFORE: Final = "before"
+"""Begins the path of a verdict about the entries delivered before a rejection."""
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+@frozen(order=True)
+class Signature:
+    """Findings with equal signatures count as one finding."""
+
+    implementation: str
+    format: str
+    op: str
+    kind: str
+    cls: str
+    path: str
+
+    def __str__(self) -> str:
+        """Return one line without the empty parts."""
+        parts = (self.implementation, self.format, self.op, self.kind, self.cls, self.path)
+        return " · ".join(part for part in parts if part)
+
+
+def without_indices(path: str) -> str:
+    """Return `records[3].headers[0].key` as `records[].headers[].key`."""
+    return _INDEX.sub("[]", path)
+
+
+def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
+    """Return the signature of a verdict on an implementation, named without its transport or arguments.
+
+    A wrong value before the fault is the same finding whatever the fault is and wherever it lies.
+    """
+    path = without_indices(verdict.path)
+    early = path.partition(".")[0] == BEFORE
+    if early and verdict.kind == "wrong-value":
+        path = path.removeprefix(BEFORE).removeprefix(".")
+    kind, cls = _kind(verdict.name, verdict.kind), "" if early else verdict.cls
+    return Signature(implementation, case.joined, case.op, kind, cls, path)
+
+
+def _kind(name: str, kind: str) -> str:
+    # The kind of `blocked` is the twin's id, which would make each of them a separate finding.
+    return name if name == "blocked" or not kind else f"{name}:{kind}"

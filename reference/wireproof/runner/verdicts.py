@@ -1,0 +1,164 @@
+"""The table of verdicts, the judge's conclusions on one case. See architecture.md#verdicts."""
+
+from typing import Final, Literal, get_args
+
+from attrs import field, frozen
+
+from wireproof.cases.case import Level
+from wireproof.cases.outcome import Cause
+from wireproof.wire.rejection import Position
+
+VerdictName = Literal[
+    "pass",
+    "pass-unclassified",
+    "undocumented",
+    "lenient",
+    "info",
+    "fail",
+    "crash",
+    "timeout",
+    "resource",
+    "stalled",
+    "unsupported",
+    "blocked",
+    "adapter-error",
+    "suite-bug",
+    "not-run",
+]
+
+Gate = Literal["level", "should", "strict-class", "adapter", "suite", "cause", "never"]
+"""The condition under which a verdict sets the exit code of a run.
+
+`level`: for cases at a level that the run checks. `should`: likewise, but only in a run at level `should`.
+`strict-class`: as `level`, if the run checks classes. `adapter`, `suite`: always, with exit codes 4 and 5.
+`cause`: depends on the reason why a case was left out, see `conclusion`.
+"""
+
+NO_FINDING_GATES: Final = frozenset({"cause", "never"})
+"""The gates of verdicts that are no finding about a codec."""
+
+
+@frozen
+class VerdictRow:
+    """One verdict: its name, its allowed kinds (`*`: any), its gate, and its meaning."""
+
+    name: VerdictName
+    kinds: tuple[str, ...]
+    gate: Gate
+    meaning: str
+
+
+FAIL_KINDS: Final = (
+    "wrong-value",
+    "wrong-accept",
+    "wrong-reject",
+    "wrong-reason",
+    "wrong-bytes",
+    "not-round-trip",
+    "over-read",
+    "under-read",
+    "prefix-lost",
+    "nondeterministic",
+    "undeclared-skip",
+)
+
+TABLE: Final[tuple[VerdictRow, ...]] = (
+    VerdictRow("pass", ("canonical", "alternate", "semantic"), "never", "right"),
+    VerdictRow("pass-unclassified", (), "strict-class", "refused as it should be, for a reason not told"),
+    VerdictRow(
+        "undocumented",
+        (),
+        "should",
+        "refused as it should be, by an error that no document names",
+    ),
+    VerdictRow("lenient", (), "should", "accepted what a should or may case says to refuse"),
+    VerdictRow("info", ("*",), "never", "one of the answers that the format leaves open"),
+    VerdictRow("fail", FAIL_KINDS, "level", "wrong"),
+    VerdictRow(
+        "crash",
+        (),
+        "level",
+        "its process died, or its driver caught a panic that would have ended another caller",
+    ),
+    VerdictRow("timeout", (), "level", "no answer in time"),
+    VerdictRow("resource", ("memory", "output"), "level", "over a limit of memory or output"),
+    VerdictRow("stalled", (), "level", "delivered nothing and said nothing"),
+    VerdictRow("unsupported", (), "never", "outside its claims; counted apart"),
+    VerdictRow("blocked", ("*",), "level", "refused, as it refuses the accepted twin that the kind names"),
+    VerdictRow("adapter-error", (), "adapter", "the adapter broke its contract"),
+    VerdictRow("suite-bug", (), "suite", "the reference disagrees with the fixture"),
+    VerdictRow("not-run", get_args(Cause), "cause", "was not run; the run is incomplete"),
+)
+
+ROWS: Final[dict[str, VerdictRow]] = {row.name: row for row in TABLE}
+
+PASSING: Final = frozenset({"pass", "pass-unclassified", "undocumented", "lenient", "info"})
+"""The verdicts of an acceptable answer."""
+
+_LEVELS: Final[dict[Level, tuple[Level, ...]]] = {"must": ("must",), "should": ("must", "should")}
+"""The levels that a run checks, by its `--level`; `may` and `info` never gate."""
+
+
+@frozen
+class Verdict:
+    """The conclusion of the judge on one case.
+
+    Attributes:
+        name: the name of a row of `TABLE`.
+        kind: the sub-label: the kind of a failure, the open behaviour, the twin that blocks.
+        cls: the reject class involved.
+        path: the field involved, with indices.
+        at: the position of that field in the input.
+        text: one line for a person.
+        want, got: the expectation and the answer, short.
+    """
+
+    name: VerdictName
+    kind: str = ""
+    cls: str = ""
+    path: str = ""
+    at: Position | None = None
+    text: str = ""
+    want: str = ""
+    got: str = ""
+    row: VerdictRow = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Look up the row; raise `ValueError` for a kind that the row does not have."""
+        object.__setattr__(self, "row", ROWS[self.name])
+        if self.kind and "*" not in self.row.kinds and self.kind not in self.row.kinds:
+            raise ValueError(f"verdict {self.name} has no kind {self.kind}")
+
+    @property
+    def label(self) -> str:
+        """Return `fail:wrong-value`, `info:<class>`, or the bare name."""
+        return f"{self.name}:{self.kind}" if self.kind else self.name
+
+    @property
+    def passing(self) -> bool:
+        """Whether the answer is acceptable."""
+        return self.name in PASSING
+
+    @property
+    def accepts(self) -> bool:
+        """Whether this verdict on a twin proves that the codec accepts it: passing, and not by a rejection.
+
+        A codec may reject where the format is open, but then its rejection of the neighbour shows nothing. An
+        `info` has a class only if the adapter rejected.
+        """
+        return self.passing and self.name != "undocumented" and not (self.name == "info" and self.cls)
+
+
+def gates(name: str, level: Level, *, hold: Level = "must", strict_class: bool = False) -> bool:
+    """Return whether a verdict on a case of `level` makes the adapter not conform (exit code 1)."""
+    if level not in _LEVELS.get(hold, _LEVELS["must"]):
+        return False
+    match ROWS[name].gate:
+        case "level":
+            return True
+        case "should":
+            return hold == "should"
+        case "strict-class":
+            return strict_class
+        case _:
+            return False

@@ -1,0 +1,199 @@
+"""Run a job on Spark in spans, each committed by a file; an interrupted job continues where it stopped.
+
+The result of a span depends only on the plan and the number of the span, and it is written completely or not
+at all. So the result does not depend on the number of tasks or on interruptions. Adapters start anew for each
+span, because the questions of another span must not influence their answers.
+"""
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+from attrs import frozen
+
+from wireproof.spark import job_files, source_settings
+from wireproof.spark.cluster_env import ClusterEnv
+from wireproof.spark.errors import SourceError
+
+REPORT_SCHEMA: Final = "span long"
+"""The schema of the row that goes through Spark for each span."""
+
+PROGRESS_SECONDS: Final = 0.3
+"""Seconds between two reports of progress."""
+
+
+@frozen
+class TaskCounts:
+    """The tasks of a job, from Spark's status tracker; all 0 before the job started."""
+
+    all: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+
+
+Progress = Callable[[int, int, TaskCounts], None]
+"""Receives the completed weight, the total weight and the tasks, a few times a second."""
+
+
+RunSpan = Callable[[int], None]
+"""Runs the span with a number, and commits it."""
+
+
+class JobPlan(Protocol):
+    """The plan of a job that is done in spans."""
+
+    @property
+    def out(self) -> Path:
+        """The folder of the job, which every worker can write to at this path."""
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """The size of each span, in the unit of the job: bytes or cases."""
+
+    def tasks(self, count: int) -> list[list[int]]:
+        """Return the remaining spans as about `count` tasks of about the same weight."""
+
+
+def commit_file(out: Path, number: int) -> Path:
+    """Return the file that commits a span."""
+    return out / "spans" / f"{number:06}.json"
+
+
+def start_file(out: Path, number: int) -> Path:
+    """Return the empty file whose time shows when a span was started."""
+    return out / "begun" / f"{number:06}"
+
+
+def mark_started(out: Path, number: int) -> None:
+    """Record that a span starts, perhaps again."""
+    file = start_file(out, number)
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+
+
+def remaining_spans(plan: JobPlan) -> list[int]:
+    """Return the spans that are not committed."""
+    folder = commit_file(plan.out, 0).parent
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    return [n for n in range(len(plan.weights)) if commit_file(plan.out, n).name not in names]
+
+
+def remove_partial_files(out: Path) -> None:
+    """Remove files that killed tasks left incomplete; every span must be committed."""
+    for file in out.glob("*/.*"):
+        file.unlink()
+
+
+def load_or_make_plan(
+    out: Path, kind: str, inputs: dict[str, Any], make: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the plan stored in `out`, or make a new one and store it there.
+
+    Args:
+        out: the folder of the job.
+        kind: the kind of job, in one word.
+        inputs: everything that the plan depends on, as JSON.
+        make: returns the other parts of a new plan.
+
+    Raises:
+        SourceError: the folder contains something else.
+    """
+    file = out / "plan.json"
+    if not file.exists():
+        if out.exists() and any(out.iterdir()):
+            raise SourceError(f"{out} is not empty and holds no {kind}: choose another folder")
+        job_files.save_json(file, {"asked": inputs, **make()})
+        file.chmod(0o600)  # URIs and options may hold credentials
+    page = job_files.load_json(file)
+    if page["asked"].keys() != inputs.keys():
+        raise SourceError(f"{out} holds no {kind}, or one of another version: choose another folder")
+    if page["asked"] != inputs:
+        other = next(key for key in inputs if page["asked"][key] != inputs[key])
+        raise SourceError(f"{out} holds a {kind} with other {other}: choose another folder")
+    return page
+
+
+def run_tasks(
+    run_span: RunSpan, tasks: Sequence[Sequence[int]], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Run the tasks of some Arrow batches, for `mapInArrow`.
+
+    The batches have task numbers; the returned ones have the numbers of the committed spans. `run_span` runs
+    one span and commits it.
+    """
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            for number in tasks[task]:
+                run_span(number)
+                yield pa.RecordBatch.from_arrays([pa.array([number], pa.int64())], names=["span"])
+
+
+def run_on_spark(
+    plan: JobPlan,
+    run_span: RunSpan,
+    cluster: ClusterEnv | str | None,
+    progress: Progress,
+    tasks: int | None = None,
+) -> None:
+    """Run the remaining spans.
+
+    Args:
+        plan: of the job.
+        run_span: runs one span and commits it; it is sent to the workers.
+        cluster: where the job runs; a string is the master, None is all cores of this machine.
+        progress: receives the progress.
+        tasks: about how many tasks to make; None is a few for each core.
+
+    Raises:
+        SourceError: Java was not found, or the executors cannot get the files that they need.
+    """
+    from wireproof.spark.session import session  # noqa: PLC0415 - not needed if no span remains
+
+    target = cluster if isinstance(cluster, ClusterEnv) else ClusterEnv(cluster)
+    conf = target.settings()
+    _report(plan, progress, TaskCounts())
+    spark = session(target.master, conf=conf)
+    context = spark.sparkContext
+    dealt = plan.tasks(tasks or source_settings.TASKS_PER_CORE * context.defaultParallelism)
+    task_rows = spark.range(0, len(dealt), 1, len(dealt))
+    reports = task_rows.mapInArrow(partial(run_tasks, run_span, dealt), REPORT_SCHEMA)
+    group, failed = f"wireproof-{uuid.uuid4()}", list[BaseException]()
+
+    def collect() -> None:
+        try:
+            context.setJobGroup(group, f"wireproof: {len(dealt)} tasks", interruptOnCancel=True)
+            reports.collect()
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+            failed.append(error)
+
+    job = threading.Thread(target=collect, daemon=True)
+    job.start()
+    while job.is_alive():
+        job.join(PROGRESS_SECONDS)
+        _report(plan, progress, count_tasks(context.statusTracker(), group))
+    if failed:
+        raise failed[0]
+
+
+def _report(plan: JobPlan, progress: Progress, tasks: TaskCounts) -> None:
+    weights = plan.weights
+    total = sum(weights)
+    progress(total - sum(weights[number] for number in remaining_spans(plan)), total, tasks)
+
+
+def count_tasks(tracker: Any, group: str) -> TaskCounts:  # noqa: ANN401 - the status tracker of a session, or a stand-in
+    """Count the tasks of a group of jobs; jobs that the tracker has forgotten count nothing."""
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    known = [stage for stage in stages if stage]
+    return TaskCounts(
+        sum(stage.numTasks for stage in known),
+        sum(stage.numActiveTasks for stage in known),
+        sum(stage.numCompletedTasks for stage in known),
+        sum(stage.numFailedTasks for stage in known),
+    )

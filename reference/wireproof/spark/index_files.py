@@ -1,0 +1,50 @@
+"""Check the index files of the scanned logs, for the table `check_index_files`.
+
+Only logs on the local file system are checked, because an index file has megabytes and is read whole.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from wireproof.runner.index_files import CheckedIndex, check_index_files, is_kafka_log
+from wireproof.spark import job_files
+from wireproof.spark.object_places import ObjectPlace
+
+FILE_NAME: Final = "companions.parquet"
+
+INDEX_FILES: Final = pa.schema(
+    [
+        ("object", pa.string()),
+        ("at", pa.int64()),
+        ("wrong", pa.bool_()),
+        ("what", pa.string()),
+        ("next", pa.string()),
+    ]
+)
+
+
+def check_local_logs(places: Sequence[ObjectPlace], out: Path) -> tuple[CheckedIndex, ...]:
+    """Check the index files of the local logs of Kafka; write their findings to `out`.
+
+    Raises:
+        CompanionError: a file is too large to be an index file.
+    """
+    local = (Path(place.path) for place in places if not place.store)
+    results = tuple(checked for path in local if is_kafka_log(path) for checked in check_index_files(path))
+    job_files.write_table(out / FILE_NAME, list(_rows(results)), INDEX_FILES)
+    return results
+
+
+def _rows(results: Sequence[CheckedIndex]) -> Iterator[dict[str, Any]]:
+    for checked in results:
+        for finding in checked.findings:
+            yield {
+                "object": str(checked.name.path),
+                "at": finding.at,
+                "wrong": finding.wrong,
+                "what": finding.what,
+                "next": finding.then,
+            }

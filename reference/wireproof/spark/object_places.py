@@ -1,0 +1,277 @@
+"""Paths, directories and globs, on any store that pyarrow supports, and the objects that they name.
+
+A directory stands for the objects below it that have the name of a log. As everywhere in Spark, names that
+begin with a dot or an underscore are hidden; the exception is partition folders, because Kafka's own topics
+begin with an underscore (`__consumer_offsets-0`). An object that is named itself or matched by a glob is read
+whatever its name is. Objects that are left out are listed with the reason.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from attrs import frozen
+from pyarrow import fs
+
+from wireproof.spark.errors import SourceError
+
+COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""The compression of a whole object, by the suffix of its name."""
+
+BUCKET_IN_PATH: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
+"""The schemes whose bucket or container is part of the path for pyarrow."""
+
+
+@frozen
+class ObjectPlace:
+    """The place of an object in a store.
+
+    Attributes:
+        store: the URI of the file system, or `""` for the local one.
+        path: within that file system.
+        display_name: its name in rows and messages, without credentials.
+        size: bytes, as stored.
+    """
+
+    store: str
+    path: str
+    display_name: str
+    size: int
+
+    @property
+    def compression(self) -> str | None:
+        """The compression of the whole object; None if it is not compressed."""
+        return COMPRESSIONS.get(Path(self.path).suffix)
+
+
+@lru_cache(maxsize=16)
+def filesystem(store: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the file system of an `ObjectPlace.store`."""
+    return fs.FileSystem.from_uri(store)[0] if store else fs.LocalFileSystem()
+
+
+def current_size(place: ObjectPlace) -> int:
+    """Return the bytes that the object has now; raises `SourceError` if it is gone."""
+    info = filesystem(place.store).get_file_info(place.path)
+    if info.type != fs.FileType.File:
+        raise SourceError(f"{place.display_name} is gone")
+    return int(info.size)
+
+
+@frozen
+class SkippedObject:
+    """An object that is not read, and the reason."""
+
+    display_name: str
+    size: int
+    reason: str
+
+
+HIDDEN: Final = "hidden: its name, or that of a folder, begins with a dot or an underscore"
+NOT_A_LOG: Final = "not named as a log"
+DUPLICATE: Final = "another path of an object that is read"
+BROKEN_LINK: Final = "a broken link"
+EMPTY: Final = "empty"
+
+PARTITION: Final = re.compile(r"_.*-\d+(\.[0-9a-f]+-(delete|stray|future))?")
+"""The folder of a partition: topic and number, and the suffixes that Kafka adds."""
+
+
+def expand_paths(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[ObjectPlace]:
+    """Return the objects that `paths` name, as `list_objects` does."""
+    return list_objects(paths, suffixes)[0]
+
+
+def list_objects(
+    paths: Iterable[str], suffixes: tuple[str, ...]
+) -> tuple[list[ObjectPlace], list[SkippedObject]]:
+    """Return the objects that `paths` name, each once and sorted, and the objects that are left out.
+
+    Args:
+        paths: local paths or URIs; `*` matches within a component, `**` any number of components, `[a-c]` one
+            character, and `?` one character of a local path.
+        suffixes: endings of the names taken from a directory, compressed or not; empty takes every name.
+
+    Raises:
+        SourceError: nothing found, or no store of this scheme.
+    """
+    found = {each.display_name: each for path in paths for each in _expand(path, suffixes)}
+    places, skipped, seen = list[ObjectPlace](), list[SkippedObject](), set[str]()
+    for name in sorted(found, key=lambda name: (_is_link(found[name]), name)):
+        each = found[name]
+        match each:
+            case ObjectPlace() if (real := _real_path(each)) in seen:
+                skipped.append(SkippedObject(each.display_name, each.size, f"{DUPLICATE}, {real}"))
+            case ObjectPlace():
+                seen.add(_real_path(each))
+                places.append(each)
+            case _:
+                skipped.append(each)
+    by_name = attrgetter("display_name")
+    return sorted(places, key=by_name), sorted(skipped, key=by_name)
+
+
+def _real_path(place: ObjectPlace) -> str:
+    """Return the path of the object with all links resolved."""
+    return place.display_name if place.store else os.path.realpath(place.path)
+
+
+def _is_link(each: ObjectPlace | SkippedObject) -> bool:
+    return isinstance(each, ObjectPlace) and not each.store and os.path.realpath(each.path) != each.path
+
+
+def _expand(path: str, suffixes: tuple[str, ...]) -> Iterator[ObjectPlace | SkippedObject]:
+    parts = urlsplit(path) if "://" in path else None
+    wildcards = "*[" if parts else "*?["
+    inside = parts.path if parts else str(Path(path).expanduser().absolute())
+    first = min((at for at in map(inside.find, wildcards) if at >= 0), default=-1)
+    base = inside if first < 0 else inside[: inside.rindex("/", 0, first) + 1]
+    try:
+        store = _store(parts, base)
+        root = _rooted(store, base)
+        places = list(_below(store, root, parts, inside[len(base) :], suffixes))
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{_without_credentials(path)}: {str(error).splitlines()[0]}") from None
+    if not any(isinstance(each, ObjectPlace) for each in places):
+        raise SourceError(
+            f"{_without_credentials(path)}: no log found; name objects, or a directory that contains logs"
+        )
+    yield from places
+
+
+def _store(parts: SplitResult | None, base: str) -> str:
+    return parts._replace(path=base).geturl() if parts else ""
+
+
+def _rooted(store: str, base: str) -> str:
+    return str(fs.FileSystem.from_uri(store)[1]) if store else base
+
+
+def _without_credentials(path: str) -> str:
+    """Return a URI without credentials and options."""
+    if "://" not in path:
+        return path
+    parts = urlsplit(path)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _display_name(parts: SplitResult | None, path: str) -> str:
+    if parts is None or parts.scheme == "file":
+        return path
+    if parts.scheme in BUCKET_IN_PATH:
+        return f"{parts.scheme}://{path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+
+
+def _below(
+    store: str, root: str, parts: SplitResult | None, pattern: str, suffixes: tuple[str, ...]
+) -> Iterator[ObjectPlace | SkippedObject]:
+    """Yield the object at `root`, or those below it that `pattern` matches or whose directory it matches."""
+    files, base = filesystem(store), root.rstrip("/")
+    info = files.get_file_info(base or "/")
+    if info.type == fs.FileType.File:
+        yield ObjectPlace(store, info.path, _display_name(parts, info.path), info.size)
+        return
+    if info.type == fs.FileType.NotFound:
+        raise SourceError("not found")
+    matches = re.compile(_regex(pattern.strip("/"))) if pattern else None
+    for inner, size in _files(store, base):
+        name = _display_name(parts, inner)
+        match _reason_to_skip(inner[len(base) + 1 :], matches, suffixes):
+            case None:
+                continue
+            case "" if size < 0:
+                yield SkippedObject(name, 0, BROKEN_LINK)
+            case "":
+                yield ObjectPlace(store, inner, name, size)
+            case why:
+                yield SkippedObject(name, max(size, 0), why)
+
+
+def _files(store: str, base: str) -> Iterator[tuple[str, int]]:
+    """Yield path and size of each file below a directory; size -1 for a broken link."""
+    if store:
+        for info in filesystem(store).get_file_info(fs.FileSelector(base or "/", recursive=True)):
+            if info.type == fs.FileType.File:
+                yield info.path, int(info.size)
+    else:
+        yield from _local(base)
+
+
+def _local(base: str) -> Iterator[tuple[str, int]]:
+    """Yield the files of a local directory.
+
+    Directories that are links come last, and each directory is read once.
+    """
+    waiting, links, seen = [base or "/"], list[str](), set[str]()
+    while waiting or links:
+        here = waiting.pop() if waiting else links.pop(0)
+        if (real := os.path.realpath(here)) in seen:
+            continue
+        seen.add(real)
+        with os.scandir(here) as found:
+            for entry in sorted(found, key=lambda entry: entry.name):
+                if entry.is_dir():
+                    (links if entry.is_symlink() else waiting).append(entry.path)
+                elif entry.is_file():
+                    yield entry.path, entry.stat().st_size
+                elif entry.is_symlink():
+                    yield entry.path, -1
+
+
+def _reason_to_skip(relative: str, matches: re.Pattern[str] | None, suffixes: tuple[str, ...]) -> str | None:
+    """Return why an object is left out: empty if it is taken, None if nothing names it."""
+    if matches is None:
+        return _reason_not_log(relative, suffixes)
+    if matches.fullmatch(relative):
+        return ""
+    steps = relative.split("/")
+    for count in range(1, len(steps)):
+        if matches.fullmatch("/".join(steps[:count])):
+            return _reason_not_log("/".join(steps[count:]), suffixes)
+    return None
+
+
+def _reason_not_log(relative: str, suffixes: tuple[str, ...]) -> str:
+    """Return why a name below a directory is not that of a log; empty if it is."""
+    *folders, name = relative.split("/")
+    if name.startswith((".", "_")) or any(_is_hidden(folder) for folder in folders):
+        return HIDDEN
+    path = Path(relative)
+    plain = path.stem if path.suffix in COMPRESSIONS else path.name
+    return "" if not suffixes or plain.endswith(suffixes) else NOT_A_LOG
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") or (folder.startswith("_") and not PARTITION.fullmatch(folder))
+
+
+_WILDCARDS: Final = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]")
+
+
+def _regex(pattern: str) -> str:
+    """Return the regular expression of a glob over a relative path."""
+    out, at = "", 0
+    for wildcard in _WILDCARDS.finditer(pattern):
+        out += re.escape(pattern[at : wildcard.start()]) + _regex_of(wildcard.group())
+        at = wildcard.end()
+    return out + re.escape(pattern[at:])
+
+
+def _regex_of(wildcard: str) -> str:
+    match wildcard:
+        case "**/":
+            return "(?:[^/]+/)*"
+        case "**":
+            return ".*"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _:
+            return "[^" + wildcard[2:] if wildcard.startswith("[!") else wildcard

@@ -1,0 +1,134 @@
+"""Cut objects into spans at split points, and group the spans into tasks of about equal size."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Final
+
+from attrs import evolve, frozen
+
+from wireproof.spark.object_places import ObjectPlace
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.split_points import StreamFraming, find_split_points
+from wireproof.wire.options import Options
+
+MIN_GRAIN: Final = 1024 * 1024
+"""The smallest span, a mebibyte: a smaller one costs more to schedule than to read."""
+
+SLACK_FRACTION: Final = 8
+"""A span or a task may exceed the grain by this fraction of it, because so small a rest is not worth one."""
+
+COMPRESSED_WEIGHT: Final = 3
+"""The weight of a compressed byte: it must be decompressed, and the object cannot be split."""
+
+INDEXERS: Final = 8
+"""Objects on a store behind a network that are indexed at a time: most of that is waiting."""
+
+
+@frozen
+class ObjectSpan:
+    """The bytes of an object that one task reads.
+
+    Attributes:
+        place: the object, with the size that it had when the spans were made.
+        start, end: split points. A compressed object has one span, from 0 to its stored size.
+    """
+
+    place: ObjectPlace
+    start: int
+    end: int
+
+    @property
+    def weight(self) -> int:
+        """The cost, in bytes to read."""
+        return (self.end - self.start) * (COMPRESSED_WEIGHT if self.place.compression else 1)
+
+
+ObjectRange = tuple[ObjectPlace, int, int]
+
+
+def whole_objects(places: Iterable[ObjectPlace]) -> list[ObjectRange]:
+    """Return the whole objects as ranges."""
+    return [(place, 0, place.size) for place in places]
+
+
+def plan_tasks(
+    framing: StreamFraming, options: Options, ranges: Iterable[ObjectRange], tasks: int
+) -> list[tuple[ObjectSpan, ...]]:
+    """Group the ranges into about `tasks` tasks; none is empty.
+
+    Each range begins and ends at a split point.
+    """
+    nonempty = [(place, start, end) for place, start, end in ranges if end > start]
+    total = sum(end - start for _, start, end in nonempty)
+    grain = max(MIN_GRAIN, -(-total // tasks))
+    is_remote = any(place.store for place, _, _ in nonempty)
+    with ThreadPoolExecutor(INDEXERS if is_remote else 1) as pool:
+        spans = [
+            span
+            for parts in pool.map(lambda part: split_range(framing, options, part, grain), nonempty)
+            for span in parts
+        ]
+    return list(group_spans(spans, grain))
+
+
+def split_range(framing: StreamFraming, options: Options, part: ObjectRange, grain: int) -> list[ObjectSpan]:
+    """Cut a range at the first split point after each `grain` bytes.
+
+    A range that is only a little longer than `grain` stays whole.
+    """
+    place, start, end = part
+    if place.compression or end - start <= grain + grain // SLACK_FRACTION:
+        return [ObjectSpan(place, start, end)]
+    stored = ObjectReader.of(place)
+    try:
+        points = [start, *choose_split_points(framing, stored, options, start, end, grain), end]
+    finally:
+        stored.close()
+    return [ObjectSpan(place, first, last) for first, last in pairwise(points)]
+
+
+def choose_split_points(
+    framing: StreamFraming, stored: ObjectReader, options: Options, start: int, end: int, grain: int
+) -> Iterator[int]:
+    """Yield split points in a range, at least `grain` bytes apart.
+
+    The search ends once the rest is one span, so it looks only at the start of a short object.
+    """
+    last = start
+    for point in find_split_points(framing, stored, options, start, grain):
+        if point.at >= end:
+            return
+        if point.at - last >= grain:
+            last = point.at
+            yield last
+            if end - last <= grain + grain // SLACK_FRACTION:
+                return
+
+
+def group_spans(spans: Iterable[ObjectSpan], grain: int) -> Iterator[tuple[ObjectSpan, ...]]:
+    """Group spans into tasks of about `grain` bytes, in order, so that a task reads adjacent bytes."""
+    task: list[ObjectSpan] = []
+    weight = 0
+    for span in spans:
+        alone = span.place.compression is not None
+        if task and (alone or weight + span.weight > grain + grain // SLACK_FRACTION):
+            yield tuple(task)
+            task, weight = [], 0
+        task.append(span)
+        weight += span.weight
+        if alone:
+            yield tuple(task)
+            task, weight = [], 0
+    if task:
+        yield tuple(task)
+
+
+def filter_spans(spans: Iterable[ObjectSpan], keeps: Callable[[int, int], bool]) -> Iterator[ObjectSpan]:
+    """Return the spans whose range of positions passes `keeps`; compressed objects are not tested."""
+    return (span for span in spans if span.place.compression or keeps(span.start, span.end - 1))
+
+
+def with_size(place: ObjectPlace, size: int) -> ObjectPlace:
+    """Return the object with another size."""
+    return evolve(place, size=size)

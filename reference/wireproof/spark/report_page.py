@@ -1,0 +1,210 @@
+"""Render the tables of a scan or a campaign as the page of `check --html`, with charts above the matrix.
+
+A row of the matrix stands for all items that have the same verdict from every implementation. Its bytes are
+the smallest sample of the answer that needs the most attention.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pyarrow.parquet as pq
+from attrs import frozen
+
+from wireproof.cases import token
+from wireproof.cases.case import Case, Op
+from wireproof.report.html import Board, Column, Page, render_board
+from wireproof.report.matrix import QUIET, MatrixCell, MatrixRow, MatrixTopic
+from wireproof.runner.events import CaseEvent, Run
+from wireproof.runner.verdicts import ROWS, VerdictName
+from wireproof.spark import charts
+from wireproof.spark.errors import SourceError
+from wireproof.spark.item_cases import REFERENCE
+from wireproof.spark.sample_case import case_of_row
+
+TableRows = list[dict[str, Any]]
+
+TABLE_NAMES: Final = ("matrix", "positions", "samples", "signatures", "run")
+FILES_TABLE: Final = "files"
+"""A table of scans only."""
+
+
+@frozen
+class JobTables:
+    """The tables of a completed job.
+
+    Attributes:
+        folder: of the tables.
+        tables: by name; `run` has one row.
+    """
+
+    folder: Path
+    tables: Mapping[str, TableRows]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The arguments of the job."""
+        return self.tables["run"][0]
+
+    @property
+    def is_scan(self) -> bool:
+        """True for a scan, in which the reference is the first implementation; false for a campaign."""
+        return "source" in self.manifest
+
+    @property
+    def unit(self) -> str:
+        """The unit of the counts."""
+        return "items" if self.is_scan else "cases"
+
+    @property
+    def implementations(self) -> list[str]:
+        """The implementations of an answer in the table `matrix`, in order."""
+        return [*([REFERENCE] if self.is_scan else []), *self.manifest["adapters"]]
+
+    @cached_property
+    def smallest_samples(self) -> dict[str, dict[str, Any]]:
+        """The smallest sample of each finding, which is its first row."""
+        return {row["finding"]: row for row in reversed(self.tables["samples"])}
+
+    @property
+    def description(self) -> str:
+        """The arguments of the job in one line."""
+        job = self.manifest
+        version = f"wireproof {job['version']}"
+        if self.is_scan:
+            options = ", ".join(job["options"])
+            size = f"{job['objects']:,} objects, {job['bytes']:,} bytes, {job['spans']:,} spans"
+            return "; ".join(filter(None, [f"{version}, {job['source']}", options, size]))
+        return f"{version}; {job['cases']:,} cases of seed {job['seed']}: {', '.join(job['formats'])}"
+
+
+def load_job(folder: Path) -> JobTables:
+    """Load the tables in a folder; raises `SourceError` if one is missing."""
+    files = {name: folder / f"{name}.parquet" for name in TABLE_NAMES}
+    missing = [file.name for file in files.values() if not file.exists()]
+    if missing:
+        raise SourceError(
+            f"{folder}: {missing[0]} is missing; give the --out folder of a completed scan or campaign"
+        )
+    account = folder / f"{FILES_TABLE}.parquet"
+    files |= {FILES_TABLE: account} if account.exists() else {}
+    return JobTables(folder, {name: pq.read_table(file).to_pylist() for name, file in files.items()})
+
+
+def render_page(folder: Path) -> str:
+    """Render the page; raises `SourceError` if a table is missing."""
+    job = load_job(folder)
+    lines = [_Line.of(job, number, row) for number, row in enumerate(job.tables["matrix"])]
+    cases = {event.seq: line.case for line in lines if line.case for event in line.events}
+    columns = [_column(job, number, lines) for number in range(len(job.implementations))]
+    topics = tuple(_topics(lines))
+    drawings = charts.draw_charts(job.folder, job.unit, job.tables["positions"])
+    board = Board(columns, topics, job.description, drawings, job.unit)
+    return render_board(board, Page(f"wireproof: {job.folder.name}", lambda event: cases.get(event.seq)))
+
+
+# --- rows of the matrix ---
+
+
+@frozen
+class _Line:
+    """A row of the matrix on the page.
+
+    Attributes:
+        seq: the number of its first event.
+        topic: the format of the items.
+        loudest: the index of the answer that needs the most attention.
+        events: one for each answer.
+        count: of items.
+        case: the smallest sample of that answer.
+    """
+
+    seq: int
+    topic: str
+    loudest: int
+    events: tuple[CaseEvent, ...]
+    count: int
+    case: Case | None
+
+    @classmethod
+    def of(cls, job: JobTables, number: int, row: dict[str, Any]) -> "_Line":
+        answers = row["answers"]
+        loudest = max(range(len(answers)), key=lambda n: (_name(answers[n]) not in QUIET, n))
+        sample = job.smallest_samples.get(answers[loudest]["finding"])
+        case = case_of_row(sample, job.folder) if sample else None
+        seq = number * len(job.implementations)
+        title = _title(answers[0] if job.is_scan else answers[loudest])
+        events = tuple(
+            _event(job, seq + n, title, row, answer, case if n == loudest else None)
+            for n, answer in enumerate(answers)
+        )
+        topic = answers[-1]["format"] if job.is_scan else answers[0]["format"]
+        return cls(seq, topic, loudest, events, row["count"], case)
+
+    @property
+    def quiet(self) -> bool:
+        """True if no answer needs attention."""
+        return all(event.verdict in QUIET for event in self.events)
+
+
+def _title(answer: dict[str, Any]) -> str:
+    parts = (answer["op"], answer["kind"], answer["class"], answer["path"])
+    return " ".join(part for part in parts if part)
+
+
+def _name(answer: dict[str, Any]) -> str:
+    return str(answer["kind"]).partition(":")[0]
+
+
+def _event(
+    job: JobTables, seq: int, title: str, row: dict[str, Any], answer: dict[str, Any], case: Case | None
+) -> CaseEvent:
+    """Return an answer as an event of the page; if its token is short, it replays the sample."""
+    name, _, revision = answer["format"].partition("/")
+    verdict, _, kind = answer["kind"].partition(":")
+    case_token = token.to_token(case) if case else ""
+    place = f"{row['object']} at {row['position']:,}" if job.is_scan else f"case {row['position']:,}"
+    promote = f"; wireproof promote '{job.folder}#{answer['finding']}'" if case else ""
+    return CaseEvent(
+        seq,
+        f"{answer['format']}/{title}",
+        name,
+        revision,
+        cast("Op", answer["op"]),
+        "must",
+        cast("VerdictName", verdict),  # or the reference's kind of an item: frame, garbage, tail
+        kind,
+        answer["class"],
+        answer["path"],
+        text=f"first: {place}{promote}",
+        token="" if case_token.startswith("@") else case_token,
+    )
+
+
+def _topics(lines: Sequence[_Line]) -> Iterator[MatrixTopic]:
+    """Yield the rows by format: rows that need attention first, then by count."""
+    width = max((len(line.events) for line in lines), default=0)
+    for name in sorted({line.topic for line in lines}):
+        lines_of_topic = [line for line in lines if line.topic == name]
+        lines_of_topic.sort(key=lambda line: (line.quiet, -line.count, line.seq))
+        yield MatrixTopic(name, tuple(_row(line, width) for line in lines_of_topic))
+
+
+def _row(line: _Line, width: int) -> MatrixRow:
+    cells: list[MatrixCell | None] = [MatrixCell(event, line.count) for event in line.events]
+    cells += [None] * (width - len(cells))
+    return MatrixRow((line.events[0].id,), tuple(cells), line.count)
+
+
+def _column(job: JobTables, number: int, lines: Sequence[_Line]) -> Column:
+    total: Counter[str] = Counter()
+    for line in lines:
+        if number < len(line.events):
+            total[line.events[number].verdict] += line.count
+    order = [*(name for name in total if name not in ROWS), *(name for name in ROWS if name in total)]
+    spec = job.implementations[number]
+    is_reference = job.is_scan and not number
+    run = Run(job.manifest["version"], "", spec, "reference, of the log" if is_reference else spec)
+    return Column(run, {name: total[name] for name in order}, by_id=False)

@@ -1,0 +1,92 @@
+"""Load a sample of a scan or a campaign as a case, for `promote`.
+
+A sample is named `DIR#FINDING`: the folder of the tables, and the name of a finding, the beginning of the
+name, or a part of its signature as it is printed. The smallest sample of the finding is loaded.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+from attrs import evolve, frozen
+
+from wireproof.cases.case import Accept, Case, Chunks, Source
+from wireproof.cases.case_capabilities import capabilities_of_case
+from wireproof.cases.token import from_token
+from wireproof.runner.reference_answers import reference_expectation
+from wireproof.runner.signature import Signature
+from wireproof.spark import job_files, source_settings, verdict_matrix
+from wireproof.spark.errors import SourceError
+from wireproof.spark.item_cases import REFERENCE, make_item_case
+from wireproof.wire.scan_items import Item
+
+MAX_LISTED: Final = 4
+"""Findings that are listed if none, or more than one, matches."""
+
+
+@frozen
+class SampleCase:
+    """A sample: its case, its signature, and the adapter of the finding; empty for the reference."""
+
+    case: Case
+    signature: Signature
+    adapter: str
+
+
+def load_sample(name: str) -> SampleCase:
+    """Return the sample `DIR#FINDING`; raises `SourceError` if no finding, or more than one, matches."""
+    text, _, word = name.rpartition("#")
+    folder = Path(text)
+    if not (folder / "samples.parquet").exists():
+        raise SourceError(
+            f"{folder} contains no table of samples; give the --out folder of a completed scan or campaign"
+        )
+    row = _chosen(pq.read_table(folder / "samples.parquet").to_pylist(), word, folder)
+    signature = _signature(row)
+    adapter = "" if signature.implementation == REFERENCE else signature.implementation
+    return SampleCase(case_of_row(row, folder), signature, adapter)
+
+
+def case_of_row(row: dict[str, Any], folder: Path) -> Case:
+    """Return the case of a row of the table `samples` in `folder`."""
+    return _of_campaign(row, folder) if "token" in row else _of_scan(row, folder)
+
+
+def _chosen(rows: list[dict[str, Any]], word: str, folder: Path) -> dict[str, Any]:
+    """Return the first sample, which is the smallest, of the one finding that matches `word`."""
+    matching = [row for row in rows if row["finding"].startswith(word) or word in str(_signature(row))]
+    findings = {row["finding"]: row for row in reversed(matching)}
+    if word and len(findings) == 1:
+        return next(iter(findings.values()))
+    shown = {row["finding"]: f"{row['finding']} ({_signature(row)})" for row in matching or rows}
+    names = "; ".join(list(shown.values())[:MAX_LISTED]) + ("; …" if len(shown) > MAX_LISTED else "")
+    many = "no finding" if not findings else f"{len(findings)} findings"
+    raise SourceError(f"{folder}: {word!r} matches {many}: {names or 'there are none'}")
+
+
+def _signature(row: dict[str, Any]) -> Signature:
+    return Signature(*(row[name] for name in verdict_matrix.SIGNATURE_PARTS))
+
+
+def _of_campaign(row: dict[str, Any], folder: Path) -> Case:
+    """Return the case of a token; a long token is a file in the folder."""
+    token = row["token"]
+    return from_token(f"@{folder / token[1:]}" if token.startswith("@") else token)
+
+
+def _of_scan(row: dict[str, Any], folder: Path) -> Case:
+    """Return the case of the item, or the scan of its bytes if they are not an entry."""
+    inputs = job_files.load_json(folder / "plan.json")["asked"]
+    source = source_settings.parse(inputs["source"], inputs["options"])
+    item = Item("garbage", 0, row["length"], cls=row["class"] or None)
+    case = (
+        make_item_case(source.framing, item, row["raw"], source.options).case if row["codec_format"] else None
+    )
+    if case is None:
+        fmt = source.framing.fmt
+        case = Case(
+            f"{fmt.joined}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
+            op="scan", options=source.options, source=Source("corpus"),
+        )  # fmt: skip
+    case = evolve(case, expect=reference_expectation(case))
+    return evolve(case, needs=capabilities_of_case(case))

@@ -1,0 +1,154 @@
+"""Report what a scan did not read and what it found damaged, in lines for a person.
+
+Objects without a single valid entry are looked at again, because they may be of another revision or system,
+or compressed.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+from attrs import frozen
+
+from wireproof.cases.file_signatures import looks_like
+from wireproof.runner.iggy_index_files import HEAD_BYTES, begins_like_kafka, log_format
+from wireproof.spark.errors import SourceError
+from wireproof.spark.object_places import ObjectPlace, SkippedObject
+from wireproof.spark.object_reader import ObjectReader
+from wireproof.spark.source_settings import SourceSettings
+
+MAX_LINES: Final = 100
+"""Lines of one kind; the others are counted, and are in the tables."""
+
+MAX_NAMES: Final = 3
+"""Objects that are named for each reason to skip them."""
+
+
+@frozen
+class ScanReport:
+    """The lines, and whether they report an error."""
+
+    lines: tuple[str, ...]
+    wrong: bool
+
+
+def report_scan(
+    source: SourceSettings,
+    places: Sequence[ObjectPlace],
+    skipped: Sequence[SkippedObject],
+    files: list[dict[str, Any]],
+    out: Path,
+) -> ScanReport:
+    """Return a report of everything that is damaged or was not read; the tables of the scan are in `out`."""
+    unread = list(_unread(source, places, files))
+    faults = [_fault(row) for row in files if row["fault"]]
+    damaged = list(_damaged(out, sum(row["damaged"] for row in files)))
+    large = list(_too_large(out))
+    lines = [
+        *_capped(unread),
+        *_capped(faults),
+        *damaged,
+        *_capped(large),
+        *_tails(files),
+        *_skipped(skipped),
+    ]
+    return ScanReport(tuple(lines), bool(unread or faults or damaged))
+
+
+def _capped(lines: list[str]) -> list[str]:
+    return lines[:MAX_LINES] + [f"… {len(lines) - MAX_LINES} more"] * (len(lines) > MAX_LINES)
+
+
+def _fault(row: dict[str, Any]) -> str:
+    reason = "it is too large, see the option max_unpacked"
+    if row["fault"] == "decompress-failed":
+        reason = "it is cut or damaged"
+    size = f"{row['read']:,} bytes were decompressed"
+    return f"not read to its end: {row['path']}: {row['fault']}, {size}; {reason}"
+
+
+def _damaged(out: Path, count: int) -> Iterator[str]:
+    rows = pq.read_table(out / "damage.parquet").to_pylist()
+    for row in rows[:MAX_LINES]:
+        end = row["position"] + row["length"]
+        yield f"wrong: {row['path']}: bytes {row['position']} to {end}: {row['class']}"
+    if (more := max(count, len(rows)) - MAX_LINES) > 0:
+        yield f"… {more:,} more: see the table damage, or frames with kind = 'garbage'"
+
+
+def _too_large(out: Path) -> Iterator[str]:
+    """Yield a line for the entries that were too large for an adapter."""
+    signatures = pq.read_table(out / "signatures.parquet", filters=[("class", "==", "too-large")]).to_pylist()
+    for row in signatures:
+        entries = f"{row['count']:,} entries of {row['bytes']:,} bytes together"
+        yield f"not run: {row['implementation']} was not asked about {entries}: too large for an adapter"
+
+
+def _tails(files: list[dict[str, Any]]) -> list[str]:
+    """Return a line for the objects that end within an entry, as objects do that are being written."""
+    cut = [row for row in files if row["tails"] and row["frames"]]
+    named = ", ".join(f"{row['path']} ({row['tail_bytes']:,} bytes)" for row in cut[:MAX_NAMES])
+    more = ", …" if len(cut) > MAX_NAMES else ""
+    return [f"{len(cut)} objects end within an entry: {named}{more}"] if cut else []
+
+
+def _skipped(skipped: Sequence[SkippedObject]) -> Iterator[str]:
+    """Yield one line for each reason."""
+    by_reason: dict[str, list[SkippedObject]] = {}
+    for each in skipped:
+        reason = each.reason.partition(",")[0] if "read, " in each.reason else each.reason
+        by_reason.setdefault(reason, []).append(each)
+    for reason, objects in sorted(by_reason.items()):
+        names = ", ".join(each.display_name for each in objects[:MAX_NAMES])
+        more = ", …" if len(objects) > MAX_NAMES else ""
+        size = sum(each.size for each in objects)
+        yield f"not read: {len(objects)} objects, {size:,} bytes: {reason}: {names}{more}"
+
+
+# --- objects without a valid entry ---
+
+
+def _unread(
+    source: SourceSettings, places: Sequence[ObjectPlace], files: list[dict[str, Any]]
+) -> Iterator[str]:
+    empty = {row["path"] for row in files if not row["frames"] and row["read"]}
+    for place in places:
+        if place.display_name in empty:
+            reason = f"it contains no complete entry of {source.framing.fmt.joined}"
+            yield f"not read: {place.display_name}: {reason}; {_suggestion(place)}"
+
+
+def _suggestion(place: ObjectPlace) -> str:
+    """Return what the object may be instead, with the command to read it."""
+    if place.compression:
+        return "decompress it and run wireproof explain on the file"
+    head = first_bytes(place)
+    if (fmt := log_format(head)) is not None:
+        return f"scan it with --source iggy_log --set revision={fmt.revision}"
+    if begins_like_kafka(head):
+        return "scan it with --source kafka_log"
+    guess = looks_like(head)
+    return f"it looks like {guess}" if guess else "no known format matches"
+
+
+def first_bytes(place: ObjectPlace) -> bytes:
+    """Return the first bytes of an object."""
+    stored = ObjectReader.of(place)
+    try:
+        return stored.read(0, min(HEAD_BYTES, place.size))
+    finally:
+        stored.close()
+
+
+def find_revision(places: Sequence[ObjectPlace]) -> str | None:
+    """Return the revision of the first Iggy segment among some objects that shows one; None if none does."""
+    for place in places:
+        if place.size and not place.compression:
+            try:
+                fmt = log_format(first_bytes(place))
+            except SourceError:  # the object is gone; the scan reports that
+                continue
+            if fmt is not None:
+                return fmt.revision
+    return None

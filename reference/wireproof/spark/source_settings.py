@@ -1,0 +1,181 @@
+"""Parse and check the options of the sources: one place for their names, types and defaults."""
+
+import difflib
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from attrs import frozen
+
+from wireproof.spark import heka_columns, iggy_columns, kafka_columns
+from wireproof.spark.columns import SourceTable
+from wireproof.spark.errors import SourceError
+from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.wire.options import MAX_OUTPUT, Options
+
+
+@frozen
+class SourceKind:
+    """A source.
+
+    Attributes:
+        name: its name in Spark.
+        framings: by revision; the last one is the default.
+        frames, records: its two tables.
+        suffixes: the endings of the names of such logs; empty if any name may be one.
+    """
+
+    name: str
+    framings: Mapping[str, StreamFraming]
+    frames: SourceTable
+    records: SourceTable
+    suffixes: tuple[str, ...]
+
+
+KINDS: Final = {
+    kind.name: kind
+    for kind in (
+        SourceKind(
+            "wireproof.kafka_log",
+            {KAFKA.fmt.revision: KAFKA},
+            kafka_columns.FRAMES,
+            kafka_columns.RECORDS,
+            (".log",),
+        ),
+        SourceKind(
+            "wireproof.heka_stream", {HEKA.fmt.revision: HEKA}, heka_columns.FRAMES, heka_columns.RECORDS, ()
+        ),
+        SourceKind("wireproof.iggy_log", IGGY, iggy_columns.FRAMES, iggy_columns.RECORDS, (".log",)),
+    )
+}
+"""The sources, by name."""
+
+CORES: Final = os.cpu_count() or 1
+TASKS_PER_CORE: Final = 3
+MAX_UNPACKED: Final = 16 * 1024 * 1024 * 1024
+
+
+@frozen
+class SourceSettings:
+    """The parsed options of a source.
+
+    Attributes:
+        kind, framing, table: the source, the rules of its revision, and the table.
+        paths: as given.
+        raw: whether the column `raw` is in the schema if none is given.
+        tasks: about how many tasks to make of a batch.
+        max_unpacked: the greatest number of decompressed bytes of one compressed object.
+        max_bytes, max_files: the limits of one micro-batch of a stream; None is no limit.
+        options: of the codec.
+    """
+
+    kind: SourceKind
+    framing: StreamFraming
+    table: SourceTable
+    paths: tuple[str, ...]
+    raw: bool
+    tasks: int
+    max_unpacked: int
+    max_bytes: int | None
+    max_files: int | None
+    options: Options
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not int(text):
+        raise SourceError(f"option {name}: {text!r} is not a positive number")
+    return int(text)
+
+
+def _boolean(name: str, text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise SourceError(f"option {name}: {text!r} is not true or false")
+    return text.lower() == "true"
+
+
+def _keys(name: str, text: str) -> dict[str, bytes]:
+    try:
+        return {signer: bytes.fromhex(key) for signer, key in json.loads(text).items()}
+    except (AttributeError, TypeError, ValueError):
+        raise SourceError(f'option {name}: expected {{"signer_1": "<hex>"}}') from None
+
+
+def _paths(name: str, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, json.loads(text)))
+    except (TypeError, ValueError):
+        raise SourceError(f"option {name}: not a JSON list of paths") from None
+
+
+def _one_of(*words: str) -> Callable[[str, str], str]:
+    def parse(name: str, text: str) -> str:
+        if text not in words:
+            raise SourceError(f"option {name}: {text!r} is not one of {', '.join(words)}")
+        return text
+
+    return parse
+
+
+_OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
+    "path": lambda _, text: (text,),
+    "paths": _paths,
+    "rows": _one_of("frames", "records"),
+    "raw": _boolean,
+    "revision": lambda _, text: text,
+    "tasks": _number,
+    "max_unpacked": _number,
+    "max_output": _number,
+    "max_message": _number,
+    "resync": _one_of("strict", "go", "c"),
+    "compression": _one_of("none", "snappy"),
+    "keys": _keys,
+    "maxbytespertrigger": _number,
+    "maxfilespertrigger": _number,
+}
+"""The parsers by option name, in lower case, as Spark passes them."""
+
+
+def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
+    """Parse the options of the source `name`; raises `SourceError` for an unknown option or a wrong value."""
+    kind, parsed = KINDS[name], {}
+    for option, text in given.items():
+        lower = option.lower()
+        if lower not in _OPTIONS:
+            similar = difflib.get_close_matches(lower, _OPTIONS, n=1, cutoff=0.5)
+            hint = f"did you mean {similar[0]}?" if similar else f"the options are {', '.join(_OPTIONS)}"
+            raise SourceError(f"unknown option {option}; {hint}")
+        parsed[lower] = _OPTIONS[lower](option, text)
+    records = parsed.get("rows") == "records"
+    if records and parsed.get("raw"):
+        raise SourceError("option raw: only rows=frames has the bytes of the entries; remove rows=records")
+    if "maxbytespertrigger" in parsed and "maxfilespertrigger" in parsed:
+        raise SourceError("options maxBytesPerTrigger and maxFilesPerTrigger: give only one of them")
+    return SourceSettings(
+        kind=kind,
+        framing=_framing(kind, parsed.get("revision", list(kind.framings)[-1])),
+        table=kind.records if records else kind.frames,
+        paths=(*parsed.get("path", ()), *parsed.get("paths", ())),
+        raw=parsed.get("raw", False),
+        tasks=parsed.get("tasks", TASKS_PER_CORE * CORES),
+        max_unpacked=parsed.get("max_unpacked", MAX_UNPACKED),
+        max_bytes=parsed.get("maxbytespertrigger"),
+        max_files=parsed.get("maxfilespertrigger"),
+        options=_codec(parsed),
+    )
+
+
+def _framing(kind: SourceKind, revision: str) -> StreamFraming:
+    if revision not in kind.framings:
+        raise SourceError(f"option revision: {revision!r} is not one of {', '.join(kind.framings)}")
+    return kind.framings[revision]
+
+
+def _codec(parsed: Mapping[str, Any]) -> Options:
+    return Options(
+        max_output=parsed.get("max_output", MAX_OUTPUT),
+        max_message=parsed.get("max_message"),
+        resync=parsed.get("resync", "strict"),
+        compression=parsed.get("compression", "none"),
+        keys=parsed.get("keys"),
+    )
