@@ -67,7 +67,7 @@ class Remark:
         cls: a key of `REMARKS`.
         at: position of the field.
         path: path of the field.
-        refusable: True if a codec may reject the input here.
+        rejectable: True if a codec may reject the input here.
         others: the values that are allowed instead of the reference's value.
     """
 
