@@ -55,7 +55,7 @@ class ConsumesEverything(ReferenceCodec):
     name = "consumes-everything"
 
     def patch_consumed(self, consumed: int, request: Request) -> int:
-        """All of them."""
+        """Report all bytes of the input as consumed."""
         return max(consumed, len(request.data))
 
 
@@ -76,7 +76,7 @@ class NullAsEmpty(ReferenceCodec):
     name = "null-as-empty"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Every null of a value as empty bytes."""
+        """Replace every null in a value by empty bytes."""
         del request, data
         for part in walk(value):
             part.update({name: "" for name, inner in part.items() if inner is None})
@@ -89,7 +89,7 @@ class EmptyAsNull(ReferenceCodec):
     name = "empty-as-null"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Every empty text of a value as null."""
+        """Replace every empty text in a value by null."""
         del request, data
         for part in walk(value):
             part.update({name: None for name, inner in part.items() if inner == ""})

@@ -106,7 +106,7 @@ class DoubleBigEndian(PatchedTable):
     name = "heka-double-big-endian"
 
     def rows(self) -> Mapping[int, SchemaField]:
-        """Every double reversed."""
+        """Return the schema with the bytes of every double reversed."""
         return {7: changed_slot(FIELD_SCHEMA[7], lambda values: [bits[::-1] for bits in values])}
 
 
@@ -164,7 +164,7 @@ class ArrayReversed(ReferenceCodec):
     system = "heka"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Every array of values reversed."""
+        """Reverse every array of values."""
         del request
         for part in walk(value):
             part.update(

@@ -86,7 +86,7 @@ class LimitExclusive(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """One byte less."""
+        """Lower the limit by one byte."""
         return with_options(request, max_message=(request.options.max_message or 65536) - 1)
 
 
@@ -97,7 +97,7 @@ class TailRefused(ReferenceCodec):
     system = "heka"
 
     def decode(self, request: Request) -> Outcome:
-        """All bytes or none."""
+        """Refuse a stream unless all its bytes are consumed."""
         outcome = super().decode(request)
         if isinstance(outcome, Accepted) and outcome.consumed != len(request.data):
             return Refused("truncated", outcome.consumed)
@@ -131,7 +131,7 @@ class HmacSkip(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """No keys."""
+        """Remove the keys."""
         return with_options(request, keys=None)
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
@@ -168,7 +168,7 @@ class ShortHeaderUnverified(ReferenceCodec):
     system = "heka"
 
     def options(self, request: Request) -> Options:
-        """No keys for short headers."""
+        """Remove the keys for short headers."""
         short = len(request.data) > 1 and request.data[1] <= 13
         return with_options(request, keys=None) if short else request.options
 

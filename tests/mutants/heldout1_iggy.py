@@ -123,7 +123,7 @@ class ScanStopsAtGarbage(IggyMutant):
     name = "iggy-scan-stops-at-garbage"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """All that follows is garbage too."""
+        """Replace everything from the first damaged record on by garbage."""
         return given_up(list(super().items(row, chunks, options)))
 
 

@@ -37,7 +37,7 @@ class FieldsByName(ReferenceCodec):
     system = "heka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Each name once, where it stood first."""
+        """Keep each name once, at its first place."""
         del request, data
         for part in walk(value):
             if isinstance(part.get("fields"), list):

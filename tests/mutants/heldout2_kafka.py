@@ -56,7 +56,7 @@ class OffsetsAsDoubles(ReferenceCodec):
     system = "kafka"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """Every offset as the double next to it."""
+        """Round every offset to the nearest double."""
         del request, data
         for part in walk(value):
             for name in {"offset", "baseOffset"} & part.keys():

@@ -128,7 +128,7 @@ class ScanLosesTail(IggyMutant):
     name = "iggy-scan-loses-tail"
 
     def items(self, row: Format, chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
-        """All but the tail."""
+        """Yield all items except the tail."""
         return (item for item in super().items(row, chunks, options) if item.kind != "tail")
 
 
@@ -224,7 +224,7 @@ class BadBlockAsNone(IggyMutant):
     name = "iggy-bad-block-as-none"
 
     def on_rejected(self, rejected: Rejected, request: Request) -> Outcome:
-        """No headers."""
+        """Accept a truncated header block as no headers."""
         torn = rejected.cls in ("truncated", "length-past-end")
         if request.format == "iggy.headers" and request.op == "decode" and torn:
             return Accepted({"headers": []}, len(request.data))

@@ -37,7 +37,7 @@ class Check:
     spared: str = ""
 
     def leaves_out(self, rejected: Rejected, request: Request) -> bool:
-        """Whether the refusal is one that this mutant does not make."""
+        """Return True if this mutant omits the refusal."""
         return (
             request.op == self.op
             and (not self.classes or rejected.cls in self.classes)

@@ -105,7 +105,7 @@ class HeadersDropped(IggyMutant):
     name = "iggy-headers-dropped"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """No headers at all."""
+        """Remove all headers."""
         del request, data
         for part in maps_of(value):
             part["headers"] = []
@@ -132,7 +132,7 @@ class LastEmptyDropped(IggyMutant):
     name = "iggy-last-empty-dropped"
 
     def patch_value(self, value: Json, request: Request, data: bytes) -> Json:
-        """One message less."""
+        """Remove the last message if its payload is empty."""
         del data
         if "poll" in request.format and isinstance(value, dict):
             rows: Any = value["messages"]

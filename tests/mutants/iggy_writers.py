@@ -56,7 +56,7 @@ class WritesCrc32c(IggyMutant):
         return super().encode(request)
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """Each checksum replaced by the other one."""
+        """Replace each checksum by the other one."""
         del request
         for payload in self._payloads:
             right = zlib.crc32(payload).to_bytes(4, "little")
@@ -130,7 +130,7 @@ class WritesBalanced(IggyMutant):
     name = "iggy-writes-balanced"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """Every partitioning balanced."""
+        """Set every partitioning to balanced."""
         del request
         value = deepcopy(value)
         for part in walk(value):
@@ -190,7 +190,7 @@ class WritesTerminator(IggyMutant):
     name = "iggy-writes-terminator"
 
     def patch_output(self, data: bytes, request: Request) -> bytes:
-        """One byte more."""
+        """Append one byte."""
         return data + b"\0" if request.format != "iggy.log" else data
 
 

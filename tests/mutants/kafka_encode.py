@@ -48,7 +48,7 @@ class EncodeOffsetDeltasZero(KafkaMutant):
     name = "encode-offset-deltas-zero"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """No deltas."""
+        """Set the deltas to zero."""
         del request
         return _each_record(value, lambda one: {**one, "offsetDelta": "0"})
 
@@ -59,7 +59,7 @@ class EncodeHeadersDropped(KafkaMutant):
     name = "encode-headers-dropped"
 
     def patch_value_to_write(self, value: Json, request: Request) -> Json:
-        """No headers."""
+        """Remove the headers."""
         del request
         return _each_record(value, lambda one: {**one, "headers": []})
 

@@ -117,5 +117,5 @@ def messages(entry: JsonObject) -> list[JsonObject]:
 
 
 def bit(entry: JsonObject, mask: int) -> bool:
-    """Whether an attribute bit is set."""
+    """Return True if an attribute bit is set."""
     return bool(int(entry["attributes"]) & mask)

@@ -65,7 +65,7 @@ class FirstMagicForAll(KafkaMutant):
     name = "first-magic-for-all"
 
     def patch_input(self, data: bytes, request: Request) -> bytes:
-        """Every entry under the first one's magic."""
+        """Give every entry the magic of the first one."""
         del request
         out = bytearray(data)
         spans = list(frames(data))

@@ -69,7 +69,7 @@ class DuplicateHeadersCollapse(KafkaMutant):
     name = "duplicate-headers-collapse"
 
     def spoil(self, entry: JsonObject, raw: bytes) -> None:
-        """One header a key."""
+        """Keep one header for each key."""
         del raw
         for record in records(entry):
             record["headers"] = [[key, value] for key, value in dict(record["headers"]).items()]
@@ -268,7 +268,7 @@ class AbortedByProducer(KafkaMutant):
     name = "aborted-forever"
 
     def patch_answer(self, outcome: Accepted, request: Request) -> Outcome:
-        """No batch of such a producer, whether its later transactions were committed or not."""
+        """Remove every batch of such a producer, even of its later committed transactions."""
         value, aborted = outcome.value, {str(producer) for producer, _ in request.options.aborted}
         if (
             not isinstance(value, dict)

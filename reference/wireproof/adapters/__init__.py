@@ -1,6 +1,6 @@
-"""Adapters: what makes an implementation look like a codec. Design, section 4.
+"""Adapters: they let the suite call any implementation of a format. See `adapter-contract.md`.
 
-What an adapter in Python needs is here: the request, the outcomes, and the refusal.
+This module exports the names that an adapter in Python needs: request, outcomes and refusal.
 """
 
 from wireproof.adapters.contract import Claim, Request

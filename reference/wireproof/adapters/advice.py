@@ -1,8 +1,8 @@
-"""What a probe says of the rest of a hello, in words, and how each is mended. Design, section 4, "claims".
+"""Advice about the claims in a hello that the adapter's answers contradict. See `adapter-contract.md`.
 
-`probe` holds operations, codecs, profiles and features to behaviour; here are the words themselves, for a
-misspelt claim leaves cases out without a sound, `observes`, `errors` and `window`. Every advice names what
-was seen, and what to write in its place.
+`probe` checks operations, codecs, profiles and features against behaviour. This module checks `observes`,
+`errors`, `window` and the spelling of every claim: a misspelt claim would leave cases out silently. Each
+advice names the observation and the correction.
 """
 
 from collections import Counter
@@ -23,22 +23,22 @@ from wireproof.wire.observed_fields import field_tree, project
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 PROFILES: Final = ("reader", "produce")
 ENOUGH: Final = 5
-"""Refusals from which on a wish may be made of their classes."""
+"""Refusals that are needed before their classes allow advice."""
 
 AGAIN: Final = 200
-"""Cases that are asked a second time, one by one."""
+"""Cases that are run a second time, one by one."""
 
 Asked = tuple[Case, Outcome]
 
 
 @frozen
 class Advice:
-    """One thing that the hello says otherwise than the codec does.
+    """A difference between the hello and the behaviour of the codec.
 
     Attributes:
-        text: what was seen.
-        mend: what to do.
-        wrong: whether a claim does not hold; else it says less than it could.
+        text: the observation.
+        mend: the correction.
+        wrong: True if a claim is false; False if the hello claims less than it could.
     """
 
     text: str
@@ -47,17 +47,17 @@ class Advice:
 
 
 class Runner(Protocol):
-    """What asks the cases again: the engine."""
+    """The engine, which can run the cases again."""
 
     hello: Hello
 
     def ask(self, cases: Iterable[Case]) -> Iterator[Asked]:
-        """What comes of each case, asked whatever the claims are."""
+        """Yield each case with its outcome; run it whatever the adapter claims."""
         ...
 
 
 def mend_of(finding: Finding) -> str:
-    """What to do about a claim on an operation, codec, profile or feature; empty if nothing is to be done."""
+    """Return how to correct a claim about an operation, codec, profile or feature; empty if it is correct."""
     field = {"op": "ops", "codec": "codecs", "profile": "profiles", "feature": "features"}[finding.kind]
     where = f'"{field}" of {finding.joined}'
     match finding.standing:
@@ -75,7 +75,7 @@ def mend_of(finding: Finding) -> str:
 
 
 def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
-    """Claims that nothing answers to, for they are misspelt."""
+    """Yield advice for claims with an unknown name, which are probably misspelt."""
     capabilities: dict[str, set[str]] = {}
     for case in cases:
         capabilities.setdefault(case.joined, set()).update(case.needs)
@@ -106,7 +106,7 @@ def _misspelt(where: str, name: str, right: Sequence[str]) -> Advice:
 
 
 def observes(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
-    """Fields that are claimed and not shown, and those that are shown and not claimed."""
+    """Yield advice for fields that are claimed but not returned, or returned but not claimed."""
     for joined, claim in hello.revisions.items():
         pairs = [
             (case.expect.value, outcome.value)
@@ -138,7 +138,7 @@ def _observed(joined: str, claim: Claim, pairs: Sequence[tuple[Json, Json]]) -> 
 
 
 def paths(value: Json, path: str = "") -> set[str]:
-    """The patterns of the leaves of a value, such as `records[].key`; an empty list has none."""
+    """Return the patterns of the leaves of a value, such as `records[].key`; an empty list has none."""
     match value:
         case Mapping():
             parts = ((f"{path}.{name}" if path else name, part) for name, part in value.items())
@@ -162,7 +162,7 @@ def _alike(pairs: Sequence[tuple[Json, Json]], path: str) -> bool:
 
 
 def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
-    """Whether the classes of refusals are what `errors` says of them."""
+    """Yield advice if the classes of the refusals contradict the claim `errors`."""
     refused = [
         (case, outcome, (case.expect.cls, *case.expect.also))
         for case, outcome in asked
@@ -191,7 +191,7 @@ def errors(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
 
 
 def window(runner: Runner, asked: Sequence[Asked]) -> Iterator[Advice]:
-    """Whether answers are others with nothing else in flight; a part of the cases is asked again."""
+    """Yield advice if answers change when one request at a time is sent; run a part of the cases again."""
     first = [(case, outcome) for case, outcome in asked if not isinstance(outcome, NotRun)]
     some = first[:: max(1, len(first) // AGAIN)]
     hello = runner.hello
@@ -216,7 +216,7 @@ def _outcomes(runner: Runner, some: Sequence[Asked]) -> Iterator[Outcome]:
 
 
 def _same(one: Outcome, other: Outcome) -> bool:
-    """Whether two answers say the same, whatever they say it in."""
+    """Return True if two outcomes are equal apart from their texts."""
     match one, other:
         case Refused(), Refused():
             return one.cls == other.cls
@@ -227,7 +227,7 @@ def _same(one: Outcome, other: Outcome) -> bool:
 
 
 def advice(runner: Runner, cases: Sequence[Case], asked: Sequence[Asked]) -> tuple[Advice, ...]:
-    """Everything that there is to say, what is wrong first."""
+    """Return all advice, false claims first."""
     hello = runner.hello
     found = [*words(hello, cases), *observes(hello, asked), *errors(hello, asked), *window(runner, asked)]
     return tuple(sorted(found, key=lambda one: not one.wrong))

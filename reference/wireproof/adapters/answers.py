@@ -1,9 +1,9 @@
-"""Outcomes between their classes and the JSON of an answer. Design, section 4.
+"""Conversion of outcomes to and from the JSON of an answer. See `adapter-contract.md`.
 
-An adapter may answer `accepted`, `refused`, `unsupported`, and beside them `stalled` (a client behind a
-socket delivered nothing and said nothing), `exhausted` (it hit a limit and lives), `crashed` (a panic that
-the driver caught, which would have ended the process of any other caller) and `faulty` (the adapter, not its
-library, went wrong). A death of its own process and a timeout are never answered; they are seen.
+An adapter may answer `accepted`, `refused` or `unsupported`. It may also answer `stalled` (a client behind a
+socket delivered nothing and reported no error), `exhausted` (it reached a limit and still runs), `crashed`
+(the driver caught a panic that would have ended the process of any other caller) and `faulty` (the adapter
+failed, not its library). No answer reports the end of a process or a timeout: the runner observes these.
 """
 
 import re
@@ -33,10 +33,10 @@ from wireproof.wire.rejection import Position
 from wireproof.wire.safe_text import one_line
 
 TEXT: Final = 400
-"""Characters of a text for a person that are kept of an answer."""
+"""Characters of a free text in an answer that are kept."""
 
 PATH: Final = 300
-"""Characters of a path, and of the rule book's own name of a condition."""
+"""Characters that are kept of a path, and of the format document's own name of a condition."""
 
 REMARKS: Final = 256
 """Remarks that are kept."""
@@ -54,7 +54,7 @@ OTHER: Final = "the class of every other reason is `other`"
 
 
 def answer_packet(name: str, outcome: Outcome) -> Packet:
-    """The answer to the request with the id `name`."""
+    """Return the answer to the request with the id `name`."""
     match outcome:
         case Accepted():
             return _accepted_packet(name, outcome)
@@ -106,7 +106,7 @@ def _refused_parts(outcome: Refused) -> Head:
 
 
 def answer_of(packet: Packet) -> Outcome:
-    """The outcome in an answer, its id aside; raises `MessageError`."""
+    """Return the outcome in an answer, without its id; raise `MessageError` for a malformed one."""
     head = packet.head
     outcome = head.get("outcome")
     parse = _PARSERS.get(outcome) if isinstance(outcome, str) else None
@@ -118,7 +118,7 @@ def answer_of(packet: Packet) -> Outcome:
 
 
 def bounded(outcome: Outcome) -> Outcome:
-    """Return the outcome with its texts cut and cleaned: no other code sees them as they came."""
+    """Return the outcome with its texts cut and cleaned: no other code sees the adapter's raw texts."""
     match outcome:
         case Accepted(remarks=(), digest=None) | Refused(path="", detail="", text=""):
             return outcome
@@ -134,13 +134,13 @@ def bounded(outcome: Outcome) -> Outcome:
 
 
 def _clean(text: object, most: int) -> str:
-    """Return one line of what should be a text: an object in this process may hold anything in its place."""
+    """Return one line for a text; an object in this process may have put any other value in its place."""
     return one_line(text if isinstance(text, str) else kind_of(text), most)
 
 
 _ACCEPTED: Final = frozenset({"id", "outcome", "value", "consumed", "remarks", "digest"})
 _REFUSED: Final = frozenset({"id", "outcome", "class", "at", "path", "detail", "text", "before", "untyped"})
-_SAID: Final = frozenset({"id", "outcome", "text"})
+_TEXT_FIELDS: Final = frozenset({"id", "outcome", "text"})
 
 
 def _accepted(packet: Packet) -> Accepted:
@@ -198,13 +198,13 @@ def _at(at: object) -> Position | None:
 
 
 def _exhausted(packet: Packet) -> Exhausted:
-    only(packet.head, _SAID | {"resource"}, "exhausted")
+    only(packet.head, _TEXT_FIELDS | {"resource"}, "exhausted")
     return Exhausted(one_of(packet.head, "resource", ("memory", "output")), text_of(packet.head, "text", ""))
 
 
-def _said(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Packet], Outcome]:
+def _text_parser(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Packet], Outcome]:
     def parse(packet: Packet) -> Outcome:
-        only(packet.head, _SAID, kind.__name__.lower())
+        only(packet.head, _TEXT_FIELDS, kind.__name__.lower())
         return kind(text_of(packet.head, "text", ""))
 
     return parse
@@ -213,9 +213,9 @@ def _said(kind: type[Unsupported | Stalled | Crashed | Faulty]) -> Callable[[Pac
 _PARSERS: Final[dict[str, Callable[[Packet], Outcome]]] = {
     "accepted": _accepted,
     "refused": _refused,
-    "unsupported": _said(Unsupported),
-    "stalled": _said(Stalled),
-    "crashed": _said(Crashed),
+    "unsupported": _text_parser(Unsupported),
+    "stalled": _text_parser(Stalled),
+    "crashed": _text_parser(Crashed),
     "exhausted": _exhausted,
-    "faulty": _said(Faulty),
+    "faulty": _text_parser(Faulty),
 }

@@ -1,7 +1,7 @@
-"""Builds a driver into the user's cache, once for each edition of its source.
+"""Build of a driver in the user's cache, once for each version of its source.
 
-The folder is named after the driver and a digest of its files, so that an older edition never answers
-for a newer one; a lock lets one builder in at a time; `.ready` stands in it once every step has passed.
+The folder is named after the driver and a digest of its files, so that an old build is never used for new
+source. A lock admits one builder at a time. The folder contains `.ready` once every step has succeeded.
 """
 
 import shutil
@@ -19,49 +19,49 @@ from wireproof.cache import cache_folder
 from wireproof.files import replace_text
 
 STEP_SECONDS: Final = 1800
-"""For one step; a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
+"""Time limit of one step: a first Maven or Cargo build fetches its dependencies, and machines are loaded."""
 
 _READY: Final = ".ready"
 _VERSION: Final = ".version-{name}"
-"""By adapter: several editions of a library may stand in one build."""
+"""One file for each adapter: one build may contain several versions of a library."""
 
-_MADE: Final = frozenset({"target", "node_modules", "__pycache__", "adapter.toml", "baseline.toml"})
+_NOT_SOURCE: Final = frozenset({"target", "node_modules", "__pycache__", "adapter.toml", "baseline.toml"})
 """Files and folders that are no source of a driver: results of a build, the description, known failures."""
 
 
 def built(name: str, build: Build) -> Path:
-    """The folder in which every step has passed; raises `AdapterStartError` with the step that did not."""
+    """Return the folder of the build, which is made if needed; raise `AdapterStartError` if a step fails."""
     target = _target(name, build)
     if (target / _READY).exists():
         return target
     target.mkdir(parents=True, exist_ok=True)
-    with _locked(target.with_suffix(".lock")):
+    with _lock(target.with_suffix(".lock")):
         if not (target / _READY).exists():
             _build(name, build, target)
     return target
 
 
 def is_built(name: str, build: Build) -> bool:
-    """Whether this edition of the driver stands ready in the cache; nothing is built."""
+    """Return True if the cache has a build of this version of the driver; build nothing."""
     return (_target(name, build) / _READY).exists()
 
 
 def note_version(folder: Path, name: str, version: str) -> None:
-    """Keep beside a built driver what the hello of `name` said, so that a listing need not start it."""
+    """Save the version from the hello of `name` beside its build, so that a listing need not start it."""
     path = folder / _VERSION.format(name=name)
     if not path.exists():
         replace_text(path, version, durable=False)
 
 
 def noted_version(name: str, build: Build) -> str:
-    """What the first hello of `name` said; empty where it has not said any."""
+    """Return the version from the first hello of `name`; empty if there has been no hello."""
     path = _target(name, build) / _VERSION.format(name=name)
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _target(name: str, build: Build) -> Path:
     folder, *_ = sources = _sources(name, build)
-    return cache_folder() / f"{folder.parent.name}-{folder.name}-{_edition(sources, build)}"
+    return cache_folder() / f"{folder.parent.name}-{folder.name}-{_source_digest(sources, build)}"
 
 
 def _sources(name: str, build: Build) -> dict[Path, str]:
@@ -80,7 +80,7 @@ def _sources(name: str, build: Build) -> dict[Path, str]:
 
 def _build(name: str, build: Build, target: Path) -> None:
     for folder, place in _sources(name, build).items():
-        ignored = shutil.ignore_patterns(*_MADE)
+        ignored = shutil.ignore_patterns(*_NOT_SOURCE)
         shutil.copytree(folder, target / place, dirs_exist_ok=True, ignore=ignored)
     for step in build.steps:
         command = [part.replace("{build}", str(target)) for part in step]
@@ -103,20 +103,20 @@ def _run(name: str, command: list[str], folder: Path) -> None:
         raise AdapterStartError(f"{name}: `{shown}` ended with {done.returncode}, in {folder}: {lines[-1]}")
 
 
-def _edition(sources: Iterable[Path], build: Build) -> str:
-    """A digest of the driver's files and steps."""
+def _source_digest(sources: Iterable[Path], build: Build) -> str:
+    """Return a digest of the driver's files and steps."""
     state = blake2b(repr(build.steps).encode(), digest_size=6)
     for source in sources:
         for path in sorted(source.rglob("*")):
             inner = path.relative_to(source)
-            if path.is_file() and not _MADE & set(inner.parts):
+            if path.is_file() and not _NOT_SOURCE & set(inner.parts):
                 state.update(str(inner).encode() + b"\0" + path.read_bytes())
     return state.hexdigest()
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock file; waits for another builder, whose own steps are bounded."""
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock file; wait for another builder, whose own steps have time limits."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -1,4 +1,4 @@
-"""The claims of a hello, checked when it arrives: a name that nobody knows would leave cases out silently."""
+"""Check of the claims in a hello on arrival: an unknown name would leave cases out silently."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -17,7 +17,7 @@ LONGEST: Final = 80
 
 
 def check_claims(name: str, hello: Hello) -> None:
-    """Refuse claims with an unknown name; raises `AdapterStartError` with the name and a suggestion."""
+    """Check the names in all claims; raise `AdapterStartError` with the unknown name and a suggestion."""
     for joined, claim in hello.revisions.items():
         if joined not in FORMATS:
             raise _unknown(name, "revision", joined, FORMATS)
@@ -59,5 +59,5 @@ def _unknown(name: str, what: str, word: str, valid: Iterable[str]) -> AdapterSt
 
 
 def _field(part: str) -> str:
-    """Return the name in a part of a pattern: of `[magic=2]`, `magic`."""
+    """Return the name in a part of a pattern: `magic` for `[magic=2]`."""
     return part.removeprefix("[").partition("=")[0]

@@ -1,8 +1,8 @@
-"""The adapter `columnar`: the fast decoders behind the adapter contract, held to every case of the reference.
+"""The adapter `columnar`: the fast decoders behind the adapter contract, checked with every case.
 
-Where the kernels answer, the value is made of what they found. Where they hand over, the answer is the
-reference's and proves nothing of them: `answered` and `handed` count both. Design, section 2, "Two decoders
-on purpose".
+If the kernels can decode the input, the answer is built from their columns. If they leave the input to the
+reference, the answer is the reference's and proves nothing about the kernels. `answered` and `handed` count
+the two kinds of answers.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ OPS: Final[dict[tuple[bool, bool], tuple[Op, ...]]] = {
     (True, False): ("decode",),
     (False, True): ("scan",),
 }
-"""By whether a format is among the decoders, and among the scanners."""
+"""Operations by two flags: the format is in `DECODERS`, the format is in `SCANNERS`."""
 
 V0: Final = "0000000000000001 00000010 1fecd70a 00 00 00000001 6b 00000001 76"
 V0_PACKED: Final = """0000000000000000 00000031 9df81123 00 01 ffffffff 00000023
@@ -41,14 +41,14 @@ V2_PACKED: Final = """0000000000000000 0000004e 00000000 02 d83f3114 0001 000000
     1f8b08000000000000ff1360606060ca662a630000a37fcfa609000000"""
 
 WARM: Final = tuple(map(bytes.fromhex, (V0, V0_PACKED, V1, V1_PACKED, V2, V2_PACKED)))
-"""An entry of each revision, plain and packed: kafka.md §1.1, §2.1, §3."""
+"""An entry of each revision, uncompressed and compressed: kafka.md §1.1, §2.1, §3."""
 
 WARM_FRAME: Final = bytes.fromhex("1e0208141f0a10101112131415161718191a1b1c1d2e2f1001")
 """A frame of Heka: heka.md §2."""
 
 
 def warm() -> None:
-    """Have every kernel compiled: where it was not before that takes longer than a case may."""
+    """Compile every kernel: a first compilation takes longer than the time limit of a case."""
     for entry in WARM:
         DECODERS[f"kafka.batch/v{entry[16]}"](entry, DEFAULT_OPTIONS)
     scan_items(b"".join(WARM))
@@ -57,7 +57,7 @@ def warm() -> None:
 
 
 class Columnar:
-    """Decodes what `DECODERS` names, scans what `SCANNERS` names, and writes nothing.
+    """Adapter that decodes the formats in `DECODERS` and scans those in `SCANNERS`; it does not encode.
 
     Attributes:
         answered, handed: answers of the kernels and of the reference so far: decodes, or items of a scan.
@@ -69,7 +69,7 @@ class Columnar:
     window = 64
 
     def __init__(self) -> None:
-        """Nothing answered yet; see `warm`."""
+        """Set both counters to zero; `warm` compiles the kernels."""
         warm()
         self._reference = Reference()
         self.answered = 0
@@ -77,14 +77,14 @@ class Columnar:
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """What the reference claims, but for encoding."""
+        """The claims of the reference, without encoding."""
         return {
             joined: evolve(claim_of_row(FORMATS[joined]), ops=OPS[joined in DECODERS, joined in SCANNERS])
             for joined in dict.fromkeys((*DECODERS, *SCANNERS))
         }
 
     def decode(self, request: Request) -> Outcome:
-        """The kernels' value, or the reference's outcome."""
+        """Return the value of the kernels, or the outcome of the reference."""
         decoder = DECODERS.get(f"{request.format}/{request.revision}")
         if decoder is None:
             return Unsupported(f"no decode of {request.format}/{request.revision}")
@@ -96,7 +96,7 @@ class Columnar:
         return Accepted(to_json(decoded.value), decoded.consumed)
 
     def scan(self, request: Request) -> Outcome:
-        """Every item; the chunks are joined, for the kernels want a buffer in one piece."""
+        """Return every item; join the chunks first, because the kernels need one contiguous buffer."""
         scanner = SCANNERS.get(f"{request.format}/{request.revision}")
         if scanner is None:
             return Unsupported(f"no scan of {request.format}/{request.revision}")

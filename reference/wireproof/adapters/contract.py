@@ -1,10 +1,10 @@
-"""The adapter contract: one set of requests and answers, two bindings. Design, section 4.
+"""The adapter contract: one set of requests and answers, two bindings. See `adapter-contract.md`.
 
-A Python object is an adapter if it has `name`, `version` and any of `decode`, `encode`, `scan`, each a
-call from `Request` to an `Accepted` (or any other outcome). It may raise `Rejected`; any other `Exception`
-counts as a refusal of class `other`, untyped unless its type is listed in `documented`; what is no
-`Exception`, such as a panic of Rust code, as a crash. A wrong call of this API is a fault of the adapter.
-`revisions` holds its claims as in the hello of the design; what is missing is probed.
+A Python object is an adapter if it has `name`, `version` and any of `decode`, `encode`, `scan`. Each of these
+takes a `Request` and returns an `Accepted` (or any other outcome). It may raise `Rejected`. Any other
+`Exception` counts as a refusal of class `other`, untyped unless its type is listed in `documented`. A
+`BaseException` that is no `Exception`, such as a panic of Rust code, counts as a crash. A wrong call of this
+API is a fault of the adapter. `revisions` contains its claims, as in a hello; missing claims are probed.
 """
 
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ PROTOCOL = 1
 
 @frozen
 class Claim:
-    """What an adapter says of one format and revision; None leaves it to be probed.
+    """The claims of an adapter about one format and revision; None leaves a claim to be probed.
 
     Attributes:
-        ops: `decode`, `encode`, `scan`; none at all of an entry that its reader of streams does not know.
+        ops: `decode`, `encode`, `scan`; empty for an entry that its stream reader does not know.
         codecs: `none`, `gzip`, `snappy`, `lz4`, `zstd`.
-        profiles: `reader`, `produce`; None is a reader, which is never asked what only a broker decides.
-        observes: patterns of the fields it shows; empty shows all.
+        profiles: `reader`, `produce`; None means `reader`, which gets no case that only a broker decides.
+        observes: patterns of the fields that it returns; empty means all.
         features: further capability atoms of `needs`, such as `control-batch`.
     """
 
@@ -41,7 +41,7 @@ class Claim:
 
 @frozen
 class Hello:
-    """Who an adapter is and what it claims; `revisions` is keyed `kafka.batch/v2`; the rest is probed."""
+    """Identity and claims of an adapter; keys of `revisions` are like `kafka.batch/v2`; others are probed."""
 
     name: str
     version: str
@@ -54,7 +54,7 @@ class Hello:
 
 @frozen
 class Request:
-    """One question. The id is opaque; it tells the adapter nothing of the case.
+    """A request to decode, encode or scan. The id is opaque: it reveals nothing about the case.
 
     `data` is for decode, `value` (JSON form) for encode, `chunks` for scan.
     """
@@ -72,32 +72,32 @@ class Request:
 
     @property
     def weight(self) -> int:
-        """The bytes of its input."""
+        """Size of the input in bytes."""
         return len(self.data) + sum(map(len, self.chunks))
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """The least that a Python object must have; `decode`, `encode` and `scan` are looked up by name."""
+    """Attributes that a Python adapter must have; `decode`, `encode` and `scan` are looked up by name."""
 
     name: str
     version: str
 
 
 class Codec(Protocol):
-    """A whole adapter, for the type checker's sake."""
+    """An adapter with all three operations, for the type checker."""
 
     name: str
     version: str
 
     def decode(self, request: Request) -> Outcome:
-        """Answer a decode."""
+        """Decode `data`."""
         ...
 
     def encode(self, request: Request) -> Outcome:
-        """Answer an encode."""
+        """Encode `value`."""
         ...
 
     def scan(self, request: Request) -> Outcome:
-        """Answer a scan: `Accepted(value={"items": […]})`."""
+        """Scan `chunks`; return `Accepted(value={"items": […]})`."""
         ...

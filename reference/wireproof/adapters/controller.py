@@ -1,8 +1,8 @@
-"""One running adapter, be it a process or a Python object: the engine sees no difference.
+"""Controllers: one running adapter, with the same interface for a process and for a Python object.
 
-The life of a controller: it is made and has said hello, or its making raised `AdapterStartError`;
-`send` and `receive` take turns; `receive` may raise `Broken`, after which only `close` is allowed;
-`close` may be called at any time, more than once, and returns within a bounded time.
+The constructor returns after the hello, or raises `AdapterStartError`. Then `send` and `receive` alternate.
+`receive` may raise `Broken`; after that only `close` is allowed. `close` may be called at any time and more
+than once, and returns within a bounded time.
 """
 
 from collections import deque
@@ -15,20 +15,20 @@ from wireproof.adapters.objects import Caller
 from wireproof.cases.outcome import Crashed, Exhausted, Faulty, Outcome
 
 Answer = tuple[str, Outcome]
-"""The id of a request, and what came of it."""
+"""The id of a request, and its outcome."""
 
 
 class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
-    """The adapter died or broke the contract; nothing more will come of it.
+    """The adapter ended or broke the contract; it will send no more answers.
 
     Attributes:
-        outcome: what the guilty case gets, once it is known.
+        outcome: the outcome of the case that caused this, once that case is known.
         how: the same in a few stable words, for signatures.
-        stray: the id that an answer bore which nobody waited for; else empty.
+        stray: the id of an answer to no open request; else empty.
     """
 
     def __init__(self, outcome: Crashed | Faulty | Exhausted, how: str, stray: str = "") -> None:
-        """Keep them."""
+        """Store the attributes."""
         super().__init__(outcome.text)
         self.outcome = outcome
         self.how = how
@@ -36,46 +36,46 @@ class Broken(Exception):  # noqa: N818 - the adapter is broken, not the suite
 
 
 class Controller(Protocol):
-    """See the module.
+    """Interface of a running adapter; the module docstring gives the order of calls.
 
     Attributes:
-        hello: who it is and what it claims.
-        piped: whether more may come than was asked for, as over a pipe.
+        hello: identity and claims of the adapter.
+        piped: True if answers without a request are possible, as over a pipe.
     """
 
     hello: Hello
     piped: bool
 
     def send(self, requests: Sequence[Request]) -> None:
-        """Ask; never waits for the adapter to read.
+        """Send requests; never wait for the adapter to read.
 
-        Raises `MessageError`, and asks nothing, if a request is over the limit of a message.
+        Raises `MessageError`, and sends nothing, if a request is over the limit of a message.
         """
         ...
 
     def receive(self, seconds: float) -> list[Answer]:
-        """The answers that are there, waiting at most `seconds` for the first; raises `Broken`."""
+        """Return the available answers; wait at most `seconds` for the first; raise `Broken`."""
         ...
 
     def progress(self) -> str:
-        """How far the reading got of an answer that is not complete, for the text of a timeout."""
+        """Describe how much of an incomplete answer has been read, for the text of a timeout."""
         ...
 
     def mark_memory(self, most: int | None) -> None:
-        """Count the memory from here on; an adapter that is seen to grow by over `most` bytes is ended."""
+        """Measure memory from now on; end an adapter that grows by more than `most` bytes."""
         ...
 
     def over_memory(self) -> Exhausted | None:
-        """What is to be said if the resident peak rose by over what `mark_memory` allows; else None."""
+        """Return an outcome if the resident peak rose by more than `mark_memory` allows; else None."""
         ...
 
     def close(self) -> None:
-        """End the adapter and everything that it started."""
+        """End the adapter and every process that it started."""
         ...
 
 
 class InProcess:
-    """A Python object called directly: nothing can be timed out, a death is everybody's."""
+    """A Python object called directly: calls have no time limit, and a crash ends the whole process."""
 
     piped = False
 
@@ -86,27 +86,27 @@ class InProcess:
         self._waiting: deque[Request] = deque()
 
     def send(self, requests: Sequence[Request]) -> None:
-        """Remember the requests; each is answered when its answer is asked for."""
+        """Store the requests; `receive` answers one at a time."""
         self._waiting.extend(requests)
 
     def receive(self, seconds: float) -> list[Answer]:  # noqa: ARG002 - the call takes what it takes
-        """One answer, so that its time is its own."""
+        """Return one answer, so that its time is measured alone."""
         if not self._waiting:
             return []
         request = self._waiting.popleft()
         return [(request.id, bounded(self._caller.answer(request)))]
 
     def progress(self) -> str:
-        """Nothing is read."""
+        """Return an empty text: nothing is read."""
         return "called in this process"
 
     def mark_memory(self, most: int | None) -> None:
-        """The memory of this process is not the adapter's alone."""
+        """Do nothing: other code uses the memory of this process too."""
 
     def over_memory(self) -> Exhausted | None:
-        """Unknown."""
+        """Return None: the memory of the adapter is unknown."""
         return None
 
     def close(self) -> None:
-        """Forget what was not asked."""
+        """Discard the requests that were not answered."""
         self._waiting.clear()

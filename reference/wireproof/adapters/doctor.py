@@ -1,4 +1,4 @@
-"""What a machine has of all that the suite can use, and what would bring the rest. Design, section 6."""
+"""Report of the optional tools and modules on this machine, and how to install the missing ones."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ EXTRAS: Final = {
     "columnar": ("the fast decoders", ("numba", "pyarrow")),
     "spark": ("scan, campaign", ("numba", "pandas", "pyarrow", "pyspark")),
 }
-"""What each extra is for, and modules that it brings."""
+"""Purpose of each extra, and modules that it installs."""
 
 
 @frozen
@@ -32,10 +32,10 @@ class Tool:
     """A program of another language.
 
     Attributes:
-        words: what prints its version.
-        least: the version that the peers want; empty: any.
-        purpose: what it is for.
-        package: Debian's, in one word or some.
+        words: the command that prints its version.
+        least: the lowest version that the peers need; empty for any.
+        purpose: the use that the suite has for it.
+        package: the Debian packages, separated by blanks.
     """
 
     words: tuple[str, ...]
@@ -54,12 +54,12 @@ TOOLS: Final = {
 }
 
 SECONDS: Final = 20
-"""For a version: a JVM on a busy machine takes some."""
+"""Time limit for printing a version: a JVM on a busy machine takes some seconds."""
 
 
 @frozen
 class Finding:
-    """One thing that was looked at; `mend` is empty where nothing is to be done."""
+    """Result of one check; `mend` is empty if nothing is missing."""
 
     area: Literal["python", "extra", "tool", "adapter"]
     name: str
@@ -70,7 +70,7 @@ class Finding:
 
 
 def examined() -> tuple[Finding, ...]:
-    """Everything, in the order in which one would mend it."""
+    """Return every result, in the order in which a user would install what is missing."""
     return (_python(), *map(_extra, EXTRAS), *map(_tool, TOOLS), *_adapters())
 
 
@@ -111,9 +111,9 @@ def _install(tool: Tool) -> str:
 
 
 def version_of(tool: Tool) -> str:
-    """The first number with a dot that a tool says of itself; empty where it says none in time."""
+    """Return the first number with a dot that a tool prints; empty if it prints none in time."""
     try:
-        done = subprocess.run(  # noqa: S603 - the words stand in the table
+        done = subprocess.run(  # noqa: S603 - the words come from the table above
             tool.words, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):

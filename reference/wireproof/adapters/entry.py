@@ -1,4 +1,4 @@
-"""One registered adapter: what to start, and what must be there first. Design, section 4."""
+"""Entry of the adapter registry: the program or object to start, and its requirements."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +11,11 @@ Wire = Literal["exec", "jsonl"]
 
 @frozen
 class Build:
-    """How a driver comes to be in the user's cache: once for each edition of its source.
+    """Build of a driver in the user's cache, once for each version of its source.
 
     Attributes:
         source: the folder of the driver, absolute or below `tests/peers`.
-        steps: commands, run in a copy of that folder; `{build}` stands for the copy's path.
+        steps: commands, run in a copy of that folder; `{build}` is replaced by the path of the copy.
         shared: folders under `tests/peers/_shared`, by name, with the common code of several drivers; the
             copy has each of them as `_shared/NAME`.
     """
@@ -27,26 +27,26 @@ class Build:
 
 @frozen
 class Entry:
-    """A row of the registry; it has an `object` or a `command`, or says why it has neither.
+    """A row of the registry: it has an `object`, a `command`, or the reason for having neither.
 
     Attributes:
-        name: as users write it.
+        name: the name that users write.
         description: one line.
         object: `module:attribute` of a Python object, of a class or of a function that makes one.
         search_path: folders that are added to `sys.path` before `object` is imported.
-        command: program and arguments of a process; `{build}` stands for the folder of `prepare`.
-        wire: the framing that the command speaks.
-        interpreter: the Python that runs `object`, where it is not this one; may hold `{build}`.
-        environment: added to the environment of the process.
-        prepare: what must be built first.
-        extra: the extra of this package that brings what `object` imports.
-        requires: the modules that its binding imports and `extra` brings, the library's own first.
-        formats: what it is about, for listings; the hello has the last word.
-        instrument: the modules of its codec, whose coverage guides fuzzing; those below them too.
-        start_seconds: the wait for its hello is this long at least: for what compiles itself first.
-        reserves: MiB of addresses that its libraries take and do not use: a worker's limit is on addresses.
-        absent: why it cannot be plugged in anywhere, and what would change that; such a row has no `object`
-            and no `command`.
+        command: program and arguments of a process; `{build}` is replaced by the folder of `prepare`.
+        wire: the framing that the command uses.
+        interpreter: the Python that runs `object`, if not this one; may contain `{build}`.
+        environment: variables that are added to the environment of the process.
+        prepare: the build that must be made first.
+        extra: the extra of this package that installs the modules that `object` imports.
+        requires: the modules that its binding imports and `extra` installs, the library's own first.
+        formats: the formats that listings show; the hello decides.
+        instrument: the modules of its codec, with their submodules, whose coverage guides fuzzing.
+        start_seconds: least time limit of its hello, for an adapter that compiles code at its start.
+        reserves: MiB of addresses that its libraries reserve without use: a worker's limit is on addresses.
+        absent: why there is no such adapter, and what would change that; such a row has no `object` and no
+            `command`.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""What can go wrong with an adapter itself, as opposed to its codec: each is one line for a person.
+"""Errors of an adapter itself, not of its codec; each text is one line for the user.
 
-An adapter's own words may be in the text, so each error cuts and cleans it.
+The text may contain text from the adapter, so each error cuts and cleans it.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ class AdapterError(Exception):
 
 
 class AdapterStartError(AdapterError):
-    """An adapter died, broke the contract or fell silent before its hello was complete."""
+    """An adapter ended, broke the contract or stopped answering before its hello was complete."""
 
 
 class UnknownAdapter(AdapterError, LookupError):  # noqa: N818 - it names what is unknown
@@ -32,7 +32,7 @@ class AdapterFileError(AdapterError):
 
 
 class MessageError(ValueError):
-    """A message breaks the contract; the text says which field, and what was wanted."""
+    """A message breaks the contract; the text names the field and the valid values."""
 
     def __init__(self, text: str) -> None:
         """Keep the text as one clean line."""
@@ -40,4 +40,4 @@ class MessageError(ValueError):
 
 
 class TooMuchError(MessageError):
-    """An answer is larger than any answer to what was asked can be; it was not read."""
+    """An answer is larger than any answer to its request can be; it was not read."""

@@ -1,12 +1,12 @@
-"""The two framings of the adapter contract. Design, section 4.
+"""The two framings of the adapter contract. See `adapter-contract.md`.
 
     exec:    u32 big-endian length of the header | header, a JSON object | raw blobs
              `"blob": n` stands for `"hex"`, with n bytes after the header;
              `"blobs": [n, …]` stands for `"chunks"`, likewise in their order
     jsonl:   one JSON object a line, bytes as lower-case hex
 
-Both decoders take bytes in any pieces, look at each byte a bounded number of times, and hold no more
-than one message of `MAX_MESSAGE` bytes that is not complete.
+Both decoders accept bytes in pieces of any size, read each byte a bounded number of times, and buffer at most
+one incomplete message of `MAX_MESSAGE` bytes.
 """
 
 import json
@@ -19,20 +19,20 @@ from attrs import field, frozen
 from wireproof.adapters.errors import MessageError, TooMuchError
 
 MAX_MESSAGE: Final = 16 * 1024 * 1024
-"""Bytes of a header and all its blobs; of a line, twice that for its hex and as much again for its JSON."""
+"""Most bytes of a header and all its blobs; a line may have three times as many, for its hex and its JSON."""
 
 LINE: Final = 3
-"""A line may be so many times as long as a frame."""
+"""Limit of a line as a multiple of the limit of a frame."""
 
 MAX_LINE: Final = LINE * MAX_MESSAGE
 DEEPEST: Final = 64
-"""Levels of a message; the values of the formats need fewer than 20, and walks of a value may recurse."""
+"""Most levels of a message; values need fewer than 20, and functions that walk a value may recurse."""
 
 MOST_NODES: Final = 2 * 1024 * 1024
-"""Values of a message at most, counted by the signs that begin or part them: each costs some 100 bytes."""
+"""Most values of a message, counted by the signs that begin or separate them: each costs about 100 bytes."""
 
 SHOWN: Final = 32
-"""Bytes that a message about noise shows."""
+"""Bytes that an error about unreadable input shows."""
 
 _LENGTH: Final = Struct(">I")
 _OBJECT: Final = ord("{")
@@ -40,16 +40,16 @@ _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _TOO_DEEP: Final = f"JSON nested deeper than {DEEPEST} levels"
 
 Head: TypeAlias = dict[str, Any]
-"""A JSON object as it came; it goes no further than `messages` and `answers`."""
+"""A JSON object before its checks; only `messages` and `answers` use it."""
 
 
 @frozen
 class Most:
-    """What a message may cost to read; larger ones are not parsed.
+    """Limits of a message; larger messages are not parsed.
 
     Attributes:
-        size: bytes of a header; of a line, three times as many.
-        nodes: values in it.
+        size: bytes of a header; a line may have three times as many.
+        nodes: values in the message.
     """
 
     size: int = MAX_MESSAGE
@@ -66,10 +66,10 @@ class Most:
 
 @frozen
 class Packet:
-    """A message between its framing and its meaning: a JSON object without its bytes, and the bytes.
+    """A message without its framing: a JSON object, and the raw bytes that belong to it.
 
     Attributes:
-        size, nodes: of its JSON as it came, as `Most` counts them; `nodes` is 0 where there cannot be many.
+        size, nodes: of the received JSON, as `Most` counts them; `nodes` is 0 for a short message.
     """
 
     head: Head
@@ -80,29 +80,29 @@ class Packet:
 
 
 class Framing(Protocol):
-    """One direction of a conversation, each way with its own instance.
+    """Framing of one direction of a conversation; each direction has its own instance.
 
     Attributes:
-        most: the limit of each message that is fed.
+        most: the limits of each received message.
     """
 
     most: Most
 
     def pack(self, packet: Packet) -> bytes:
-        """The bytes of a message; raises `MessageError` where it is over the limit."""
+        """Return the bytes of a message; raise `MessageError` if it is over the limit."""
         ...
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """The messages that `data` completes; then raises `MessageError` at bytes that are none."""
+        """Yield the messages that `data` completes; raise `MessageError` at bytes that are no message."""
         ...
 
     def progress(self) -> str:
-        """How far the message got that is not complete, for the text of a timeout."""
+        """Describe how much of an incomplete message has arrived, for the text of a timeout."""
         ...
 
 
 def hexdump(data: bytes) -> str:
-    """The first bytes in hex and in ASCII, on one line."""
+    """Return the first bytes in hex and in ASCII, on one line."""
     head = data[:SHOWN]
     text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in head)
     return f"{head.hex(' ')} |{text}|" + ("…" if len(data) > SHOWN else "")
@@ -117,11 +117,11 @@ _load: Final = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float)
 
 
 FEW_NODES: Final = 64 * 1024
-"""In a message of so many bytes nobody counts the values."""
+"""The values of a message of at most so many bytes are not counted."""
 
 
 def _packet(data: bytes, most: Most, times: int = 1) -> Packet:
-    """Parse `data`, if it is within the limit; its bytes are still missing."""
+    """Parse `data` if it is within the limits; the caller adds the raw bytes."""
     if len(data) <= FEW_NODES:
         return Packet(_object(data), size=len(data))
     nodes = sum(map(data.count, (b"[", b"{", b",")))
@@ -130,7 +130,7 @@ def _packet(data: bytes, most: Most, times: int = 1) -> Packet:
 
 
 def _object(data: bytes) -> Head:
-    """The JSON object that `data` is: no float, no lone surrogate, and no deeper than `DEEPEST`."""
+    """Return the JSON object in `data`; refuse a float, a lone surrogate, and more levels than `DEEPEST`."""
     try:
         text = data.decode()
         head, end = _load(text)
@@ -150,9 +150,9 @@ def _object(data: bytes) -> Head:
 
 
 def _may_be_deep(data: bytes) -> bool:
-    """Take pairs of brackets away from the inside out, at the speed of C: one or two levels a round.
+    """Remove pairs of brackets from the inside out; one or two levels in each pass, which is fast.
 
-    Brackets in texts may leave some over; then the exact walk decides.
+    Brackets inside texts may remain; then the exact check decides.
     """
     if data.count(b"[") + data.count(b"{") <= DEEPEST:
         return False
@@ -163,7 +163,7 @@ def _may_be_deep(data: bytes) -> bool:
 
 
 def _is_deep(head: Head) -> bool:
-    """The same, exactly, a level at a time."""
+    """Return True if the object has more than `DEEPEST` levels; visit one level at a time."""
     level: list[Any] = [head]
     for _ in range(DEEPEST):
         inner: list[Any] = []
@@ -175,7 +175,7 @@ def _is_deep(head: Head) -> bool:
 
 
 def _refuse_surrogates(head: Head) -> None:
-    """A lone surrogate is no character: no file and no terminal would take it."""
+    """Refuse a lone surrogate: it is no character, and no file or terminal accepts it."""
     try:
         json.dumps(head, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -225,7 +225,7 @@ class Frames:
             self._done += pos
 
     def _end(self, pos: int) -> int:
-        """Where the header, or the blobs after it, that begin at `pos` end; -1 if they are not all here."""
+        """Return the end of the header or of the blobs that begin at `pos`; -1 if bytes are missing."""
         have = len(self._buffer) - pos
         if self._head is not None:
             return pos + self._total if have >= self._total else -1
@@ -239,7 +239,7 @@ class Frames:
         return start + size if have >= _LENGTH.size + size else -1
 
     def _take(self, pos: int, end: int) -> Packet | None:
-        """The message that ends at `end`; None for a header whose blobs are still to come."""
+        """Return the message that ends at `end`; None for a header whose blobs are still missing."""
         if self._head is not None:
             packet = self._with_blobs(self._head, pos)
             self._head = None
@@ -337,7 +337,7 @@ class Lines:
 
 
 def unhex(text: object, name: str) -> bytes:
-    """The bytes of lower-case hex; raises `MessageError` naming the field `name`."""
+    """Return the bytes of lower-case hex; raise `MessageError` that names the field `name`."""
     if isinstance(text, str):
         try:
             data = bytes.fromhex(text)

@@ -1,7 +1,7 @@
-"""Hello and request between their classes and their JSON. Design, section 4.
+"""Conversion of hellos and requests to and from their JSON. See `adapter-contract.md`.
 
-Strict at this boundary and trusting behind it: a missing, surplus or wrongly typed field raises
-`MessageError` with one line that names it.
+All checks are made here, so that other code can trust the objects: a missing, unknown or wrongly typed field
+raises `MessageError` with one line that names the field.
 """
 
 import json
@@ -17,13 +17,13 @@ from wireproof.wire.options import DEFAULT_OPTIONS, MAX_OUTPUT, Options, Profile
 from wireproof.wire.safe_text import one_line
 
 OPENING: Final = Packet({"hello": {"protocol": PROTOCOL}})
-"""What the suite says first."""
+"""The first message from the suite."""
 
 NAME: Final = 100
 """Characters of a name or a version that are kept."""
 
 MOST_CLAIMS: Final = 64 * 1024
-"""Characters of all the claims of a hello, as JSON: every run's manifest bears them."""
+"""Most characters of all claims of a hello, as JSON: the manifest of every run contains them."""
 
 _NO_LIMITS: Final = Limits()
 _OPS: Final = get_args(Op)
@@ -38,7 +38,7 @@ def only(head: Mapping[str, Any], allowed: frozenset[str], what: str) -> None:
 
 
 def text_of(head: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """The text in the field `name`."""
+    """Return the text in the field `name`."""
     value = head.get(name, default)
     if not isinstance(value, str):
         raise MessageError(f"{name} must be a string, got {kind_of(value)}")
@@ -51,7 +51,7 @@ def name_of(head: Mapping[str, Any], name: str) -> str:
 
 
 def count_of(head: Mapping[str, Any], name: str, default: int | None = None, least: int = 0) -> int:
-    """The whole number in the field `name`, not less than `least`."""
+    """Return the integer in the field `name`, not less than `least`."""
     value = head.get(name, default)
     if type(value) is not int or value < least:
         raise MessageError(f"{name} wants a whole number from {least} on, got {kind_of(value)}")
@@ -59,7 +59,7 @@ def count_of(head: Mapping[str, Any], name: str, default: int | None = None, lea
 
 
 def one_of(head: Mapping[str, Any], name: str, choices: tuple[str, ...], default: str | None = None) -> Any:  # noqa: ANN401 - the caller's literal type
-    """The text in the field `name`, one of `choices`."""
+    """Return the text in the field `name`, one of `choices`."""
     value = head.get(name, default)
     if value not in choices:
         raise MessageError(f"{name} wants one of {', '.join(choices)}; got {kind_of(value)}")
@@ -67,7 +67,7 @@ def one_of(head: Mapping[str, Any], name: str, choices: tuple[str, ...], default
 
 
 def object_of(head: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The JSON object in the field `name`; empty where it is missing."""
+    """Return the JSON object in the field `name`; empty if the field is missing."""
     value = head.get(name, {})
     if not isinstance(value, Mapping):
         raise MessageError(f"{name} wants an object, got {kind_of(value)}")
@@ -75,7 +75,7 @@ def object_of(head: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def texts_of(head: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
-    """The list of texts in the field `name`; None where it is missing."""
+    """Return the list of texts in the field `name`; None if the field is missing."""
     value = head.get(name)
     if value is None and name not in head:
         return None
@@ -85,7 +85,7 @@ def texts_of(head: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 
 
 def kind_of(value: object) -> str:
-    """What a wrong value is, short enough for one line."""
+    """Describe a wrong value, short enough for one line."""
     text = repr(value[:64]) if isinstance(value, str) else reprlib.repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
@@ -99,7 +99,7 @@ _COSTS: Final = ("fast", "slow")
 
 
 def hello_packet(hello: Hello) -> Packet:
-    """The answer to the opening."""
+    """Return the message with a hello."""
     revisions = {joined: _claim_json(claim) for joined, claim in hello.revisions.items()}
     return Packet(
         {
@@ -122,9 +122,9 @@ def _claim_json(claim: Claim) -> Head:
 
 
 def hello_of(packet: Packet) -> Hello:
-    """The adapter's hello; raises `MessageError`.
+    """Return the adapter's hello; raise `MessageError` for a malformed one.
 
-    An adapter that cannot start may say so in one line, as `{"hello": {"error": "…"}}`; that raises
+    An adapter that cannot start may send its reason in one line, as `{"hello": {"error": "…"}}`; that raises
     `AdapterStartError`.
     """
     if packet.head.keys() != {"hello"}:
@@ -160,7 +160,7 @@ def _claims(head: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
-    """What is claimed of the format and revision `joined`."""
+    """Return the claims about the format and revision `joined`."""
     head = object_of(claims, joined)
     only(head, _CLAIM, f"the claim of {one_line(joined, NAME)}")
     ops = texts_of(head, "ops")
@@ -189,7 +189,7 @@ _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
 def request_packet(request: Request) -> Packet:
-    """A request; what stands at its default is left out."""
+    """Return the message with a request; leave out default values."""
     head: Head = {
         "id": request.id,
         "op": request.op,
@@ -227,11 +227,11 @@ def _put_options(head: Head, options: Options) -> None:
 
 
 def request_of(packet: Packet) -> Request:
-    """The request in a packet; raises `MessageError`."""
+    """Return the request in a packet; raise `MessageError` for a malformed one."""
     head = packet.head
     op: Op = one_of(head, "op", _OPS)
-    given = "value" in head
-    if (packet.blob is not None, packet.blobs is not None, given) != _INPUTS[op]:
+    has_value = "value" in head
+    if (packet.blob is not None, packet.blobs is not None, has_value) != _INPUTS[op]:
         raise MessageError(f"{op} wants {_WANTED[op]} and no other input")
     parts = (
         text_of(head, "id"),
@@ -242,12 +242,12 @@ def request_of(packet: Packet) -> Request:
         head.get("value"),
         packet.blobs or (),
     )
-    more = len(head) - len(_COMPULSORY) - given
-    if not more:  # the common case: nothing beside what was read above
+    more = len(head) - len(_COMPULSORY) - has_value
+    if not more:  # the common case: no field besides those above
         return Request(*parts)
-    if more == 1 and "answer" in head:  # the same of a bulk run
+    if more == 1 and "answer" in head:  # the common case of a bulk run
         return Request(*parts, answer=_answer(head))
-    return Request(*parts, *_asked(head))
+    return Request(*parts, *_request_settings(head))
 
 
 def _answer(head: Mapping[str, Any]) -> Literal["value", "digest"]:
@@ -255,8 +255,8 @@ def _answer(head: Mapping[str, Any]) -> Literal["value", "digest"]:
     return answer
 
 
-def _asked(head: Mapping[str, Any]) -> tuple[Options, Literal["value", "digest"], Limits]:
-    """What a request asks beside its input."""
+def _request_settings(head: Mapping[str, Any]) -> tuple[Options, Literal["value", "digest"], Limits]:
+    """Return the options, the kind of answer and the limits of a request."""
     only(head, _COMPULSORY | {"value", "profile", "answer", "limits", "options"}, "a request")
     limits = object_of(head, "limits")
     only(limits, frozenset({"ms", "max_output"}), "limits")

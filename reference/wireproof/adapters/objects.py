@@ -1,7 +1,7 @@
 """A Python object as an adapter: its claims, and its calls with every exception turned into an outcome.
 
-Design, section 4, and the contract's own docstring. Nothing that the object does, short of ending the
-process, leaves `Caller.answer`.
+The docstring of `contract` gives the rules. Whatever the object does, `Caller.answer` returns an outcome,
+unless the process ends.
 """
 
 import re
@@ -34,21 +34,21 @@ from wireproof.wire.rejection import Rejected
 from wireproof.wire.safe_text import one_line
 
 LONGEST_TEXT: Final = 300
-"""Characters of a library's error that travel in an answer."""
+"""Characters of a library's error that an answer contains."""
 
 WINDOW: Final = 256
-"""Requests in flight to an object that names no window: it is called for one after the other in any case."""
+"""Open requests to an object that claims no window; its calls are made one after the other in any case."""
 
 
 class Caller:
-    """Calls a Python object as the contract has it.
+    """Caller of a Python object according to the contract.
 
     Attributes:
-        hello: who it is and what it claims.
+        hello: identity and claims of the object.
     """
 
     def __init__(self, adapter: Any) -> None:  # noqa: ANN401 - any object; its shape is checked here
-        """Read the claims of `adapter`; raises `AdapterStartError` where they break the contract."""
+        """Read the claims of `adapter`; raise `AdapterStartError` if they break the contract."""
         self._adapter = adapter
         self._documented = tuple(getattr(adapter, "documented", ()))
         try:
@@ -60,10 +60,10 @@ class Caller:
         }
 
     def answer(self, request: Request) -> Outcome:
-        """The outcome of one call; raises nothing but KeyboardInterrupt."""
+        """Return the outcome of one call; raise nothing but KeyboardInterrupt."""
         outcome = self._called(request)
         if request.answer == "digest" and isinstance(outcome, Accepted) and outcome.data is None:
-            return self._digested(request, outcome)
+            return self._with_digest(request, outcome)
         return outcome
 
     def _called(self, request: Request) -> Outcome:
@@ -71,7 +71,7 @@ class Caller:
         if call is None:
             return Unsupported(f"has no {request.op}")
         try:
-            outcome: object = call(_own(request))
+            outcome: object = call(_with_own_value(request))
         except KeyboardInterrupt:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
@@ -91,8 +91,8 @@ class Caller:
             return Faulty(f"the adapter calls the adapter contract wrongly: {line_of(error)}")
         return Refused(text=line_of(error), untyped=not isinstance(error, self._documented))
 
-    def _digested(self, request: Request, outcome: Accepted) -> Outcome:
-        """The outcome with a digest over the observed fields in place of its value."""
+    def _with_digest(self, request: Request, outcome: Accepted) -> Outcome:
+        """Return the outcome with a digest over the observed fields in place of its value."""
         if outcome.digest is not None:
             return outcome
         seen = project(outcome.value, self._wanted.get(f"{request.format}/{request.revision}", {}))
@@ -104,13 +104,13 @@ class Caller:
             return Faulty(f"its value is no JSON: {line_of(error)}")
 
 
-def _own(request: Request) -> Request:
-    """The request with a value that the object may change without changing what it is held to."""
+def _with_own_value(request: Request) -> Request:
+    """Return the request with a copy of its value, so that the object cannot change the expected value."""
     return evolve(request, value=deepcopy(request.value)) if request.op == "encode" else request
 
 
 def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
-    """The hello of an object, held to the same checks as one that came over a pipe."""
+    """Return the hello of an object, after the same checks as for a hello over a pipe."""
     head = {"window": WINDOW} | {
         name: getattr(adapter, name)
         for name in ("name", "version", "errors", "window", "cost")
@@ -129,7 +129,7 @@ def _claim(claims: Mapping[str, Any], joined: str) -> Claim:
 
 
 def refused(rejected: Rejected) -> Refused:
-    """The outcome that a `Rejected` stands for."""
+    """Return the outcome for a `Rejected`."""
     return Refused(
         rejected.cls,
         rejected.at,
@@ -146,7 +146,7 @@ _WRONG_CALL: Final = re.compile(rf"({'|'.join(kind.__name__ for kind in _ANSWERS
 
 
 def _misuses_contract(error: Exception) -> bool:
-    """Report whether the exception is about a class of the adapter contract, not about the codec."""
+    """Return True if the exception is about a class of the adapter contract, not about the codec."""
     match error:
         case TypeError():
             return _WRONG_CALL.match(str(error)) is not None
@@ -168,7 +168,7 @@ def _raiser(error: Exception) -> object:
 
 
 def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON already
-    """The JSON form of a value class; what is JSON already stays."""
+    """Return the JSON form of a value class; return JSON unchanged."""
     if has(type(value)):
         return to_json(value)
     tree: Json = value
@@ -176,7 +176,7 @@ def json_of(value: Any) -> Json:  # noqa: ANN401 - a value class, or its JSON al
 
 
 def line_of(error: BaseException) -> str:
-    """An exception on one line, its type first."""
+    """Return an exception on one line, its type first."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - the exceptions of a broken library may not even print

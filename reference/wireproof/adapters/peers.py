@@ -1,6 +1,6 @@
 """Peers: the adapters of other libraries, each described by `tests/peers/SYSTEM/NAME/adapter.toml`.
 
-The wheel ships these folders too (`packaged`). To look up one adapter reads one file.
+The wheel contains these folders too (`packaged`). A lookup of one adapter reads one file.
 """
 
 import re
@@ -42,15 +42,15 @@ class BuildTable:
 
 @frozen
 class AdapterFile:
-    """The keys of an `adapter.toml`; exactly one of `command`, `python` and `absent` is there.
+    """The keys of an `adapter.toml`; it has exactly one of `command`, `python` and `absent`.
 
-    Name and system of the adapter are those of its folders. In commands `{python}` is the running Python,
-    and `{build}` the folder of the build, in the environment too.
+    The folders give the name and the system of the adapter. In commands and in the environment, `{python}` is
+    the running Python and `{build}` the folder of the build.
 
     Attributes:
         description: one line for listings.
         language: the language of the adapter's code.
-        command: the program that speaks frames, and its arguments.
+        command: the program that uses the framing of `exec:`, and its arguments.
         python: `FILE.py:NAME`, the object in a Python file; the path is relative to the adapter's folder.
         absent: why there is no adapter, and what would change that.
         build: what must be built first.

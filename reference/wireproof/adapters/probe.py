@@ -1,9 +1,9 @@
-"""Claims against behaviour: what an adapter says of itself is asked of it, and what it leaves out too.
+"""Check of an adapter's claims against its behaviour, and discovery of what it does not claim.
 
-Design, section 4, "claims". The caller hands in small cases; each one speaks for its operation, its
-profile and what it needs. A thing works if a case that must be accepted is, and none that must be
-refused for its sake is accepted. Values are the judge's business; those that differ are counted here,
-for a codec that is ignored answers too, with bytes that it did not unpack.
+See `adapter-contract.md`. The caller passes small cases; each one tests its operation, its profile and its
+needs. A capability works if the adapter accepts a case that must be accepted, and no case that must be
+refused because of the capability. The judge compares values. Different values are only counted here, because
+an adapter that ignores compression also accepts the case, but returns bytes that it did not decompress.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,16 +19,16 @@ from wireproof.wire.observed_fields import field_tree, project
 OPS: tuple[Op, ...] = ("decode", "encode", "scan")
 
 Standing = Literal["agrees", "over-claimed", "under-claimed", "found"]
-"""`over-claimed` is a failure, `under-claimed` is reported, `found` was neither claimed nor denied."""
+"""`over-claimed` is a failure, `under-claimed` is reported, `found` is neither claimed nor denied."""
 
 
 class Runner(Protocol):
-    """What asks the cases: the engine."""
+    """The engine, which runs the cases."""
 
     hello: Hello
 
     def ask(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """What comes of each case, asked whatever the claims are."""
+        """Yield each case with its outcome; run it whatever the adapter claims."""
         ...
 
 
@@ -37,15 +37,15 @@ class Finding:
     """One thing that an adapter can or cannot do.
 
     Attributes:
-        joined: format and revision, as `kafka.batch/v2`.
+        joined: format and revision, such as `kafka.batch/v2`.
         kind: `op`, `codec`, `profile` or `feature`.
         name: such as `decode`, `lz4`, `produce`, `control-batch`.
-        claimed: what the hello says; None where it says nothing.
-        works: what it did.
-        asked: cases that must be accepted.
-        accepted: how many of them were.
-        differs: the ids of those that were accepted with another value.
-        wrongly: the ids of cases that must be refused and were accepted.
+        claimed: the claim in the hello; None if there is none.
+        works: True if the behaviour shows it.
+        asked: number of cases that must be accepted.
+        accepted: number of those that were accepted.
+        differs: ids of accepted cases with a different value.
+        wrongly: ids of cases that must be refused and were accepted.
     """
 
     joined: str
@@ -60,7 +60,7 @@ class Finding:
 
     @property
     def standing(self) -> Standing:
-        """How claim and behaviour go together."""
+        """Relation of claim and behaviour."""
         match self.claimed, self.works:
             case True, False:
                 return "over-claimed"
@@ -77,7 +77,7 @@ Thing = tuple[str, str, str]
 
 
 def things_of(case: Case) -> list[Thing]:
-    """What a case speaks for; without a codec among its needs, for plain bytes."""
+    """Return the capabilities that a case tests; a case that needs no codec tests uncompressed bytes."""
     things: list[Thing] = [(case.joined, "op", case.op), (case.joined, "profile", case.profile)]
     capabilities = [atom.partition(":") for atom in case.needs]
     if all(kind != "codec" for kind, _, _ in capabilities):
@@ -86,12 +86,12 @@ def things_of(case: Case) -> list[Thing]:
 
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
-    """What `cases` show of the adapter, sorted; a thing that no case could be asked about is left out."""
+    """Run `cases` and return the findings, sorted; leave out a capability that no case could test."""
     return findings(runner.hello, runner.ask(cases))
 
 
 def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[Finding, ...]:
-    """The same of cases that were asked already."""
+    """Return the findings for cases that were run already, sorted."""
     seen: dict[Thing, list[Shown]] = {}
     for case, outcome in asked:
         if not isinstance(outcome, NotRun) and not isinstance(case.expect, Either):
@@ -107,7 +107,7 @@ def findings(hello: Hello, asked: Iterable[tuple[Case, Outcome]]) -> tuple[Findi
 
 @frozen
 class Shown:
-    """A case and what came of it; `differs` if it was answered with another value."""
+    """A case and its outcome; `differs` is True if the answer has a different value."""
 
     case: Case
     outcome: Outcome
@@ -115,12 +115,12 @@ class Shown:
 
     @property
     def wanted(self) -> bool:
-        """Whether it must be accepted."""
+        """True if the case must be accepted."""
         return isinstance(self.case.expect, Accept)
 
     @property
     def accepted(self) -> bool:
-        """Whether it was."""
+        """True if the case was accepted."""
         return isinstance(self.outcome, Accepted)
 
 
@@ -142,7 +142,7 @@ def _finding(thing: Thing, rows: list[Shown], claimed: bool | None) -> Finding:
 
 
 def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
-    """Whether a decode was answered with another value, as far as its fields are observed."""
+    """Return True if the answer to a decode has a different value in an observed field."""
     if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
         return False
     claim = hello.revisions.get(case.joined)
@@ -169,7 +169,7 @@ def _names(claim: Claim, kind: str) -> tuple[str, ...] | None:
 
 
 def filled(hello: Hello, findings: Iterable[Finding]) -> Hello:
-    """The hello with what it left out taken from behaviour; what it says stays as it said it."""
+    """Return the hello with its missing claims filled in from the findings; keep every claim that it has."""
     working: dict[str, dict[str, list[str]]] = {}
     for finding in findings:
         kinds = working.setdefault(finding.joined, {})
@@ -186,8 +186,8 @@ def filled(hello: Hello, findings: Iterable[Finding]) -> Hello:
 
 def _filled(claim: Claim, kinds: dict[str, list[str]]) -> Claim:
     def names(kind: str) -> tuple[str, ...]:
-        said = _names(claim, kind)
-        return tuple(kinds.get(kind, ())) if said is None else said
+        claimed_names = _names(claim, kind)
+        return tuple(kinds.get(kind, ())) if claimed_names is None else claimed_names
 
     found = names("op")
     return Claim(

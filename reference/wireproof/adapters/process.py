@@ -1,9 +1,9 @@
 """A controller over a child process and its three pipes.
 
-One thread serves all three through a selector, so neither side can block the other: requests wait in
-a buffer while the child does not read, its stderr is drained while its answers are read. On Linux the child
-is a `supervisor`, which runs the adapter and ends it with all that it started; elsewhere the adapter leads a
-session of its own, which is killed.
+One thread serves all three through a selector, so neither side can block the other: requests wait in a buffer
+while the child does not read, and stderr is read together with the answers. On Linux the child is a
+`supervisor`, which runs the adapter and ends it with every process that it started. On other systems the
+adapter leads a session of its own, which is killed.
 """
 
 import contextlib
@@ -34,53 +34,53 @@ from wireproof.wire.safe_text import one_line
 MIB: Final = 1024 * 1024
 
 HELLO_SECONDS: Final = 10.0
-"""From the start of a process to its hello."""
+"""Time limit from the start of a process to its hello."""
 
 EXIT_SECONDS: Final = 1.0
-"""For a process to leave by itself once its stdin is closed or its stdout is at an end."""
+"""Time limit for a process to end by itself after its stdin is closed or its stdout has ended."""
 
 KILL_SECONDS: Final = 5.0
-"""For the system to take away a killed process."""
+"""Time limit for the system to remove a killed process."""
 
 POLL_SECONDS: Final = 0.1
-"""Between looks at whether a silent process lives, and at its memory."""
+"""Interval between checks that a silent process is alive, and of its memory."""
 
 STDERR_KEPT: Final = 64 * 1024
-"""Bytes of stderr that are kept, the last ones."""
+"""Last bytes of stderr that are kept."""
 
 STDERR_SHOWN: Final = 400
-"""Characters of them that a message shows."""
+"""Characters of stderr that a message shows."""
 
 HELLO: Final = Most(MIB, 16 * 1024)
 """The limit of a hello."""
 
 LEAST: Final = Most(4 * MIB, 256 * 1024)
-"""The limit of an answer to no input at all; a compressed input of 400 bytes is 131,000 bytes of answer."""
+"""The limit of an answer to an empty input; a compressed input of 400 bytes has 131,000 bytes of answer."""
 
 EACH: Final = 64
-"""Bytes of an answer, and values in it, that each byte of input allows; the fixtures need 4 values."""
+"""Bytes and values of an answer that each byte of input allows; the fixtures need 4 values."""
 
 READ: Final = 256 * 1024
 """Bytes of one read."""
 
 PIPE: Final = MIB
-"""Bytes of requests that wait in the pipe, where the system can: what it grants to everybody."""
+"""Size of the pipe for requests, if the system can set it: the size that every user may set."""
 
 MEMORY: Final = 2048 * MIB
-"""Bytes that the process tree may hold resident."""
+"""Most resident bytes of the process tree."""
 
 
 @frozen
 class Program:
-    """What to start.
+    """A program to start.
 
     Attributes:
-        name: for messages.
+        name: its name in messages.
         command: program and arguments.
         framing: makes the framing of one direction.
-        environment: added to this process's own.
-        memory: resident bytes of the whole tree at which it is killed; None does not look.
-        hello_seconds: the wait for its hello.
+        environment: variables that are added to those of this process.
+        memory: resident bytes of the whole tree above which it is killed; None sets no limit.
+        hello_seconds: time limit of its hello.
     """
 
     name: str
@@ -92,12 +92,12 @@ class Program:
 
 
 class Process:
-    """See the module, and `Controller` for the methods that are documented there."""
+    """Controller of a child process; `Controller` documents its methods."""
 
     piped = True
 
     def __init__(self, program: Program) -> None:
-        """Start the process and hear its hello; raises `AdapterStartError`."""
+        """Start the process and read its hello; raise `AdapterStartError`."""
         self._program = program
         self._child, self._lifeline = _start(program)
         self._out = program.framing()
@@ -162,13 +162,13 @@ class Process:
                 pipe.close()
 
     def _kill(self) -> None:
-        """End the adapter and all that it started."""
+        """End the adapter and every process that it started."""
         if self._lifeline is None:
             self._kill_session()
             return
         if self._lifeline >= 0:
             with contextlib.suppress(BrokenPipeError):
-                os.write(self._lifeline, b".")  # for a fork of this process may hold the pipe open
+                os.write(self._lifeline, b".")  # because a fork of this process may keep the pipe open
             os.close(self._lifeline)
             self._lifeline = -1
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -177,7 +177,7 @@ class Process:
             self._kill_without_supervisor()
 
     def _kill_session(self) -> None:
-        """Kill the session before its leader is reaped, while its number cannot belong to anybody else."""
+        """Kill the session before its leader is reaped: until then no other process can get its number."""
         if self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if hasattr(os, "killpg"):
@@ -188,7 +188,7 @@ class Process:
             self._child.wait(KILL_SECONDS)
 
     def _kill_without_supervisor(self) -> None:
-        """Kill the session of a supervisor that was killed, or that does not come to its end."""
+        """Kill the session of a supervisor that was killed, or that does not end."""
         for process in {*proctree.tree(self._child.pid), *proctree.session(self._child.pid)}:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
@@ -197,7 +197,7 @@ class Process:
     # --- the three pipes ---
 
     def _step(self, seconds: float) -> None:
-        """Serve the pipes once, then look for an end; raises `Broken`."""
+        """Serve the pipes once, then check if the process has ended; raise `Broken`."""
         busy = self._serve_pipes(seconds)
         if self._packets:
             return
@@ -218,7 +218,7 @@ class Process:
         return bool(ready)
 
     def _drain(self, seconds: float) -> None:
-        """Wait for the process to leave by itself, then take what its pipes still hold."""
+        """Wait for the process to end by itself, then read the rest of its pipes."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             ended = _has_ended(self._child)
@@ -239,7 +239,7 @@ class Process:
             self._read_no_more(TooMuchError("an answer that this process has no memory to read"))
 
     def _read_no_more(self, fault: MessageError) -> None:
-        """Keep what is wrong with the stream, and nothing of its bytes."""
+        """Store the fault of the stream, and discard its bytes."""
         self._fault = fault
         self._in = self._program.framing()
         self._selector.unregister(_pipe(self._child.stdout))
@@ -249,7 +249,7 @@ class Process:
         del self._stderr[:-STDERR_KEPT]
 
     def _read(self, pipe: IO[bytes] | None) -> bytes | None:
-        """What the pipe holds; None at its end."""
+        """Return the bytes in the pipe; None at its end."""
         try:
             data = os.read(_pipe(pipe), READ)
         except BlockingIOError:
@@ -260,7 +260,7 @@ class Process:
         return None
 
     def _write(self, data: bytes) -> None:
-        """Write what the pipe takes at once; the selector writes the rest."""
+        """Write the bytes that the pipe accepts now; the selector writes the rest."""
         if self._pending:
             self._pending += data
             return
@@ -288,7 +288,7 @@ class Process:
             self._selector.unregister(self._stdin)
 
     def _drop_stdin(self) -> None:
-        """Give up writing: the child's death shows on its stdout, after the answers that are there still."""
+        """Stop writing: the end of the child shows on its stdout, after the remaining answers."""
         self._pending.clear()
         if self._stdin < 0:
             return
@@ -384,7 +384,7 @@ class Process:
             raise Broken(over, "memory")
 
     def mark_memory(self, most: int | None) -> None:
-        """See `Controller`. What is freed while the peak is set back belongs to the case before."""
+        """See `Controller`. Memory that is freed while the peak is reset belongs to the previous case."""
         before = proctree.resident(self._child.pid) or 0
         proctree.reset_peak(self._child.pid)
         after = proctree.resident(self._child.pid)
@@ -401,11 +401,11 @@ class Process:
 
 
 SUPERVISED: Final = sys.platform == "linux"
-"""Whether a process can take in the orphans of its descendants here."""
+"""True if a process can become the parent of its orphaned descendants on this system."""
 
 
 def _start(program: Program) -> "tuple[subprocess.Popen[bytes], int | None]":
-    """Start the adapter; return its process, or its supervisor's, and the end of the pipe that keeps both."""
+    """Start the adapter; return its process or supervisor, and the end of the pipe that keeps it alive."""
     if not SUPERVISED:
         return _opened(program, program.command), None
     environment = {**os.environ, **program.environment}
@@ -413,15 +413,15 @@ def _start(program: Program) -> "tuple[subprocess.Popen[bytes], int | None]":
         number = errno.EACCES if os.path.exists(program.command[0]) else errno.ENOENT  # noqa: PTH110 - any text
         problem = OSError(number, os.strerror(number), program.command[0])
         raise AdapterStartError(f"{program.name} cannot be started: {problem}")
-    held, lifeline = os.pipe()
-    command = (sys.executable, "-S", "-I", supervisor.__file__, str(held), *program.command)
+    reader, lifeline = os.pipe()
+    command = (sys.executable, "-S", "-I", supervisor.__file__, str(reader), *program.command)
     try:
-        return _opened(program, command, held), lifeline
+        return _opened(program, command, reader), lifeline
     except BaseException:
         os.close(lifeline)
         raise
     finally:
-        os.close(held)
+        os.close(reader)
 
 
 def _opened(program: Program, command: Sequence[str], *passed: int) -> "subprocess.Popen[bytes]":
@@ -445,7 +445,7 @@ def _opened(program: Program, command: Sequence[str], *passed: int) -> "subproce
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe hold more, where the system can: the child then has work while nobody serves its pipes."""
+    """Enlarge a pipe if the system can, so that the child has requests while no thread serves its pipes."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
 
@@ -460,7 +460,7 @@ def _pipe(pipe: IO[bytes] | None) -> int:
 
 
 def _has_ended(child: "subprocess.Popen[Any]") -> bool:
-    """Whether it has ended; where the system allows, without reaping it, so that its number stays its own."""
+    """Return True if it has ended; do not reap it if the system allows, so that its number is not reused."""
     if child.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -483,7 +483,7 @@ def _how_it_ended(code: int | None) -> str:
 
 
 def _most(request: Request) -> Most:
-    """Return what an answer may cost: in proportion to its input, within the contract's limit."""
+    """Return the limits of an answer: in proportion to its input, and within the limit of the contract."""
     more = EACH * request.weight
     return Most(min(LEAST.size + more, MAX_MESSAGE), min(LEAST.nodes + more, MOST_NODES))
 

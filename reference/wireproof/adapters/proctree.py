@@ -1,19 +1,19 @@
-"""The memory of a process and all its descendants, from /proc; nothing where there is no /proc."""
+"""Memory of a process and all its descendants, from /proc; unknown on a system without /proc."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 MOST: Final = 256
-"""Processes of one tree that are looked at: a fork bomb must not hold up the one who measures it."""
+"""Most processes of one tree that are measured: a fork bomb must not delay the runner."""
 
 _PROC: Final = Path("/proc")
 _RESET_PEAK: Final = "5"
-"""What /proc/<pid>/clear_refs wants for setting the peak back to the present: proc(5)."""
+"""The text for /proc/<pid>/clear_refs that resets the peak to the current size: proc(5)."""
 
 
 def tree(pid: int) -> list[int]:
-    """`pid` and its descendants; those that are gone already are left out."""
+    """Return `pid` and its descendants; leave out those that have ended already."""
     found = [pid]
     for parent in found:
         if len(found) > MOST:
@@ -31,7 +31,7 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def session(leader: int) -> list[int]:
-    """Return the processes of the session that `leader` opened, whether or not it is still there."""
+    """Return the processes of the session that `leader` opened, even if `leader` has ended."""
     found = []
     for stat in _PROC.glob("[0-9]*/stat"):
         try:
@@ -44,7 +44,7 @@ def session(leader: int) -> list[int]:
 
 
 def _field(pid: int, name: str) -> int | None:
-    """A size in bytes from /proc/<pid>/status, which gives kB."""
+    """Return a size in bytes from /proc/<pid>/status, which has it in kB."""
     try:
         status = (_PROC / str(pid) / "status").read_text()
     except OSError:
@@ -56,12 +56,12 @@ def _field(pid: int, name: str) -> int | None:
 
 
 def resident(pid: int) -> int | None:
-    """Bytes resident now in the whole tree; None where that cannot be known."""
+    """Return the resident bytes of the whole tree; None if they are unknown."""
     return _summed(pid, "VmRSS:")
 
 
 def peak(pid: int) -> int | None:
-    """Bytes resident at most since `reset_peak`, summed over the tree; None where that cannot be known."""
+    """Return the peak resident bytes since `reset_peak`, summed over the tree; None if they are unknown."""
     return _summed(pid, "VmHWM:")
 
 
@@ -71,7 +71,7 @@ def _summed(pid: int, name: str) -> int | None:
 
 
 def reset_peak(pid: int) -> None:
-    """Let `peak` begin anew; without effect where the system does not allow it."""
+    """Reset the peak that `peak` returns; do nothing if the system does not allow it."""
     for one in tree(pid):
         try:
             (_PROC / str(one) / "clear_refs").write_text(_RESET_PEAK)

@@ -1,6 +1,6 @@
-"""Whether a registered adapter can be started here, and what makes it so if not; nothing is started.
+"""Check that a registered adapter can be started on this machine, and how to make it so; nothing is started.
 
-Design, section 4: an entry is command, interpreter, environment and `prepare`; each may lack something.
+An entry has a command, an interpreter, an environment and a build (`prepare`); any of them may be missing.
 """
 
 import shutil
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 State = Literal["ready", "not built", "not here"]
 
 OURS: Final = "wireproof.adapters."
-"""Where the objects of this package stand."""
+"""Path prefix of the adapter objects of this package."""
 
 
 @frozen
 class Ready:
-    """How an adapter stands here.
+    """State of an adapter on this machine.
 
     Attributes:
-        state: `not built`: all that its build wants is here; `not here`: something is missing.
-        version: of the library, as far as it shows without a start; else empty.
-        remedy: the one command, or the tool that is missing; empty if it is ready.
+        state: `not built` if its build has all that it needs; `not here` if something is missing.
+        version: version of the library if it is known without a start; else empty.
+        remedy: the command to run, or the missing tool; empty if the adapter is ready.
     """
 
     state: State
@@ -41,10 +41,10 @@ class Ready:
 
 
 def ready(entry: Entry) -> Ready:
-    """How `entry` stands; raises nothing."""
+    """Return the state of `entry`; raise nothing."""
     if entry.absent:
         return Ready("not here", remedy=entry.absent)
-    if absent := [name for name in entry.requires if not _found(name)]:
+    if absent := [name for name in entry.requires if not _is_importable(name)]:
         return Ready("not here", remedy=_install(entry, absent))
     try:
         built = entry.prepare is None or is_built(entry.name, entry.prepare)
@@ -63,8 +63,8 @@ def _install(entry: Entry, absent: list[str]) -> str:
     return f"{', '.join(absent)} cannot be imported"
 
 
-def _found(name: str) -> bool:
-    """Whether a module can be imported; of a dotted name the packages around it are, and they alone."""
+def _is_importable(name: str) -> bool:
+    """Return True if a module can be imported; of a dotted name, import only the parent packages."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):
@@ -72,19 +72,19 @@ def _found(name: str) -> bool:
 
 
 def missing_tools(entry: Entry, *, built: bool) -> list[str]:
-    """The programs of its start, and of its steps if it is not built, that the PATH does not have."""
+    """Return the missing programs of its start, and of its build steps unless it is built."""
     programs = [*entry.command[:1], *filter(None, [entry.interpreter])]
     if entry.prepare is not None and not built:
         programs += _steps(entry.prepare)
-    return [one for one in dict.fromkeys(programs) if not _made(one) and shutil.which(one) is None]
+    return [one for one in dict.fromkeys(programs) if not _is_part_of_build(one) and shutil.which(one) is None]
 
 
 def _steps(build: Build) -> Iterator[str]:
     return (step[0] for step in build.steps if step)
 
 
-def _made(program: str) -> bool:
-    """Whether a program is a part of the build itself."""
+def _is_part_of_build(program: str) -> bool:
+    """Return True if a program is a part of the build itself."""
     return program.startswith("{build}") or ("/" in program and not program.startswith("/"))
 
 
@@ -92,12 +92,12 @@ def _version(entry: Entry) -> str:
     if entry.prepare is not None:
         return noted_version(entry.name, entry.prepare)
     if entry.requires and not entry.object.startswith((f"{OURS}columnar", f"{OURS}reference")):
-        return _of_module(entry.requires[0])
+        return _module_version(entry.requires[0])
     return __version__ if entry.object.startswith(OURS) else ""
 
 
-def _of_module(name: str) -> str:
-    """The version of the package that a module stands in; several packages may share its first name."""
+def _module_version(name: str) -> str:
+    """Return the version of the package of a module; several packages may share its first name."""
     from importlib import metadata  # noqa: PLC0415 - its import is slow, and most commands look at no version
 
     names = _packages().get(name.partition(".")[0], [])
@@ -110,7 +110,7 @@ def _of_module(name: str) -> str:
 
 @cache
 def _packages() -> Mapping[str, list[str]]:
-    """The packages of each module that is installed: to look through them all takes half a second."""
+    """Return the packages of each installed module; cached, because the search takes half a second."""
     from importlib import metadata  # noqa: PLC0415 - as above
 
     return metadata.packages_distributions()

@@ -17,7 +17,7 @@ _STREAM_OPS: Final[tuple[Op, ...]] = ("decode", "encode", "scan")
 
 
 def claim_of_row(row: Format) -> Claim:
-    """Everything that a row of the table can do."""
+    """Return the claims for everything that a format supports."""
     parts = [atom.partition(":") for atom in row.capabilities]
     codecs = tuple(name for kind, _, name in parts if kind == "codec")
     features = tuple(name for kind, _, name in parts if kind == "feature")
@@ -26,7 +26,7 @@ def claim_of_row(row: Format) -> Claim:
 
 
 class Reference:
-    """Claims every row of `FORMATS` and names its errors exactly."""
+    """Adapter that claims every format of `FORMATS` and exact error classes."""
 
     name = "reference"
     version = __version__
@@ -35,7 +35,7 @@ class Reference:
 
     @property
     def revisions(self) -> Mapping[str, Claim]:
-        """The claims, from the one table of formats."""
+        """The claims, from the table of formats."""
         return {joined: claim_of_row(row) for joined, row in FORMATS.items()}
 
     def decode(self, request: Request) -> Outcome:

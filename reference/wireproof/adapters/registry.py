@@ -1,10 +1,10 @@
-"""From what a user writes to a running adapter. Design, section 4.
+"""Registry of adapters: it finds and starts the adapter that a user names. See `adapter-contract.md`.
 
 reference, columnar           an adapter of this package: `builtin`
 kafka-python, franz-go, …     a peer: `peers`; or one of the entry-point group `wireproof.adapters`
 py:module:attribute           a Python object, of a class or of a function that makes one
-exec:command arguments        a process that speaks frames
-jsonl:command arguments       a process that speaks JSON lines
+exec:command arguments        a process that exchanges frames
+jsonl:command arguments       a process that exchanges JSON lines
 """
 
 import importlib
@@ -37,7 +37,7 @@ FRAMINGS: Final[dict[Wire, type[Framing]]] = {"exec": Frames, "jsonl": Lines}
 
 
 LIST: Final = "run `wireproof adapters` for the list"
-"""The advice for a name that resembles no adapter."""
+"""The advice for a name that is similar to no adapter."""
 
 
 def entries() -> dict[str, Entry]:
@@ -47,7 +47,7 @@ def entries() -> dict[str, Entry]:
 
 
 def names() -> list[str]:
-    """Return the name of every registered adapter; no file of a peer is read."""
+    """Return the name of every registered adapter; read no file of a peer."""
     return list({**BUILTIN, **peers.files(), **_third_party()})
 
 
@@ -59,10 +59,10 @@ def _third_party() -> dict[str, Entry]:
 
 
 def _entry_of_point(name: str, value: str, load: Any) -> Entry:  # noqa: ANN401 - a function of the metadata
-    """A third party's row: an `Entry`, or an adapter object, which is then named by its path."""
+    """Return the entry of a third party: its own `Entry`, or a new one for an adapter object."""
     try:
         loaded = load()
-    except Exception as error:  # noqa: BLE001 - a foreign package; its row stays listed and says why
+    except Exception as error:  # noqa: BLE001 - a foreign package; its row stays listed with the reason
         return Entry(name, f"cannot be loaded: {line_of(error)}", object=value)
     if isinstance(loaded, Entry):
         return loaded
@@ -74,7 +74,7 @@ def _first_line(thing: object) -> str:
 
 
 def resolve(spec: str) -> Entry:
-    """The entry that `spec` means; raises `UnknownAdapter`."""
+    """Return the entry for `spec`; raise `UnknownAdapter`."""
     kind, _, rest = spec.partition(":")
     if kind in ("exec", "jsonl"):
         wire: Wire = "exec" if kind == "exec" else "jsonl"
@@ -110,8 +110,8 @@ def _registered(name: str) -> Entry:
 # --- objects ---
 
 
-def load_object(entry: Entry) -> Any:  # noqa: ANN401 - whatever stands at the path
-    """The adapter object of `entry`, made where its path names a class or function."""
+def load_object(entry: Entry) -> Any:  # noqa: ANN401 - any object may be at the path
+    """Return the adapter object of `entry`; call the object first if it is a class or function."""
     module, _, path = entry.object.partition(":")
     sys.path.extend(folder for folder in entry.search_path if folder not in sys.path)
     try:
@@ -128,7 +128,7 @@ def load_object(entry: Entry) -> Any:  # noqa: ANN401 - whatever stands at the p
 
 
 def _attribute(module: Any, path: str) -> Any:  # noqa: ANN401 - walks a module
-    """`a.b` of a module, or `NAME[key]` of one of its tables."""
+    """Return `a.b` of a module, or `NAME[key]` of one of its tables."""
     path, _, key = path.partition("[")
     thing = attrgetter(path)(module)
     return thing[key.removesuffix("]")] if key else thing
@@ -145,19 +145,19 @@ def open_adapter(
     memory: int | None = MEMORY,
     check: bool = True,
 ) -> Controller:
-    """Start the adapter that `spec` means.
+    """Start the adapter for `spec`.
 
     Args:
-        spec: see the module.
-        in_process: call a Python object here, not in a child.
-        hello_seconds: the wait for a process's hello; some are given longer: `Entry.start_seconds`.
-        memory: bytes: address space of a Python worker, resident size of another process's tree; None is
-            no limit.
-        check: whether a claim of what does not exist is refused.
+        spec: the adapter, in one of the forms in the module docstring.
+        in_process: call a Python object in this process, not in a child.
+        hello_seconds: time limit of a process's hello; `Entry.start_seconds` may be longer.
+        memory: limit in bytes on the address space of a Python worker, or on the resident size of another
+            process tree; None sets no limit.
+        check: refuse claims with an unknown name.
 
     Raises:
-        UnknownAdapter: there is no such name.
-        AdapterStartError: it did not come to a hello, or the hello claims what does not exist.
+        UnknownAdapter: no adapter has this name.
+        AdapterStartError: no hello arrived, or the hello has a claim with an unknown name.
     """
     entry = resolve(spec)
     if entry.absent:
@@ -213,7 +213,7 @@ def _command(entry: Entry, memory: int | None) -> tuple[str, ...]:
 
 
 def _environment(entry: Entry) -> dict[str, str]:
-    """A Python worker sees what this process sees; one in a foreign Python only this package."""
+    """Return variables for the process; a worker in another Python can import only this package."""
     if not entry.object:
         return dict(entry.environment)
     package = os.path.dirname(os.path.dirname(wireproof.__file__))  # noqa: PTH120 - the text of a search path

@@ -1,6 +1,6 @@
-"""Any adapter behind the adapter contract: `wireproof serve reference --wire jsonl`. Design, section 4.
+"""Server for any adapter over the adapter contract: `wireproof serve reference --wire jsonl`.
 
-The worker that runs Python objects in a child process is this too, on the frames of `exec:`.
+The worker that runs Python objects in a child process uses this module too, with the framing of `exec:`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,11 +25,11 @@ Answering = Callable[[Request], Outcome]
 
 
 def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve the adapter that `spec` means until `stdin` ends.
+    """Serve the adapter for `spec` until `stdin` ends.
 
     Raises:
         UnknownAdapter, AdapterStartError: it cannot be started.
-        MessageError: `stdin` holds bytes that are no frame, so that nobody knows where the next one begins.
+        MessageError: `stdin` contains bytes that are no frame, so that the start of the next one is unknown.
     """
     entry = resolve(spec)
     if entry.object and not (entry.environment or entry.interpreter or entry.prepare):
@@ -43,14 +43,14 @@ def serve(spec: str, wire: Wire, stdin: BinaryIO, stdout: BinaryIO) -> None:
 def converse(
     hello: Hello, answer: Answering, framing: Callable[[], Framing], stdin: BinaryIO, stdout: BinaryIO
 ) -> None:
-    """Answer what comes on `stdin` until it ends.
+    """Answer the requests on `stdin` until it ends.
 
-    A line that is no message is answered too, under an empty id; a frame that is none raises `MessageError`.
+    A line that is no message gets an answer too, with an empty id; a malformed frame raises `MessageError`.
     """
     read = getattr(stdin, "read1", stdin.read)
     pieces = iter(partial(read, READ), b"")
     for packet in _lines(pieces) if framing is Lines else _packets(framing(), pieces):
-        # Each answer leaves at once: what is answered must not be lost with the case that kills.
+        # Write each answer at once: a later case that ends the process must not lose it.
         _write(stdout, _reply(hello, answer, framing(), packet))
 
 
@@ -60,7 +60,7 @@ def _packets(incoming: Framing, pieces: Iterable[bytes]) -> Iterator[Packet]:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[Packet | MessageError]:
-    """The message of each line, or why it is none; what follows in a line that is too long is left out."""
+    """Yield the message of each line, or its fault; skip the rest of a line that is too long."""
     incoming, number, skipping = Lines(), 1, False
     for piece in (line for data in pieces for line in data.splitlines(keepends=True)):
         try:
@@ -74,7 +74,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[Packet | MessageError]:
 
 
 def _write(stdout: BinaryIO, data: bytes) -> None:
-    """Write all of `data`: a raw file may take less at a time."""
+    """Write all of `data`: a raw file may accept only a part at a time."""
     rest = memoryview(data)
     while rest:
         rest = rest[stdout.write(rest) :]
@@ -113,7 +113,7 @@ def _answered(name: str, answer: Answering, framing: Framing, request: Request) 
 
 
 def _shorter(name: str, answer: Answering, framing: Framing, request: Request) -> bytes:
-    """The digest in place of a value that is over the limit of a message."""
+    """Return the answer with a digest in place of a value that is over the limit of a message."""
     try:
         return framing.pack(answer_packet(name, answer(evolve(request, answer="digest"))))
     except MessageError as error:
@@ -121,7 +121,7 @@ def _shorter(name: str, answer: Answering, framing: Framing, request: Request) -
 
 
 class _OneByOne:
-    """Relays to a process, one request at a time; a process that is lost is started anew."""
+    """Relay of requests to a process, one at a time; it starts a new process after a crash."""
 
     def __init__(self, spec: str) -> None:
         self._spec = spec
@@ -145,7 +145,7 @@ class _OneByOne:
         self._process = None
 
     def answer(self, request: Request) -> Outcome:
-        """One outcome; a death, a fault or a timeout is one too."""
+        """Return one outcome; a crash, a fault or a timeout is one too."""
         process = self._running()
         try:
             process.send([request])

@@ -1,10 +1,10 @@
-"""Starts one adapter and ends all that it started, however the run ends: `python supervisor.py FD COMMAND…`.
+"""Supervisor of one adapter, which ends all its processes however the run ends: `supervisor.py FD COMMAND…`.
 
-It stands between wireproof and an adapter on Linux. FD is the reading end of a pipe whose writing end
-wireproof alone holds: when that is closed, be it by wireproof or by its death, the adapter and every
-descendant are killed, whatever session they are in. The adapter inherits stdin, stdout and stderr; no byte
-passes through here. When the adapter ends, so do its descendants, and this process ends as the adapter did:
-by its exit code or its signal.
+It is the process between wireproof and an adapter on Linux. FD is the reading end of a pipe; only wireproof
+has the writing end open. When wireproof closes it, or ends, the supervisor kills the adapter and every
+descendant, whatever session they are in. The adapter inherits stdin, stdout and stderr; no byte passes
+through this process. When the adapter ends, the supervisor kills its descendants, and ends with the same exit
+code or signal as the adapter.
 
 It is run as a script and imports nothing of the package, so that it starts within milliseconds.
 """
@@ -21,18 +21,18 @@ PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 NOT_STARTED = 127
 LONGEST = 4.0
-"""Seconds after which what cannot be killed is left to the system."""
+"""Seconds after which a process that cannot be killed is left to the system."""
 
 
 def main(lifeline: int, command: list[str]) -> None:
-    """Run `command` to its end, or until nobody holds the other end of `lifeline`."""
+    """Run `command` to its end, or until the other end of `lifeline` is closed."""
     os.set_inheritable(lifeline, False)  # noqa: FBT003 - it takes no keyword
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     signals = _signals()
-    child = _started(command)
-    code = _watched(child, lifeline, signals)
+    child = _start_adapter(command)
+    code = _wait_for_end(child, lifeline, signals)
     end_all()
-    _leave(code)
+    _end_like_adapter(code)
 
 
 def _prctl(option: int, value: int) -> None:
@@ -41,7 +41,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _signals() -> int:
-    """Return a descriptor from which the numbers of the signals can be read that came."""
+    """Return a descriptor that delivers the numbers of received signals."""
     read, write = os.pipe()
     os.set_blocking(read, False)
     os.set_blocking(write, False)
@@ -51,8 +51,8 @@ def _signals() -> int:
     return read
 
 
-def _started(command: list[str]) -> int:
-    """Start the adapter in a group of its own, then give up the three pipes: they are the adapter's."""
+def _start_adapter(command: list[str]) -> int:
+    """Start the adapter in a group of its own, then close the three pipes: they belong to the adapter."""
     defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
     try:
         child = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigdef=defaults)
@@ -65,7 +65,7 @@ def _started(command: list[str]) -> int:
     return child
 
 
-def _watched(child: int, lifeline: int, signals: int) -> int:
+def _wait_for_end(child: int, lifeline: int, signals: int) -> int:
     """Wait for the end of the adapter; return its exit code, or the negative number of its signal."""
     waiting = select.poll()
     waiting.register(lifeline, select.POLLIN)
@@ -74,13 +74,13 @@ def _watched(child: int, lifeline: int, signals: int) -> int:
         ready = [number for number, _ in waiting.poll()]
         if lifeline in ready or (signals in ready and set(os.read(signals, 4096)) & set(ENDING)):
             return -signal.SIGTERM
-        for ended, code in _reaped():
+        for ended, code in _reap_children():
             if ended == child:
                 return code
 
 
-def _reaped() -> list[tuple[int, int]]:
-    """Take away every child that has ended, orphans too; return their numbers and exit codes."""
+def _reap_children() -> list[tuple[int, int]]:
+    """Reap every child that has ended, orphans too; return their numbers and exit codes."""
     found = []
     with contextlib.suppress(ChildProcessError):
         while (one := os.waitpid(-1, os.WNOHANG))[0]:
@@ -89,13 +89,13 @@ def _reaped() -> list[tuple[int, int]]:
 
 
 def end_all() -> None:
-    """Kill every descendant: an orphan of one comes to this process, so that none is lost."""
+    """Kill every descendant; this process is the parent of every orphan, so it finds all of them."""
     until = time.monotonic() + LONGEST
     while (found := _descendants()) and time.monotonic() < until:
         for process in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-        if not _reaped():
+        if not _reap_children():
             time.sleep(0.001)
 
 
@@ -113,8 +113,8 @@ def _children(path: str) -> list[int]:
         return [int(number) for number in file.read().split()]
 
 
-def _leave(code: int) -> None:
-    """End as the adapter did, without a core file of this process."""
+def _end_like_adapter(code: int) -> None:
+    """End with the adapter's exit code or signal, without a core file of this process."""
     if code < 0:
         _prctl(PR_SET_DUMPABLE, 0)
         with contextlib.suppress(OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Adapter templates: one file for each language, with a small codec that conforms, to begin an adapter with.
+"""Adapter templates: one file for each language, with a small conforming codec, as the start of an adapter.
 
-They are in `tests/templates`, are written by `adapters new`, and are tested as any adapter is.
+They are in `tests/templates`. The command `adapters new` copies one; the tests check them like any adapter.
 """
 
 import shlex
@@ -40,11 +40,11 @@ class AdapterTemplate:
     tools: tuple[str, ...] = ()
 
     def command(self, words: Sequence[str], folder: Path) -> str:
-        """Return a command as a shell takes it."""
+        """Return a command quoted for a shell."""
         return shlex.join(word.replace("{dir}", str(folder)) for word in words)
 
     def spec(self, folder: Path) -> str:
-        """Return the adapter as `check` takes it."""
+        """Return the adapter in the form that `check` accepts."""
         return f"exec:{self.command(self.run, folder)}"
 
     @property
@@ -88,9 +88,9 @@ TEMPLATES: Final = {
 
 
 def write(template: AdapterTemplate, folder: Path) -> None:
-    """Write the template; raises `TemplateError` if `folder` is not empty, so that no work is overwritten."""
+    """Write the template; raise `TemplateError` if `folder` is not empty, so that no file is overwritten."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TemplateError(f"{folder} is there and not empty: name a new folder")
     source = templates_folder() / template.language
-    made = shutil.ignore_patterns("target", "__pycache__")
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=made)
+    ignored = shutil.ignore_patterns("target", "__pycache__")
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignored)

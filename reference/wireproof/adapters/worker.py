@@ -1,7 +1,7 @@
 """The child process in which a Python object runs: `python -m wireproof.adapters.worker [--memory=MIB] SPEC`.
 
-It speaks frames on what were its stdin and stdout; the object's own prints go to stderr, and what it
-reads from stdin is empty. A start that fails is said in the hello.
+It exchanges frames over its original stdin and stdout. For the object, stdin is empty, and its prints go to
+stderr. If the start fails, the hello contains the reason.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from wireproof.adapters.serve import converse
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until stdin ends; gives the exit code."""
+    """Serve until stdin ends; return the exit code."""
     end_with_parent()
     *flags, spec = arguments
     stdin, stdout = _own_pipes()
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Take stdin and stdout away from the rest of the process, on the level of descriptors and of Python."""
+    """Return stdin and stdout, and replace them for all other code, both in Python and as descriptors."""
     stdin = os.fdopen(os.dup(0), "rb", buffering=0)
     stdout = os.fdopen(os.dup(1), "wb", buffering=0)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -51,16 +51,16 @@ PR_SET_PDEATHSIG: Final = 1
 
 
 def end_with_parent() -> None:
-    """End when the thread ends that started this process; without effect where the system has no such signal.
+    """End when the thread that started this process ends; do nothing if the system has no such signal.
 
-    A codec that hangs in C never comes to read that its questions ended, and would burn a core for ever.
+    A codec that hangs in C never reads the end of its stdin, and would use a core for ever.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def limit_memory(size: int) -> None:
-    """Bound the address space to `size` bytes; without effect where the system has no such limit."""
+    """Limit the address space to `size` bytes; do nothing if the system has no such limit."""
     try:
         import resource  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -1,4 +1,4 @@
-"""Whether the fixtures answer the tables of `evidence`: every id, by cases that are there and mean it."""
+"""Check of the fixtures against the tables of `evidence`: every id has cases that exist and test it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from wireproof.formats import FORMATS
 from wireproof.wire.rejection import Rejected
 
 NAMED: Final = {"INVALID", "IMPL"}
-"""Verdicts that come with a class."""
+"""Verdicts that have a class."""
 
 
 def of(suite: Suite) -> tuple[Table, ...]:
-    """The tables beside the fixtures; raises `FixtureError`."""
+    """Return the tables in the folder of the fixtures; raise `FixtureError`."""
     roots = sorted({path.parents[2] for path in suite.files.values()})
     try:
         return tuple(table for root in roots for table in tables(root))
@@ -28,15 +28,15 @@ def of(suite: Suite) -> tuple[Table, ...]:
 
 
 def answered(suite: Suite) -> Iterator[Problem]:
-    """Every problem of the tables; raises `FixtureError`."""
+    """Yield every problem of the tables; raise `FixtureError` for an unreadable one."""
     for table in of(suite):
-        yield from _whole(table)
+        yield from _id_problems(table)
         for row in table.rows:
-            yield from (Problem(_where(table, row), text) for text in _texts(suite, row))
+            yield from (Problem(_where(table, row), text) for text in _row_problems(suite, row))
 
 
 def counts(table: Table) -> str:
-    """A line: how many ids, with fixtures and without."""
+    """Return one line with the number of ids, with fixtures and without."""
     with_ = sum(1 for row in table.rows if row.fixtures)
     without = sum(1 for row in table.rows if row.exclusion)
     cases = len({name for row in table.rows for name in row.fixtures})
@@ -48,8 +48,8 @@ def counts(table: Table) -> str:
     )
 
 
-def _whole(table: Table) -> Iterator[Problem]:
-    """Each id of the document once, in its order, and no other."""
+def _id_problems(table: Table) -> Iterator[Problem]:
+    """Check that each id of the document is in the table once, in the same order, and no other id."""
     numbers = Counter(row.id for row in table.rows)
     where = _place(table.path)
     for name in table.ids:
@@ -67,8 +67,8 @@ def _where(table: Table, row: Row) -> str:
     return f"{_place(table.path)} {row.id}"
 
 
-def _texts(suite: Suite, row: Row) -> Iterator[str]:
-    """What is wrong with a row."""
+def _row_problems(suite: Suite, row: Row) -> Iterator[str]:
+    """Yield the problems of a row."""
     if bool(row.fixtures) == bool(row.exclusion):
         yield "wants fixtures, or an exclusion with its reason"
     named = [name.partition("~") for name in row.fixtures]
@@ -79,25 +79,25 @@ def _texts(suite: Suite, row: Row) -> Iterator[str]:
             yield f"{name} has no derived cases of {family or 'no family'}"
     match row:
         case Sighting():
-            yield from _sighted(row, cases)
+            yield from _sighting_problems(row, cases)
         case Regression():
-            yield from _linked(row, cases)
+            yield from _link_problems(row, cases)
         case Vector():
-            yield from _meant(row, cases)
+            yield from _vector_problems(row, cases)
 
 
-def _linked(row: Regression, cases: list[Case]) -> Iterator[str]:
-    """A case bears a link in its `why`, so that who breaks it finds whom it broke before."""
+def _link_problems(row: Regression, cases: list[Case]) -> Iterator[str]:
+    """Check that each case has a link in its `why`, so that its failure leads to the earlier bug report."""
     if not row.fault or not row.links:
         yield "wants its fault and a link"
         return
     for case in cases:
-        if not any(_bears(case.why, link) for link in row.links):
+        if not any(_has_link(case.why, link) for link in row.links):
             yield f"the why of {case.id} bears none of {', '.join(row.links)}"
 
 
-def _bears(why: str, link: str) -> bool:
-    """`owner/name#7` may be written with a blank before the number, `owner/name@abc` with one for the @."""
+def _has_link(why: str, link: str) -> bool:
+    """Search `why` for `link`; it may contain a blank before the `#` and in place of the `@`."""
     return link in why.replace(" #", "#") or link.replace("@", " ") in why
 
 
@@ -105,18 +105,18 @@ def _has(case: Case, family: str) -> bool:
     return any(one.id.startswith(f"{case.id}~{family}:") for one in derived_cases(case))
 
 
-def _sighted(row: Sighting, cases: list[Case]) -> Iterator[str]:
-    """The bytes of the rule book are those of a case, and a case bears a link, where there are any."""
+def _sighting_problems(row: Sighting, cases: list[Case]) -> Iterator[str]:
+    """Check that a case has the bytes of the document, and that a case has one of the links."""
     if not row.text:
         yield "wants a text"
     if row.bytes and not any(bytes.fromhex(row.bytes) in _inputs(case) for case in cases):
         yield "none of its fixtures takes its bytes"
-    if row.links and cases and not any(_bears(case.why, link) for case in cases for link in row.links):
+    if row.links and cases and not any(_has_link(case.why, link) for case in cases for link in row.links):
         yield f"no why of its fixtures bears one of {', '.join(row.links)}"
 
 
 def _inputs(case: Case) -> tuple[bytes, ...]:
-    """What a case reads, or what an encoder may write for it."""
+    """Return the input of a case, or the outputs that an encoder may write for it."""
     match case.input:
         case Data(data):
             return (data,)
@@ -126,20 +126,20 @@ def _inputs(case: Case) -> tuple[bytes, ...]:
             return case.expect.data if isinstance(case.expect, Accept) else ()
 
 
-def _meant(row: Vector, cases: list[Case]) -> Iterator[str]:
-    """The fixture has the length and the verdict of the vector, or a note says why it has not."""
+def _vector_problems(row: Vector, cases: list[Case]) -> Iterator[str]:
+    """Check that the fixture has the length and verdict of the vector, or a note with the reason."""
     if row.verdict not in VERDICTS or (row.verdict in NAMED) != bool(row.name):
         yield f"its verdict wants one of {', '.join(VERDICTS)}, the last two with a name"
         return
-    departs = [text for case in cases for text in _departs(row, case)]
-    if departs and not row.note:
-        yield f"{'; '.join(departs)}: a note wants to say why"
-    if row.note and not departs:
+    differences = [text for case in cases for text in _differences(row, case)]
+    if differences and not row.note:
+        yield f"{'; '.join(differences)}: a note wants to say why"
+    if row.note and not differences:
         yield "its note explains what is not so"
 
 
-def _departs(row: Vector, case: Case) -> Iterator[str]:
-    """Where the fixture is another than the vector."""
+def _differences(row: Vector, case: Case) -> Iterator[str]:
+    """Yield the differences between the fixture and the vector."""
     if not isinstance(case.input, Data) or case.op != "decode" or case.options.profile != "reader":
         yield f"{case.id} is no decode case of a reader"
         return
@@ -147,12 +147,12 @@ def _departs(row: Vector, case: Case) -> Iterator[str]:
         yield f"{case.id} has {len(case.input.data)} bytes, not {row.size}"
     verdict, names = _verdict(case, case.input.data)
     if verdict != row.verdict or (row.name and row.name not in names):
-        said = " ".join((verdict, *names))
-        yield f"{case.id} is {said}, not {row.verdict} {row.name}".rstrip()
+        verdict_text = " ".join((verdict, *names))
+        yield f"{case.id} is {verdict_text}, not {row.verdict} {row.name}".rstrip()
 
 
 def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
-    """What the reference, which `lint` holds to the case, makes of it, in the words of the rule book."""
+    """Return the verdict of the reference on the case, which `lint` checks, in the document's words."""
     try:
         decoded = formats.decode(FORMATS[case.joined], data, case.options)
     except Rejected as rejected:

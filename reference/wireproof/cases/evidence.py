@@ -1,9 +1,9 @@
-"""What a rule book lists beside its rules, and the fixtures that answer it: measured bytes, field reports.
+"""Tables that connect the vectors and bug reports of a format document with the fixtures that test them.
 
-`fixtures/<format>/vectors.toml` holds the vectors that the system's own reader was run on,
-`regressions.toml` what went wrong in the field, and `sightings.toml` bytes and faults that a rule book
-shows without a verdict of one word. Each says in `document`, `section` and `ids` what it answers; every
-id has one row, and every row fixtures or the reason why there is none.
+`fixtures/<format>/vectors.toml` contains the vectors that were run on the system's own reader,
+`regressions.toml` bugs that users reported, and `sightings.toml` bytes and faults that a format document
+shows without a one-word verdict. The keys `document`, `section` and `ids` name the source of each table.
+Every id has one row, and every row has fixtures or the reason why there is none.
 """
 
 import re
@@ -18,22 +18,22 @@ from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
 VERDICTS: Final = ("VALID", "PARTIAL", "INVALID", "IMPL")
-"""kafka.md §5: read · read but for an entry cut at the end · refused · read, though no writer makes it."""
+"""kafka.md §5: read · read except for a cut last entry · refused · read, although no writer writes it."""
 
 RANGE: Final = re.compile(r"([A-Z]*)([0-9]+)(?:-([0-9]+))?")
 
 
 @frozen
 class Vector:
-    """Bytes that the system's own reader was run on.
+    """Bytes that were run on the system's own reader.
 
     Attributes:
-        id: as in the rule book.
-        size: bytes there.
+        id: the id in the format document.
+        size: number of bytes in the format document.
         verdict: one of `VERDICTS`.
-        name: the rule book's class of a refusal, or of what is read though nobody writes it.
-        fixture: the id of the case that stands for it.
-        note: why the fixture's length or verdict is another.
+        name: the document's class of a refusal, or of bytes that are read although no writer writes them.
+        fixture: the id of the case for this vector.
+        note: why the fixture's length or verdict is different.
         exclusion: why there is no fixture.
     """
 
@@ -53,14 +53,14 @@ class Vector:
 
 @frozen
 class Regression:
-    """A fault that somebody had in the field.
+    """A bug that was reported for an implementation.
 
     Attributes:
-        id: the number of the rule book.
+        id: the number in the format document.
         repository: `owner/name`.
-        links: `owner/name#7` or `owner/name@commit`, of which the fixtures' `why` bears one.
-        fault: what went wrong.
-        fixtures: the cases that fail while the fault is there.
+        links: `owner/name#7` or `owner/name@commit`; the `why` of a fixture contains one of them.
+        fault: description of the bug.
+        fixtures: the cases that fail while the bug is present.
         exclusion: why there is none.
     """
 
@@ -74,14 +74,14 @@ class Regression:
 
 @frozen
 class Sighting:
-    """Bytes that a rule book shows, or a fault that it lists, for which no one word is a verdict.
+    """Bytes or a fault in a format document without a one-word verdict.
 
     Attributes:
-        id: as in the rule book; a letter before the number tells its sections apart.
-        text: what it is.
-        bytes: hex of what the rule book spells out; one of the fixtures takes these very bytes, all of them.
-        links: as of a `Regression`, where there are any.
-        fixtures: the cases that answer it; `<id>~<family>` is a family of derived cases.
+        id: the id in the document; a letter before the number names the section.
+        text: description of the bytes or fault.
+        bytes: hex of the bytes in the document; one of the fixtures has exactly these bytes.
+        links: as in a `Regression`; may be empty.
+        fixtures: the cases that test it; `<id>~<family>` is a family of derived cases.
         exclusion: why there is none.
     """
 
@@ -101,10 +101,10 @@ class Table:
     """A file of rows of one kind.
 
     Attributes:
-        path: where it stands.
-        document, section: what it answers.
+        path: the path of the file.
+        document, section: the section that the table covers.
         ids: every id of that section, in its order.
-        rows: one for each id, if the file is in order.
+        rows: one row for each id, if the file is correct.
     """
 
     path: Path
@@ -115,11 +115,11 @@ class Table:
 
 
 KINDS: Final[Mapping[str, type[Row]]] = {"vectors": Vector, "regressions": Regression, "sightings": Sighting}
-"""By the name of the file, and of the list in it."""
+"""Row classes by the name of the file and the name of the list in it."""
 
 
 def tables(root: Path) -> Iterator[Table]:
-    """The tables of a folder of fixtures; raises ValueError with the file and what is wrong."""
+    """Yield the tables of a folder of fixtures; raise ValueError with the file and the problem."""
     for name, kind in KINDS.items():
         for path in sorted(root.glob(f"*/{name}.toml")):
             try:
@@ -143,7 +143,7 @@ def _said(error: Exception) -> str:
 
 
 def expanded(text: str) -> tuple[str, ...]:
-    """`W01-46 S01` as W01 to W46 and S01; a number keeps the width of the first one of its range."""
+    """Expand `W01-46 S01` to W01 … W46 and S01; a number has the width of the first one of its range."""
     return tuple(one for part in text.split() for one in _range(part))
 
 

@@ -127,7 +127,7 @@ def _lines(console: Console, adapter: str, root: Path, finding: Finding) -> None
 
 
 def _apart(apart: list[Finding]) -> Iterator[str]:
-    """One line for each kind and class, whatever the format and field."""
+    """Yield one line for each kind and class, whatever the format and field."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for one in apart:
         sign = one.signature

@@ -99,7 +99,7 @@ def _specs(adapters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _peers() -> list[Entry]:
-    """The registered implementations; the fast decoders are the reference once more."""
+    """Return the registered implementations, without the fast decoders: they repeat the reference."""
     return [entry for entry in entries().values() if entry.name != COLUMNAR.name]
 
 

@@ -40,7 +40,7 @@ class RemarkChoices:
 
 
 def open_cases(suite: Suite, votes: Votes) -> Iterator[OpenCase]:
-    """Every `either`, by id."""
+    """Yield every case with `either`, sorted by id."""
     for case in suite.cases:
         if isinstance(case.expect, Either):
             names = tuple(one.id for one in case.expect.behaviours)
@@ -48,7 +48,7 @@ def open_cases(suite: Suite, votes: Votes) -> Iterator[OpenCase]:
 
 
 def remark_choices(suite: Suite, votes: Votes) -> Iterator[RemarkChoices]:
-    """Every remark class, in the order of the table."""
+    """Yield every remark class, in the order of the table."""
     cases: dict[str, list[Case]] = {}
     for case in suite.cases:
         for name in dict.fromkeys(_remarks(case.expect)):

@@ -81,12 +81,12 @@ class CaseView:
 
 
 def _here(line: FieldLine, own: FieldSpan | None, span: FieldSpan | None) -> bool:
-    """Whether a line is that of the field, or where there is no field that of the refusal."""
+    """Return True if a line shows the field or, without a field, the refusal."""
     return line.marked if span is None else own is span
 
 
 def case_view_of(case: Case) -> CaseView:
-    """All that is shown of a case."""
+    """Return everything that is shown of a case."""
     if isinstance(case.input, Value):
         return _written(case, dumps(case.input.value, indent=1))
     layout = layout_of(case)

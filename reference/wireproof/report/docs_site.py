@@ -83,22 +83,22 @@ class Site:
 
 
 def case_page(name: str) -> str:
-    """Where the page of a case is."""
+    """Return the path of the page of a case."""
     return f"case/{name}.html"
 
 
 def rule_page(name: str) -> str:
-    """Where the page of a rule is."""
+    """Return the path of the page of a rule."""
     return f"rule/{name}.html"
 
 
 def fields_page(joined: str) -> str:
-    """Where the field map of a format is."""
+    """Return the path of the field map of a format."""
     return f"fields/{joined}.html"
 
 
 def pages(site: Site) -> Pages:
-    """Every file of the site, as it is made."""
+    """Yield every file of the site."""
     made = _environment(site.library)
     yield "style.css", made.get_template("style.css").render()
     maps = {joined: field_coverage_of(cases) for joined, cases in site.by_format.items()}
@@ -142,7 +142,7 @@ def _case(site: Site, case: Case) -> dict[str, Any]:
 
 
 def _at(found: CaseView) -> Position | None:
-    """Where a case is refused: as it expects, or else as the reference does."""
+    """Return the offset of the refusal: the expected one, or else that of the reference."""
     return getattr(found.case.expect, "at", None) if found.refused is None else found.refused
 
 

@@ -72,7 +72,7 @@ def lines_with_spans(layout: TracedDecode) -> Iterator[tuple[FieldLine, FieldSpa
 
 
 def _region_ends(spans: Sequence[FieldSpan]) -> dict[tuple[str, int], int]:
-    """Where each region ends, by its space and its first byte."""
+    """Return the end of each region, by its space and its first byte."""
     ends: dict[tuple[str, int], int] = {}
     for span in spans:
         key = (span.space, span.start)

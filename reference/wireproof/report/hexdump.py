@@ -68,7 +68,7 @@ def wire_range(span: FieldSpan | None, at: Position | None) -> tuple[int, int]:
 
 
 def _row(data: bytes, start: int, end: int) -> tuple[str, int]:
-    """One row of hex with bars around the field, and the column of its first byte."""
+    """Return one row of hex with bars around the field, and the column of its first byte."""
     first = start - start % ROW
     if end - first > ROW and end - start <= ROW:
         first = max(0, end - ROW)

@@ -48,7 +48,7 @@ class AdapterHistory:
 
 
 def histories(streams: Sequence[EventStream]) -> Iterator[AdapterHistory]:
-    """One of each implementation, by name."""
+    """Yield the history of each implementation, sorted by name."""
     adapters: dict[str, dict[str, EventStream]] = {}
     for stream in sorted(streams, key=lambda one: one.run.started):
         adapters.setdefault(stream.run.adapter, {})[stream.run.version or stream.run.started] = stream
@@ -84,7 +84,7 @@ def _judged(event: CaseEvent) -> bool:
 
 
 def _turns(case: str, events: Sequence[tuple[str, CaseEvent]]) -> Iterator[FirstFailure]:
-    """Each time that it began to fail; a version that was not asked changes nothing."""
+    """Yield each version in which the case began to fail; ignore a version that did not run it."""
     passed, failing = "", None
     for version, event in events:
         if not _judged(event):

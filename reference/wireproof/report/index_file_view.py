@@ -13,7 +13,7 @@ MAX_ENTRIES: Final = 40
 
 
 def entry_lines(one: CheckedIndex) -> Iterator[str]:
-    """All that `explain` prints of a companion."""
+    """Yield the lines that `explain` prints for an index file."""
     log = one.log
     beside = f"; its log has {len(log.heads)} entries in {log.size} bytes" if log is not None else ""
     system = "" if one.system == "Kafka" else f"{one.system}'s "

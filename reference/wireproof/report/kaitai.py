@@ -201,7 +201,7 @@ def _size(scope: Scope, name: str, before: Sequence[str]) -> tuple[str, int] | N
 
 
 def _gap(length: Part, part: Part) -> int | None:
-    """How much of what a length speaks of is no part of the field; None if it says nothing of its end."""
+    """Return how many bytes a length counts beyond the field; None if it does not give the field's end."""
     if not isinstance(length, FieldNode) or not isinstance(length.value, int):
         return None
     gap = length.value - (part.end - part.start)
@@ -249,7 +249,7 @@ def _condition(scope: Scope, name: str, before: Sequence[str]) -> str:
 
 
 def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNode, int]) -> bool:
-    """Whether a field that an occurrence lacks may as well be there with nothing in it."""
+    """Return True if a field that is missing in an occurrence can also be read there as an empty field."""
     struct, size = row
     part = scope.parts(name)[0]
     if isinstance(part, ListNode) and (number := _count(scope, name, before)):
@@ -260,7 +260,7 @@ def _is_empty(scope: Scope, name: str, before: Sequence[str], row: tuple[GroupNo
 
 
 def _room(scope: Scope, struct: GroupNode, name: str, size: int) -> bool:
-    """Whether anything is left where an occurrence lacks a field: if not, it may as well be empty."""
+    """Return True if bytes are left at the place of a missing field; if not, it can be read as empty."""
     order = scope.order()
     above = [struct.parts[one] for one in order[: order.index(name)] if one in struct.parts]
     end = max((part.end for part in above), default=struct.start if struct.parts else 0)

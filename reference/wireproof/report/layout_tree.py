@@ -158,7 +158,7 @@ def _inner(here: GroupNode, name: str, index: str) -> GroupNode:
 
 
 def lengths_first(spans: Iterable[FieldSpan]) -> bool:
-    """Whether the first field of each header is the length of its message."""
+    """Return True if the first field of each header is the length of its message."""
     first: dict[str, str] = {}
     for head, inner in (HEADER.findall(span.path)[0] for span in spans if HEADER.match(span.path)):
         first.setdefault(head, inner)
@@ -209,7 +209,7 @@ def frame_of(case: Case) -> bytes:
 
 
 def has_trailing_bytes(case: Case) -> bool:
-    """Whether its reader skips bytes of it, from which nothing is learned of a layout."""
+    """Return True if its reader skips bytes of it, which show nothing of the layout."""
     return any(span.type in AFTER_FRAME for span in layout_of(case).spans if not span.space)
 
 
@@ -220,7 +220,7 @@ def layout_of(case: Case) -> TracedDecode:
 
 
 def leaves(struct: GroupNode, path: str = "") -> Iterator[tuple[str, FieldNode]]:
-    """Every field of a tree, with its path."""
+    """Yield every field of a tree, with its path."""
     for name, part in struct.parts.items():
         match part:
             case FieldNode():

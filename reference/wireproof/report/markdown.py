@@ -52,7 +52,7 @@ def _table(streams: Sequence[EventStream]) -> list[str]:
 
 
 def _endings(streams: Sequence[EventStream]) -> list[str]:
-    """How each run ended, and what it did not compare; before the findings, which may not all fit."""
+    """Return how each run ended and what it did not compare; these lines precede findings that may be cut."""
     lines = [f"- {escape(stream.run.adapter)}: {escape(conclusion_sentence(stream))}" for stream in streams]
     lines += [f"- {escape(line)}" for stream in streams for line in uncompared_lines(stream.run)]
     return ["", *lines]

@@ -44,7 +44,7 @@ class RuleCoverage:
 
 
 def rule_coverages(suite: Suite, kills: Kills, votes: Votes) -> Iterator[RuleCoverage]:
-    """Every rule, by id."""
+    """Yield the coverage of every rule, sorted by id."""
     cases: dict[str, list[Case]] = {}
     for case in suite.cases:
         for name in case.rules:
