@@ -52,11 +52,11 @@ class Format:
         decode: decodes one value with a reader at position 0; the reader is then after the consumed bytes.
         encode: encodes a value with a writer.
         scan: yields the items of a stream given in chunks; None for a format that is not a stream.
-        lifts_to: name and revision of the stream format that contains values of this one, and the name of the
-            list of values there; None if there is no such format.
+        wrapped_by: name and revision of the stream format that contains values of this one, and the name of
+            the list of values there; None if there is no such format.
         delimited: True if the bytes show their own length: then a prefix is rejected, and bytes after the
             value are not consumed.
-        atoms: the capabilities that its cases may need.
+        capabilities: the capabilities that its cases may need.
     """
 
     name: str

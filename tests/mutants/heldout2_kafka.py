@@ -36,7 +36,7 @@ class PatchedKafka(Patched):
 _header = batch._header  # noqa: SLF001 - the part that is wrong in the mutant
 
 
-def _header_of_one_byte(entry: Reader) -> batch.BatchHeader:
+def _header_of_one_byte(entry: Reader) -> batch.RecordBatchHeader:
     header = _header(entry)
     low = header.batch.attributes & 0xFF
     return evolve(header, batch=evolve(header.batch, attributes=low))

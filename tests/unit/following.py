@@ -1,6 +1,7 @@
 """The reader of a document: types its commands in one folder, and holds what comes to what is shown."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -21,6 +22,9 @@ PROGRAMS: Final = {
 """What an installation puts into `.venv/bin`: here it is the environment in which the tests run."""
 
 TESTS: Final = Path(__file__).resolve().parents[1]
+NAMES_TESTS: Final = re.compile(r"\btests[./]\w")
+"""Words of a command that runs in a checkout; any other runs where there are no tests to collect."""
+
 SECONDS: Final = 300
 WIDTH: Final = "200"
 
@@ -44,7 +48,7 @@ class Follower:
     """A reader with a folder, in which an environment stands ready as `.venv`."""
 
     def __init__(self, folder: Path) -> None:
-        """Put the environment and the tests of the checkout into the folder."""
+        """Put the environment into the folder."""
         self.folder = folder
         self.printed = ""
         programs = folder / ".venv" / "bin"
@@ -53,7 +57,6 @@ class Follower:
             script = programs / name
             script.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
             script.chmod(0o755)
-        (folder / "tests").symlink_to(TESTS)
         path = os.pathsep.join((str(programs), os.environ["PATH"]))
         self.environment = {**os.environ, "PATH": path, "COLUMNS": WIDTH}
 
@@ -72,6 +75,8 @@ class Follower:
             Departs: one of them is another, or nothing is said of output and files.
         """
         typed = filled(row.run or command.typed, self.printed)
+        if NAMES_TESTS.search(typed):
+            self._enter_checkout()
         before = {name: self._there(name) for name in written(typed)}
         done = self.runs(typed)
         self.printed += done.stdout
@@ -81,6 +86,11 @@ class Follower:
                 f"line {command.line}: {command.typed}\n{told}\n--- printed\n{done.stdout[-4000:]}"
                 f"--- errors\n{done.stderr[-2000:]}"
             )
+
+    def _enter_checkout(self) -> None:
+        """Make the folder look like a checkout: it has `tests`."""
+        if not (self.folder / "tests").exists():
+            (self.folder / "tests").symlink_to(TESTS)
 
     def runs(self, typed: str) -> "subprocess.CompletedProcess[str]":
         """As a shell runs it that gives up at the first command of the line that fails."""

@@ -15,7 +15,7 @@ from commands import Command
 
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
-from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
+from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 from wireproof.runner.index_files import (
     CheckedIndex,
     IndexFileError,
@@ -221,7 +221,7 @@ def test_without_its_log_an_index_is_looked_at_by_itself(closed: Path) -> None:
 def heads(*rows: tuple[int, int, int, bool, int | None]) -> SegmentHeaders:
     """Heads of (first, last, producer, transactional, marker), 100 bytes each."""
     found = tuple(
-        EntryHeader(number * 100, 100, 2, first, last, 5, producer, transactional, marker)
+        SegmentEntry(number * 100, 100, 2, first, last, 5, producer, transactional, marker)
         for number, (first, last, producer, transactional, marker) in enumerate(rows)
     )
     return SegmentHeaders(found, len(found) * 100, len(found) * 100)

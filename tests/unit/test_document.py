@@ -138,7 +138,13 @@ def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
     follower = Follower(tmp_path)
     follower.types(Command("", 1, "no such thing", "b\n"), Row(run="echo b", why="there is none"))
     done = subprocess.run(["ls", "-A"], cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout == b".venv\ntests\n"
+    assert done.stdout == b".venv\n"
+
+
+def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    follower.types(Command("", 1, "ls tests/unit/test_document.py", "tests/unit/test_document.py\n"), Row())
+    follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
 
 
 def test_code_that_nobody_can_use_is_told(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_claim_that_says_too_little_is_told_and_fails_nothing(
 ) -> None:
     changes, text, mend = LESS[name]
     code, lines = probed(wireproof, tmp_path, changes)
-    told = [number for number, line in enumerate(lines) if line.startswith("says less") and text in line]
+    told = [number for number, line in enumerate(lines) if line.startswith("declares less") and text in line]
     assert told, lines
     assert lines[told[0] + 1].startswith(f"  fix: {mend}")
     assert code == 0 or name.startswith("a refusal")

@@ -17,15 +17,17 @@ from commands import Command
 from rich.console import Console
 from runs import PASS, RUN, event, stream
 
+from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries
 from wireproof.cli import build_notice
 from wireproof.cli.progress import progress_bars
 from wireproof.report.failure_groups import failure_groups_of
 from wireproof.report.terminal import RunView, print_run, wrap_words
 from wireproof.runner.event_files import EventStream
+from wireproof.runner.events import CaseEvent
 from wireproof.runner.interop import InteropSettings, run_interop
 
-MUTANT = "mutant:iggy-identifier-unchecked"
+MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 CHECK = ("check", MUTANT, "--run", "iggy.identifier/**", "--no-families", "--in-process")
 WIREPROOF = (sys.executable, "-m", "wireproof")
 
@@ -42,7 +44,7 @@ def printed(run: EventStream, width: int, height: int | None = None, view: RunVi
     return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
 
 
-def failing(count: int) -> list[object]:
+def failing(count: int) -> list[CaseEvent]:
     return [event(n, f"topic/c{n}", "fail", "wrong-value", path=f"p{n}") for n in range(10, 10 + count)]
 
 
@@ -125,7 +127,7 @@ def test_lines_are_broken_between_words_only() -> None:
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     done = _run(*CHECK)
-    assert "7 kinds of failure\nexit code 1: does not conform: mutant:iggy-identifier-unchecked\n" in done
+    assert "7 kinds of failure\nexit code 1: does not conform: " + MUTANT + "\n" in done
     assert (
         "iggy-identifier-unchecked · iggy.identifier/0.0.30 · decode · fail:wrong-accept · bad-length" in done
     )
@@ -160,7 +162,7 @@ def test_check_ends_with_its_exit_code_the_reason_and_commands_that_can_be_paste
     commands = [
         line.partition("  #")[0].strip() for line in text.splitlines() if line.startswith("  wireproof")
     ]
-    assert commands[0] == f"wireproof replay '#1' {MUTANT}"
+    assert commands[0] == shlex.join(("wireproof", "replay", "#1", MUTANT))
     assert commands[1] == shlex.join(("wireproof", *CHECK, "--out", "run.jsonl", "--html", "matrix.html"))
     assert wireproof(*shlex.split(commands[1])[1:]).code == 1
     assert (tmp_path / "matrix.html").exists()
@@ -203,7 +205,7 @@ def test_a_report_names_the_command_that_replays_a_finding_of_its_file(
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("stored", [True, False])
 def test_an_interrupt_prints_the_findings_so_far_and_where_they_are(tmp_path: Path, *, stored: bool) -> None:
-    words = ["check", "mutant:crc-skip", "--run", "kafka.batch/**", "--jobs", "1"]
+    words = ["check", spec_of("mutant:crc-skip"), "--run", "kafka.batch/**", "--jobs", "1"]
     words += ["--out", "run.jsonl"] if stored else []
     with subprocess.Popen(
         [*WIREPROOF, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -228,7 +230,7 @@ def test_an_interrupt_prints_the_findings_so_far_and_where_they_are(tmp_path: Pa
 def test_a_driver_that_has_to_be_built_is_announced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    entry = next(one for one in entries(mutants=False).values() if one.prepare is not None)
+    entry = next(one for one in entries().values() if one.prepare is not None)
     monkeypatch.setattr(build_notice, "ready", lambda _: type("Ready", (), {"state": "not built"}))
     build_notice.announce_builds([entry.name, "reference", "exec:something"])
     assert capsys.readouterr().err == (
@@ -261,7 +263,7 @@ def test_a_bar_has_a_total_and_reaches_it_when_the_last_family_does() -> None:
 def test_the_steps_of_an_exchange_are_counted() -> None:
     steps: list[tuple[str, int, int]] = []
     run_interop(
-        ("reference", "mutant:iggy-identifier-unchecked"),
+        ("reference", MUTANT),
         InteropSettings(1, 0, frozenset({"iggy.identifier/0.8"})),
         tell=lambda *step: steps.append(step),
     )

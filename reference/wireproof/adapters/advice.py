@@ -5,7 +5,6 @@
 advice names the observation and the correction.
 """
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
@@ -17,6 +16,7 @@ from wireproof.adapters.probe import Finding
 from wireproof.cases.case import Accept, Case, Reject
 from wireproof.cases.outcome import Accepted, NotRun, Outcome, Refused
 from wireproof.formats import FORMATS
+from wireproof.suggestions import closest
 from wireproof.wire.json_values import Json
 from wireproof.wire.observed_fields import field_tree, project
 
@@ -97,8 +97,8 @@ def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
 
 
 def _misspelt(where: str, name: str, right: Sequence[str]) -> Advice:
-    near = difflib.get_close_matches(name, right, n=1, cutoff=0.0)
-    mend = f'write "{near[0]}", or take it out' if near else "take it out"
+    near = closest(name, right)
+    mend = f'write "{near}", or take it out' if near else "take it out"
     return Advice(f'{where}: nothing is called "{name}"', mend)
 
 

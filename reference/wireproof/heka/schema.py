@@ -1,8 +1,8 @@
 """Protobuf schemas of Heka, and the functions that read a message by its schema: heka.md, section 4.
 
-A schema maps field numbers to `SchemaField` objects, which have the name, the wire types and the function
-that reads the payload. `collect_fields` reads a window by a schema. The module of each message then checks
-which fields are required and which fields fit together.
+A schema maps field numbers to `SchemaField` objects: name, wire types, and the function that reads the
+payload. `collect_fields` reads a window by a schema. The module of each message then checks which fields are
+required and which fields fit together.
 """
 
 from collections.abc import Callable, Mapping

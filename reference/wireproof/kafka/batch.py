@@ -37,7 +37,7 @@ UNUSED_BITS: Final = ~0x7F
 
 
 @frozen
-class BatchHeader:
+class RecordBatchHeader:
     """A header that was read: the batch still without records, their count, and the start of the batch."""
 
     batch: RecordBatch
@@ -72,7 +72,7 @@ def read(reader: Reader, prefix: SizeAndMagic) -> RecordBatch:
     return _with_records(header.batch, records)
 
 
-def _header(entry: Reader) -> BatchHeader:
+def _header(entry: Reader) -> RecordBatchHeader:
     """Read the 61 bytes of the header; check the CRC of all bytes after it: §1.1."""
     start = entry.pos
     base_offset = entry.int64("baseOffset")
@@ -101,10 +101,10 @@ def _header(entry: Reader) -> BatchHeader:
     )
     count = entry.int32("recordsCount")
     entry.cover("recordsCount", "count", entry.pos, entry.end)
-    return BatchHeader(batch, count, start)
+    return RecordBatchHeader(batch, count, start)
 
 
-def _records(entry: Reader, header: BatchHeader, codec: int, remarks: EntryRemarks) -> list[Record]:
+def _records(entry: Reader, header: RecordBatchHeader, codec: int, remarks: EntryRemarks) -> list[Record]:
     """Read the records, from byte 61 to the end of the batch: raw, or one compressed stream."""
     if header.count == 0:
         _remark_empty(entry, codec, remarks)
@@ -147,7 +147,7 @@ def _with_batch(rejected: Rejected, batch: RecordBatch) -> Rejected:
 # --- values that the reader does not check: §1.5, §5 "IMPL" ---
 
 
-def _remark_header(entry: Reader, header: BatchHeader, remarks: EntryRemarks) -> None:
+def _remark_header(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks) -> None:
     batch, start = header.batch, header.start
     attributes = batch.attributes
     append, horizon = attributes & attribute_bits.LOG_APPEND_TIME, attributes & attribute_bits.DELETE_HORIZON
@@ -177,7 +177,7 @@ def _has_invalid_producer(batch: RecordBatch) -> bool:
     return producer < -1 or epoch < 0 or sequence < -1 or (sequence == -1 and not control)
 
 
-def _remark_control(entry: Reader, header: BatchHeader, remarks: EntryRemarks) -> None:
+def _remark_control(entry: Reader, header: RecordBatchHeader, remarks: EntryRemarks) -> None:
     at = header.start + ATTRIBUTES_AT
     if header.batch.attributes & attribute_bits.CODEC_MASK and header.count:  # K11
         remarks.add(entry, "control-compressed", "attributes", at)
@@ -185,7 +185,9 @@ def _remark_control(entry: Reader, header: BatchHeader, remarks: EntryRemarks) -
         remarks.add(entry, "control-record-count", "recordsCount", header.start + RECORDS_COUNT_AT)
 
 
-def _remark_records(entry: Reader, header: BatchHeader, records: list[Record], remarks: EntryRemarks) -> None:
+def _remark_records(
+    entry: Reader, header: RecordBatchHeader, records: list[Record], remarks: EntryRemarks
+) -> None:
     if not records:
         return
     batch, start = header.batch, header.start

@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import frozen
 
-from wireproof.kafka.segment_headers import EntryHeader, SegmentHeaders
+from wireproof.kafka.segment_headers import SegmentEntry, SegmentHeaders
 
 REBUILD: Final = "stop the broker and delete the segment's .index: it rebuilds all three indexes from the log"
 """The repair of every index file of a Kafka segment whose log is intact: if its `.index` is missing,
@@ -69,7 +69,7 @@ def check_extra_bytes(found: RawEntries, size: int) -> Iterator[IndexFinding]:
         yield IndexFinding(at, f"{found.odd} bytes after the last whole entry; an entry has {size} bytes")
 
 
-def entry_with_offset(segment: SegmentHeaders, offset: int) -> EntryHeader | None:
+def entry_with_offset(segment: SegmentHeaders, offset: int) -> SegmentEntry | None:
     """Return the header of the entry that contains `offset`; None if there is none, as after compaction.
 
     The first offset of a v0 or v1 wrapper is not known: all offsets after the entry before it count (§2.2).

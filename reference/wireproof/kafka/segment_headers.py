@@ -28,7 +28,7 @@ NO_TIMESTAMP: Final = -1
 
 
 @frozen
-class EntryHeader:
+class SegmentEntry:
     """The header of one entry of a segment.
 
     Attributes:
@@ -65,7 +65,7 @@ class SegmentHeaders:
         why: the reason why reading ended there; empty at the end of the file.
     """
 
-    heads: tuple[EntryHeader, ...]
+    heads: tuple[SegmentEntry, ...]
     size: int
     end: int = field(default=0)
     why: str = ""
@@ -74,7 +74,7 @@ class SegmentHeaders:
 def read(data: bytes) -> SegmentHeaders:
     """Return the headers of a segment up to the first invalid entry; raise nothing."""
     reader = Reader(data)
-    heads: list[EntryHeader] = []
+    heads: list[SegmentEntry] = []
     try:
         for head in _heads(reader):
             heads.append(head)  # noqa: PERF402 - the headers before a rejection are kept
@@ -84,14 +84,14 @@ def read(data: bytes) -> SegmentHeaders:
     return SegmentHeaders(tuple(heads), len(data), reader.pos, cut)
 
 
-def _heads(reader: Reader) -> Iterator[EntryHeader]:
+def _heads(reader: Reader) -> Iterator[SegmentEntry]:
     while (prefix := peek_whole_entry(reader)) is not None:
         head = (_batch_head if prefix.magic > 1 else _message_head)(reader, prefix.total)
         reader.pos += prefix.total
         yield head
 
 
-def _batch_head(reader: Reader, size: int) -> EntryHeader:
+def _batch_head(reader: Reader, size: int) -> SegmentEntry:
     """Return the header of a batch: §1.1. Its last offset stays when compaction removes records (§1.6)."""
     at = reader.pos
     base, _, _, magic, _, flags, last, _, timestamp, producer, _, _ = BATCH_STRUCT.unpack_from(
@@ -99,7 +99,9 @@ def _batch_head(reader: Reader, size: int) -> EntryHeader:
     )
     marker = _marker(reader, size) if flags & CONTROL else None
     transactional = bool(flags & TRANSACTIONAL)
-    return EntryHeader(at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker)
+    return SegmentEntry(
+        at, size, magic, base, wrap64(base + last), timestamp, producer, transactional, marker
+    )
 
 
 def _marker(reader: Reader, size: int) -> int | None:
@@ -113,8 +115,8 @@ def _marker(reader: Reader, size: int) -> int | None:
     return control.type if control is not None and control.type in (ABORT, COMMIT) else None
 
 
-def _message_head(reader: Reader, size: int) -> EntryHeader:
+def _message_head(reader: Reader, size: int) -> SegmentEntry:
     """Return the header of a message or wrapper; a wrapper has the offset of its last message: §2.2."""
     at = reader.pos
     offset, _, _, magic, _, timestamp = MESSAGE_STRUCT.unpack_from(reader.data, at)
-    return EntryHeader(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)
+    return SegmentEntry(at, size, magic, offset, offset, timestamp if magic else NO_TIMESTAMP)

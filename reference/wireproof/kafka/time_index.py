@@ -22,7 +22,7 @@ from wireproof.kafka.index_file import (
     is_past_readable_end,
     split_entries,
 )
-from wireproof.kafka.segment_headers import NO_TIMESTAMP, EntryHeader, SegmentHeaders
+from wireproof.kafka.segment_headers import NO_TIMESTAMP, SegmentEntry, SegmentHeaders
 
 ENTRY_STRUCT: Final = Struct(">qi")
 
@@ -98,7 +98,7 @@ def check_against_log(index: TimeIndex, segment: SegmentHeaders) -> Iterator[Ind
     yield from _last(index, latest[-1], segment)
 
 
-def _timestamp(entry: TimeEntry, head: EntryHeader, before: int) -> Iterator[IndexFinding]:
+def _timestamp(entry: TimeEntry, head: SegmentEntry, before: int) -> Iterator[IndexFinding]:
     """Check the timestamp: it must be that of the batch, and no earlier batch may have a later one."""
     text = f"timestamp {entry.timestamp}"
     if head.timestamp != entry.timestamp:

@@ -34,7 +34,7 @@ def failure_lines(
         ("rule", _rule(event, case)),
         ("want", event.want),
         ("got", event.got),
-        ("note", "" if event.text in event.got else event.text),
+        ("note", "" if event.text.removeprefix("died with ") in event.got else event.text),
         *_bytes(event, case, twins, width),
         ("like", _like(group)),
         ("replay", replay_command(event, run)),

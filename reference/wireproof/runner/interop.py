@@ -36,6 +36,9 @@ from wireproof.wire.observed_fields import FieldTree
 TOPIC: Final = "interop"
 """The family of the cases, and the topic in their ids."""
 
+DRAW_LABEL: Final = "exchange"
+"""The label of the random draws: another word would change the messages of every seed."""
+
 WRITE_PART: Final = "write"
 """Replaces the name of the writer in the id of an encode case."""
 
@@ -247,7 +250,7 @@ def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
 
 def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a sending
     """Return value `number` of a seed, which is the same in every run."""
-    found = _value_source(name)(f"{TOPIC} {name} {seed} {number}")
+    found = _value_source(name)(f"{DRAW_LABEL} {name} {seed} {number}")
     return found[0]
 
 

@@ -1,6 +1,5 @@
 """Parse and check the options of the sources: one place for their names, types and defaults."""
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from wireproof.spark import heka_columns, iggy_columns, kafka_columns
 from wireproof.spark.columns import SourceTable
 from wireproof.spark.errors import SourceError
 from wireproof.spark.split_points import HEKA, IGGY, KAFKA, StreamFraming
+from wireproof.suggestions import suggestion
 from wireproof.wire.options import MAX_OUTPUT, Options
 
 
@@ -142,9 +142,8 @@ def parse(name: str, given: Mapping[str, str]) -> SourceSettings:
     for option, text in given.items():
         lower = option.lower()
         if lower not in _OPTIONS:
-            similar = difflib.get_close_matches(lower, _OPTIONS, n=1, cutoff=0.5)
-            hint = f"did you mean {similar[0]}?" if similar else f"the options are {', '.join(_OPTIONS)}"
-            raise SourceError(f"unknown option {option}; {hint}")
+            known = f"the options are {', '.join(_OPTIONS)}"
+            raise SourceError(f"unknown option {option}; {suggestion(lower, _OPTIONS, known)}")
         parsed[lower] = _OPTIONS[lower](option, text)
     records = parsed.get("rows") == "records"
     if records and parsed.get("raw"):

@@ -1,8 +1,8 @@
 """Protobuf wire fields without a schema: keys, payloads, packed chunks. heka.md, sections 1 and 4.
 
 `read_fields` yields the fields of a window one by one. A schema (`heka.schema`) decides which numbers and
-wire types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail`
-has its names.
+wire types are allowed. Rejections and remarks follow the strict column of heka.md section 4, and `detail` has
+its names.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,8 +35,8 @@ class WireField:
         number: the field number, at least 1.
         wire: the wire type: `VARINT`, `FIXED64`, `LENGTH_DELIMITED`, `START_GROUP` or `FIXED32`.
         at: position of the first byte of the key.
-        start: position of the payload: after the length for `LENGTH_DELIMITED`, after the key for
-            `START_GROUP`.
+        start: position of the payload: for `LENGTH_DELIMITED` after the length, for `START_GROUP` after the
+            key.
         end: position after the payload; for `START_GROUP` after its end key.
         value: the unsigned integer of `VARINT`, `FIXED64` and `FIXED32`; 0 for the others.
     """
@@ -76,8 +76,8 @@ def read_fields(reader: Reader, label: Callable[[int], str] = unknown_field_name
     """Yield every field of the window in wire order.
 
     Integers are read and traced here. When a `LENGTH_DELIMITED` or `START_GROUP` field is yielded, the reader
-    is at its `start`, and the caller may read the payload (`window`, `take`). Bytes that it
-    does not read are skipped.
+    is at its `start`, and the caller may read the payload (`window`, `take`). Bytes that it does not read are
+    skipped.
 
     Args:
         reader: the window, which is read to its end.

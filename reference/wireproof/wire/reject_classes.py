@@ -1,7 +1,7 @@
 """The closed list of reject classes: the reasons for which a codec may reject bytes or a value.
 
 Adapters use these names too (adapter-contract.md). The name that a specification gives to a condition
-is the `detail` of a rejection, beside its class.
+is the `detail` of a rejection, next to its class.
 """
 
 from typing import Final, Literal, get_args

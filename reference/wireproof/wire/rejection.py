@@ -33,7 +33,7 @@ class Rejected(Exception):  # noqa: N818 - it is an answer of the codec, not an 
         text: str = "",
         *,
         detail: str = "",
-        before: Any = None,  # noqa: ANN401 - the value class of whichever format refuses
+        before: Any = None,  # noqa: ANN401 - the value class of the format that rejects
     ) -> None:
         """Store the parts, and compose the line that `str` returns."""
         where = cls if at is None else f"{cls} at {at}"
@@ -67,7 +67,7 @@ class Remark:
         cls: a key of `REMARKS`.
         at: position of the field.
         path: path of the field.
-        refusable: True if a codec may reject the input here.
+        rejectable: True if a codec may reject the input here.
         others: the values that are allowed instead of the reference's value.
     """
 

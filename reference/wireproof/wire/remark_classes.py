@@ -16,7 +16,7 @@ class RemarkClass:
 
     Attributes:
         source: document, section and test vectors.
-        refusable: True if a codec may reject the input here.
+        rejectable: True if a codec may reject the input here.
         others: names of the other allowed answers, whose values the codec computes.
     """
 

@@ -98,3 +98,17 @@ def test_an_installed_package_finds_the_documents_that_the_wheel_has(
     (tmp_path / "_docs" / "one.md").write_text("# One\n")
     monkeypatch.setattr(wireproof, "__file__", str(tmp_path / "__init__.py"))
     assert [one.title for one in documents().values()] == ["One"]
+
+
+def test_every_section_that_the_code_refers_to_exists() -> None:
+    known = documents()
+    missing = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for folder in ("reference", "tests", "fuzz")
+        for path in (ROOT / folder).rglob("*.py")
+        for match in re.finditer(
+            r"\b([a-z]+(?:-[a-z]+)*)\.md#([\w-]+)", path.read_text("utf-8", errors="replace")
+        )
+        if match[1] in known and match[2] not in known[match[1]].anchors and path != Path(__file__)
+    ]
+    assert missing == []

@@ -8,6 +8,7 @@ import pytest
 from attrs import fields
 from documentation import DOCS, tables, text_of, words
 
+from wireproof.runner import baseline
 from wireproof.runner.events import CaseEvent, Footer, Run
 from wireproof.runner.exit_codes import MEANINGS, PRECEDENCE
 from wireproof.runner.verdicts import ROWS
@@ -62,3 +63,14 @@ def test_the_fields_of_an_event_are_those_of_its_class_and_of_its_schema(number:
 def test_the_levels_and_the_version_are_named() -> None:
     assert re.search(r"contract, version \*\*1\*\*", PAGE)
     assert str(fields(Run).schema.default) == "1"
+
+
+def test_the_fields_of_a_known_failure_are_those_of_the_file() -> None:
+    shown = [word for row in tables(PAGE, "Known failures")[0] for word in words(row[0])]
+    assert sorted(shown) == sorted([*baseline._FIELDS, baseline._OPTIONAL, *baseline._MARKS])
+    entry = (
+        "".join(f'{name} = "x"\n' for name in baseline._FIELDS if name != "expires")
+        + "expires = 2030-01-01\n"
+    )
+    (heading,) = re.findall(r"one table `([^`]+)`", PAGE)
+    assert len(baseline.parse(f"{heading}\n{entry}".replace('kind = "x"', 'kind = "fail"'))) == 1
