@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {tests}")
     config.addinivalue_line("markers", machine.MARKER)
     config.stash[LEFT_OUT] = Counter()
+    os.environ.pop("LINES", None)  # xdist sets it in its workers; commands would print what fits 24 lines
 
 
 # --- what is left out ---

@@ -126,7 +126,7 @@ def test_a_merge_that_misses_a_shard_is_incomplete() -> None:
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        (shard("2/2", PASS), "one place of the plan"),
+        (shard("2/2", PASS), "the same place in the plan"),
         (stream(FAIL, run=evolve(RUN, seed=8)), "differ in seed"),
     ],
 )

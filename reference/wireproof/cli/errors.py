@@ -1,4 +1,4 @@
-"""Which exit code an error ends with: a table, so that no error a user can cause is a traceback.
+"""The exit code of each error: a table, so that no error that a user can cause is a traceback.
 
 The table names the classes and imports none of them: every verb needs it, and it would import every package.
 """
@@ -25,7 +25,7 @@ TABLE: Final[dict[str, Exit]] = {
     "wireproof.spark.errors:JavaEndedError": Exit.ADAPTER,
     "wireproof.spark.errors:SourceError": Exit.USAGE,
     "wireproof.runner.baseline:BaselineError": Exit.USAGE,
-    "wireproof.runner.index_files:CompanionError": Exit.USAGE,
+    "wireproof.runner.index_files:IndexFileError": Exit.USAGE,
     "wireproof.runner.events:EventError": Exit.USAGE,
     "wireproof.runner.property_suite:PropertyError": Exit.USAGE,
     "builtins:OSError": Exit.USAGE,
