@@ -34,12 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--codec-baseline", default=None, metavar="FILE", help="known failures, which do not fail an item"
     )
     group.addoption(
-        "--property", type=int, default=0, metavar="N", dest="codec_property",
+        "--codec-property", type=int, default=0, metavar="N",
         help="also run N generated examples of each format and op that the codec claims, one item each",
     )  # fmt: skip
-    group.addoption(
-        "--seed", type=int, default=0, dest="codec_seed", help="random seed of the generated examples"
-    )
+    group.addoption("--codec-seed", type=int, default=0, help="random seed of the generated examples")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the items

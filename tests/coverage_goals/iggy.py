@@ -296,13 +296,13 @@ def _headed(kind: str, test: Callable[[Any], object] = lambda _: True) -> Callab
 
 
 FRAME_110: Final = (
-    valued("reply", _headed("Reply")),
-    valued("eviction", _headed("Eviction")),
-    valued("send", _headed("Request", lambda h: h.operation == 160)),
-    valued("not replicated, with a code", _headed("Request", lambda h: h.operation == 2 and h.code)),
-    valued("replicated, with a checksum", _headed("Request", lambda h: h.request_checksum)),
+    valued("reply", _headed("ReplyHeader")),
+    valued("eviction", _headed("EvictionHeader")),
+    valued("send", _headed("RequestHeader", lambda h: h.operation == 160)),
+    valued("not replicated, with a code", _headed("RequestHeader", lambda h: h.operation == 2 and h.code)),
+    valued("replicated, with a checksum", _headed("RequestHeader", lambda h: h.request_checksum)),
     valued("client of 128 bits", lambda v: v.header.client >> 127),
-    valued("reply of an error", _headed("Reply", lambda h: h.status)),
+    valued("reply of an error", _headed("ReplyHeader", lambda h: h.status)),
     valued("body of 128 bytes and more", lambda v: len(v.body) > 127),
     remarked("byte in a gap", "iggy-unset-field"),
     remarked("checksum of another body", "iggy-request-checksum"),

@@ -92,4 +92,4 @@ def test_what_is_installed_is_the_suite_that_the_action_came_with() -> None:
     step = steps()["Install"]
     assert (ACTION.parent / "../../..").resolve() == TOP
     assert step["env"]["SUITE"] == "${{ github.action_path }}/../../.."
-    assert "$SUITE[fuzz,test]" in step["run"]
+    assert "$SUITE[fuzz,property]" in step["run"]

@@ -181,7 +181,7 @@ def test_hypothesis_missing_is_an_error_of_one_line(
     done = wireproof("check", "reference", "--property", 3, "--no-golden", "--run", "iggy.identifier/**",
                      "--jobs", 1)  # fmt: skip
     assert done.code == 2
-    assert "pip install 'wireproof[test]'" in done.one_line()
+    assert "pip install 'wireproof[property]'" in done.one_line()
 
 
 def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_the_plugin_has_an_item_for_each_format_and_op(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v",
          *(() if _installed() else ("-p", "wireproof.pytest_plugin")),
          "--codec", MUTANT, "--codec-run", "iggy.identifier/*/*/numeric*",
-         "--property", "30", "--seed", "1"],
+         "--codec-property", "30", "--codec-seed", "1"],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr

@@ -144,3 +144,14 @@ def test_nothing_is_imported_until_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "test_imports.py").write_text(IMPORTED, encoding="utf-8")
     done = started(tmp_path, "-p", "no:hypothesispytest", "-p", "no:benchmark")
     assert "1 passed" in done.stdout, done.stdout
+
+
+def test_a_project_may_have_options_called_seed_and_property(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "def pytest_addoption(parser):\n"
+        "    for name in ('--seed', '--property', '--run', '--baseline', '--level'):\n"
+        "        parser.addoption(name)\n"
+    )
+    done = run("--codec", "reference", "--codec-run", ONE)
+    assert done.ret == 0, str(done.stdout) + str(done.stderr)
+    assert "1 passed" in str(done.stdout)

@@ -261,7 +261,7 @@ def _value_source(name: str) -> Callable[[str], list[Any]]:
         from wireproof.cases.strategies.producer_messages import logical_message_sets  # noqa: PLC0415 - as above
         from wireproof.cases.strategies.seeded_samples import seeded_drawer  # noqa: PLC0415 - as above
     except ImportError:
-        raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[test]'") from None
+        raise PropertyError("an exchange needs Hypothesis: pip install 'wireproof[property]'") from None
     return seeded_drawer(logical_message_sets() if name == "kafka" else values(*name.split("/")))
 
 

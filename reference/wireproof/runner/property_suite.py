@@ -57,7 +57,7 @@ class CasePool:
         try:
             from wireproof.cases.strategies.seeded_samples import iter_samples  # noqa: PLC0415 - an extra
         except ImportError:
-            raise PropertyError("properties need Hypothesis: pip install 'wireproof[test]'") from None
+            raise PropertyError("properties need Hypothesis: pip install 'wireproof[property]'") from None
         self._row, self._seed = row, seed
         self._drawn = partial(iter_samples, row, seed)
         self._made: dict[Op, list[Case]] = {}

@@ -10,7 +10,7 @@ from typing import Any, Final
 try:
     from hypothesis.strategies import SearchStrategy
 except ImportError:
-    raise ImportError("strategies need Hypothesis: pip install 'wireproof[test]'") from None
+    raise ImportError("strategies need Hypothesis: pip install 'wireproof[property]'") from None
 
 from wireproof import formats
 from wireproof.cases.strategies import heka, iggy, kafka
