@@ -1,4 +1,4 @@
-"""Every mutant dies by a golden case that it fails itself. Design, section 7."""
+"""Every mutant dies by a golden case that it fails itself. architecture.md#strength."""
 
 import pytest
 from goldens import load

@@ -1,4 +1,4 @@
-"""Baselines as known failures: design, section 5."""
+"""Baselines as known failures: architecture.md#events."""
 
 from datetime import date
 

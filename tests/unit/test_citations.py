@@ -280,3 +280,17 @@ def test_a_section_or_an_id_that_is_not_there_is_found() -> None:
     assert not _has(document, "§1.3")
     assert not _has(document, "§3")  # a heading without its anchor
     assert not _has(document, "c08")
+
+
+def test_no_text_refers_to_a_document_that_is_not_in_the_repository() -> None:
+    pattern = re.compile(r"\bdesign, section|\brule ?books?/", re.IGNORECASE)
+    files = [*ROOT.glob("reference/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("reference/docs/*.md")]
+    own = Path(__file__).name
+    found = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in files
+        if file.name != own
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []

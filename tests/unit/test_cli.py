@@ -1,4 +1,4 @@
-"""The command line: design, section 6, and the exit codes of section 3."""
+"""The command line: commands.md and results.md."""
 
 import json
 import re

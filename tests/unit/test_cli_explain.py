@@ -1,4 +1,4 @@
-"""The verb `explain`: any bytes, field by field. Design, section 6."""
+"""The verb `explain`: any bytes, field by field. commands.md."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""The derived families, and the reference held to them. Design, section 3, "Derived families"."""
+"""The derived families, and the reference held to them. architecture.md#verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

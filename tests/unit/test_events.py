@@ -1,4 +1,4 @@
-"""The stream of a run: design, section 5."""
+"""The stream of a run: architecture.md#events."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The exit codes, row by row: design, section 3, "Exit codes"."""
+"""The exit codes, row by row: architecture.md#verdicts."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 """The adapters that misbehave, each under a name of its own, and what the suite makes of each.
 
-Design, section 7: fourteen faulty adapters. Some faults are none of the codec's and must cost nothing.
+architecture.md#strength: fourteen faulty adapters. Some faults are none of the codec's and must cost nothing.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The fixture files themselves, and how strictly they are read. Design, section 3."""
+"""The fixture files themselves, and how strictly they are read. architecture.md#verdicts."""
 
 import hashlib
 import json

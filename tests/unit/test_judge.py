@@ -1,4 +1,4 @@
-"""The judge, verdict by verdict, on a toy format: design, section 3."""
+"""The judge, verdict by verdict, on a toy format: architecture.md#verdicts."""
 
 import pytest
 from attrs import evolve

@@ -1,4 +1,4 @@
-"""Every byte of a stream goes to a frame, to garbage or to the tail: design, section 3."""
+"""Every byte of a stream goes to a frame, to garbage or to the tail: architecture.md#verdicts."""
 
 import itertools
 from collections.abc import Iterable

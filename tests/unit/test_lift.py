@@ -1,4 +1,4 @@
-"""Cases of one entry asked of the stream: design, section 3, "decode and scan"."""
+"""Cases of one entry asked of the stream: architecture.md#verdicts."""
 
 from goldens import load
 

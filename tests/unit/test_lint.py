@@ -1,4 +1,4 @@
-"""The linter finds each kind of bad fixture, and says so in one line. Design, section 3."""
+"""The linter finds each kind of bad fixture, and says so in one line. architecture.md#verdicts."""
 
 import json
 from pathlib import Path

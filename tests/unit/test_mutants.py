@@ -1,4 +1,4 @@
-"""Every mutant dies by a golden case, and not by one that is only blocked: design, section 7."""
+"""Every mutant dies by a golden case, and not by one that is only blocked: architecture.md#strength."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""Patterns: design, section 6."""
+"""Patterns: commands.md."""
 
 from pathlib import Path
 

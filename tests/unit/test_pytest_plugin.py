@@ -1,4 +1,4 @@
-"""`pytest --codec ADAPTER`, as somebody else's test run sees it. Design, section 6."""
+"""`pytest --codec ADAPTER`, as somebody else's test run sees it. commands.md."""
 
 import os
 import shlex

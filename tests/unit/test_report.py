@@ -1,4 +1,4 @@
-"""The views of a run: design, section 5."""
+"""The views of a run: architecture.md#events."""
 
 import base64
 import datetime as dt

@@ -1,4 +1,4 @@
-"""The files of rules. Design, section 1, "rule"."""
+"""The files of rules. architecture.md#cases."""
 
 from pathlib import Path
 

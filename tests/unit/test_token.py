@@ -1,4 +1,4 @@
-"""Replay tokens: design, section 1, "token"."""
+"""Replay tokens: architecture.md#cases."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Values in JSON, and their schemas: design, section 3, "Values"."""
+"""Values in JSON, and their schemas: architecture.md#verdicts."""
 
 from collections.abc import Iterator
 from functools import cache

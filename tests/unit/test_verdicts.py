@@ -1,4 +1,4 @@
-"""What an object may answer, and what a verdict gates: design, section 3, "Verdicts"."""
+"""What an object may answer, and what a verdict gates: architecture.md#verdicts."""
 
 import pytest
 from judge_toy import (

@@ -71,7 +71,7 @@ def _verified(stream: EventStream, suite: Suite, asked: VerifyOptions) -> Exit:
         if stream.run.fixtures != suite.hash:
             raise EventError(
                 f"{name}: was run on the fixtures {stream.run.fixtures}, here are {suite.hash}: "
-                "verify it with the edition of its `suite`, or with --sample 0"
+                "verify it with the version in its `suite` field, or with --sample 0"
             )
         codes.append(_again(stream, suite, asked))
     return deciding_code(codes)

@@ -1,10 +1,10 @@
 """Layouts as Kaitai Struct specifications, made from the layout traces of the accepted golden cases.
 
-Nothing is written here by hand of any format: the order of fields, what is the length or the number of what,
-and when a field is there at all are what all traces of an edition have in common (in those of Heka's frames,
-`fields` leaves out the protobuf). A field is there under a condition if an earlier number, or some of its
-bits, tells those traces that have it from those that do not.
-What is packed stays bytes, for a checksum, a codec or a rule is no matter of a layout.
+No format is described by hand here. The order of the fields, the lengths and counts, and the conditions under
+which a field is present are taken from what all traces of a revision have in common (`layout_tree` leaves out
+the protobuf inside Heka's frames). A field is conditional if an earlier number, or some of its bits,
+separates the traces that have the field from those that do not. Compressed data stays bytes, because checksums, codecs
+and rules are not part of a layout.
 """
 
 import json
@@ -39,10 +39,10 @@ SPECIFIED_FORMATS: Final = (
     "iggy.poll/0.7", "iggy.poll/0.8", "iggy.poll/0.9",
     "iggy.log/0.0.30", "iggy.log/0.0.40", "iggy.log/0.7", "iggy.log/0.8", "iggy.log/0.9", "iggy.log/0.11",
 )  # fmt: skip
-"""The editions whose layouts their traces tell; each is compiled and held to its cases by a test.
+"""The revisions whose layout can be inferred from traces. A test compiles each and checks it on its cases.
 
-A log of entries of several editions, frames that differ by command, and protobuf's fields, which come in any
-order, are not told so: of Heka there is the framing.
+Left out are logs of entries of several revisions, frames that differ by command, and protobuf fields, which
+come in any order; for Heka there is the framing only.
 """
 
 

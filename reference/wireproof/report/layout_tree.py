@@ -101,7 +101,7 @@ def pattern(path: str) -> str:
 
 @frozen
 class Shapes:
-    """What the fields of an edition are in any of its traces.
+    """The shapes that the fields of a revision have in its traces.
 
     Attributes:
         lists: the patterns of lists; one that is packed is another field.

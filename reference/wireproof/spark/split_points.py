@@ -268,14 +268,14 @@ def _kafka_stride(stored: ObjectReader, position: int, options: Options) -> int:
     return total if position + total <= stored.size else 0
 
 
-def _iggy_stride(edition: iggy_log.LogRevision) -> Stride:
+def _iggy_stride(layout: iggy_log.LogRevision) -> Stride:
     """Return the stride of a revision, whose records have two lengths: iggy.md §7."""
 
     def stride(stored: ObjectReader, position: int, _: Options) -> int:
         size, known = 1, False
         while not known and position + size <= stored.size:
             data, at = stored.at(position, size)
-            size, known = edition.record.extent(data, at)
+            size, known = layout.record.extent(data, at)
         return size if known and position + size <= stored.size else 0
 
     return stride
@@ -327,8 +327,8 @@ HEKA: Final = StreamFraming(
 
 IGGY: Final = {
     revision: StreamFraming(
-        formats.get("iggy.log", revision), _iggy_stride(edition), _recover_by_item, _scan_record_by_record
+        formats.get("iggy.log", revision), _iggy_stride(layout), _recover_by_item, _scan_record_by_record
     )
-    for revision, edition in iggy_log.REVISIONS.items()
+    for revision, layout in iggy_log.REVISIONS.items()
 }
 """The rules by revision."""
