@@ -3,8 +3,8 @@
 No format is described by hand here. The order of the fields, the lengths and counts, and the conditions under
 which a field is present are taken from what all traces of a revision have in common (`layout_tree` leaves out
 the protobuf inside Heka's frames). A field is conditional if an earlier number, or some of its bits,
-separates the traces that have the field from those that do not. Compressed data stays bytes, because checksums, codecs
-and rules are not part of a layout.
+separates the traces that have the field from those that do not. Compressed data stays bytes, because
+checksums, codecs and rules are not part of a layout.
 """
 
 import json
