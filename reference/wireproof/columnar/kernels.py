@@ -20,21 +20,11 @@ Int: TypeAlias = Any  # int64 while compiled
 Flag: TypeAlias = Any  # bool while compiled
 Pos: TypeAlias = "np.uint64"
 
-HEADER: Final = np.dtype(
-    [
-        ("offset", "i8"),
-        ("base_timestamp", "i8"),
-        ("max_timestamp", "i8"),
-        ("producer_id", "i8"),
-        ("leader_epoch", "i4"),
-        ("last_offset_delta", "i4"),
-        ("base_sequence", "i4"),
-        ("count", "i4"),
-        ("crc", "u4"),
-        ("attributes", "i2"),
-        ("producer_epoch", "i2"),
-    ]
-)
+HEADER: Final = np.dtype([
+    ("offset", "i8"), ("base_timestamp", "i8"), ("max_timestamp", "i8"), ("producer_id", "i8"),
+    ("leader_epoch", "i4"), ("last_offset_delta", "i4"), ("base_sequence", "i4"), ("count", "i4"),
+    ("crc", "u4"), ("attributes", "i2"), ("producer_epoch", "i2"),
+])  # fmt: skip
 """The fixed fields of one entry header: kafka.md §1.1.
 
 For a message (§2.1) `offset`, `crc` and `attributes` are its own, `max_timestamp` is its timestamp (-1 in v0)

@@ -1,17 +1,13 @@
 """The engine: sends cases to one adapter and returns the outcome of each, in the order of the cases.
 
-Every wait has an owner and a limit: the controller waits for the hello and the end of the process, the engine
-for the answer to a case.
+Every wait has a limit: the controller's for the hello and the process's end, the engine's for an answer.
 
     queue -> in flight (a window of requests) -> answered -> results of a block
                  `-> the adapter dies, breaks the contract or is silent: the cases in flight are suspects
-
 Each suspect runs again, alone in a fresh process, until one fails: it is guilty, the others are queued again.
-If none fails alone, the failure is attributed to the oldest request, with a note. A breach may also come
-after an answer: then the last answered cases are suspects, and at the end of a block one case is sent once
-more, because such a breach arrives before the second answer. `run` has nothing in flight while it yields a
-result, so a slow caller costs no case its time; a caller of `put` and `take` gets answers that arrived in
-between.
+If none fails alone, the failure is attributed to the oldest request, with a note. After a breach that follows
+an answer the last answered cases are suspects; to see it, one case is sent again at the end of a block. `run`
+has nothing in flight while it yields a result, so a slow caller costs no case its time.
 """
 
 import time
@@ -47,16 +43,14 @@ RECENT_ANSWERS: Final = 2
 
 MAX_BYTES_IN_FLIGHT: Final = 4 * MIB
 """Bytes of input in flight, above which no further request is sent."""
-
 T = TypeVar("T")
 
 
 @frozen
 class CaseResult:
-    """A case as it was sent (wrapped as a stream if needed), its outcome, and the nanoseconds it took.
+    """A case as it was sent (wrapped as a stream if needed), its outcome and its nanoseconds.
 
-    With one request in flight the time is exact; with more it is the share of the case in the time
-    between two arrivals of answers.
+    With several requests in flight the time is the share of the case between two arrivals of answers.
     """
 
     case: Case
