@@ -1,5 +1,6 @@
 """The framing scan of Heka's streams gives the reference's items, and passes over no remark."""
 
+import pytest
 from goldens import load
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +53,7 @@ def test_all_fixtures_in_one_buffer_are_scanned_alike() -> None:
     assert_agrees(joined, Options(max_message=40))
 
 
+@pytest.mark.sweeps
 def test_every_edited_byte_of_a_frame_between_others_is_scanned_alike() -> None:
     good = [data for data, _ in fixtures() if 20 < len(data) < 200 and assert_agrees(data)[1]][:4]
     assert good

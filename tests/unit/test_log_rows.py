@@ -205,6 +205,7 @@ def as_scanned(data: bytes) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.sweeps
 def test_blocks_that_cut_entries_and_damage_change_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ def test_an_adapter_that_misses_the_damage_is_named_with_its_cluster(tmp_path: P
     ]
 
 
+@pytest.mark.sweeps
 def test_with_and_without_adapters_the_reference_says_the_same(tmp_path: Path) -> None:
     """One way goes through the fast decoders, the other through the reference's own items."""
     data = b"".join(log for *_, framing, case, log in logs.of_fixtures() if case.format.startswith("kafka"))
