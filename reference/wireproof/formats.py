@@ -70,7 +70,7 @@ class Format:
     capabilities: tuple[str, ...] = ()
 
     @property
-    def joined(self) -> str:
+    def format_id(self) -> str:
         """The id of the format, such as `kafka.batch/v2`."""
         return f"{self.name}/{self.revision}"
 
@@ -244,7 +244,7 @@ _HEKA: Final[tuple[Format, ...]] = (
     ),
 )
 
-FORMATS: Final[dict[str, Format]] = {fmt.joined: fmt for fmt in (*_KAFKA, *_IGGY, *_HEKA)}
+FORMATS: Final[dict[str, Format]] = {fmt.format_id: fmt for fmt in (*_KAFKA, *_IGGY, *_HEKA)}
 """Every format in every revision, by its id."""
 
 
@@ -257,7 +257,7 @@ def get(name: str, revision: str) -> Format:
     format_id = f"{name}/{revision}"
     if format_id in FORMATS:
         return FORMATS[format_id]
-    revisions = [fmt.joined for fmt in FORMATS.values() if fmt.name == name]
+    revisions = [fmt.format_id for fmt in FORMATS.values() if fmt.name == name]
     raise UnknownFormat(f"unknown format {format_id}: {suggestion(format_id, revisions or FORMATS)}")
 
 
@@ -317,7 +317,7 @@ def scan(fmt: Format, chunks: Iterable[bytes], options: Options = DEFAULT_OPTION
         UnknownFormat: the format is not a stream.
     """
     if fmt.scan is None:
-        raise UnknownFormat(f"{fmt.joined} is not a stream: it has decode and encode, no scan")
+        raise UnknownFormat(f"{fmt.format_id} is not a stream: it has decode and encode, no scan")
     return fmt.scan(chunks, options)
 
 

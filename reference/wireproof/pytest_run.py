@@ -109,12 +109,12 @@ class PytestRun:
         """
         if not self.examples:
             return {}
-        formats = {case.joined for case in self.selected}
+        formats = {case.format_id for case in self.selected}
         by_name = {
-            f"{one.row.joined}/property/{one.op}": one for one in property_targets(self.hello, formats)
+            f"{one.row.format_id}/property/{one.op}": one for one in property_targets(self.hello, formats)
         }
         for target in by_name.values():
-            case_pool(target.row.joined, self.seed)
+            case_pool(target.row.format_id, self.seed)
         return by_name
 
     def properties(self) -> list[str]:

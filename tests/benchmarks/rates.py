@@ -77,14 +77,14 @@ def line(row: Format) -> str:
     shares = sorted(one.scheduled / one.plain for one in rates)
     same = median(one.scheduled / one.children for one in rates)
     return (
-        f"{row.joined:24} {median(one.plain for one in rates):7.0f}/s without a mutator, "
+        f"{row.format_id:24} {median(one.plain for one in rates):7.0f}/s without a mutator, "
         f"{median(one.scheduled for one in rates):6.0f}/s with: {median(shares):.2f} "
         f"({shares[0]:.2f} to {shares[-1]:.2f}); {same:.2f} of the same children"
     )
 
 
 def main(part: str = "") -> None:
-    rows = [row for row in FORMATS.values() if part in row.joined]
+    rows = [row for row in FORMATS.values() if part in row.format_id]
     instrument(modules_to_instrument(rows, resolve("reference")))
     for row in rows:
         print(line(row), flush=True)  # noqa: T201 - what the script is for

@@ -94,5 +94,5 @@ def line(row: Format, runs: list[Run]) -> str:
     missed = sorted({name for one in runs for name in one.missed})
     rate = median(one.tried / one.seconds for one in runs)
     spread = f"{median(lasts):.2f} s ({lasts[0]:.2f} to {lasts[-1]:.2f})"
-    text = f"{row.joined:24} {least}/{total} states, last after {spread}, {rate:.0f} a second"
+    text = f"{row.format_id:24} {least}/{total} states, last after {spread}, {rate:.0f} a second"
     return text + (f"; missed: {', '.join(missed)}" if missed else "")

@@ -20,7 +20,7 @@ def told(row: Format, mutator: Mutator) -> str:
 
 def main(part: str = "") -> None:
     for row in FORMATS.values():
-        if part in row.joined:
+        if part in row.format_id:
             print(f"mutators  {told(row, by_schedule)}", flush=True)  # noqa: T201 - what the script is for
             print(f"raw bytes {told(row, by_bytes)}", flush=True)  # noqa: T201 - as above
 

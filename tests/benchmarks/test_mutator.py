@@ -35,9 +35,9 @@ def _there_and_back(row: Format, data: bytes) -> None:
         return
 
 
-@pytest.mark.parametrize("joined", ["kafka.batch/v2", "iggy.poll/0.0.40", "heka.stream/0.10"])
-def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture, joined: str) -> None:
-    row = FORMATS[joined]
+@pytest.mark.parametrize("format_id", ["kafka.batch/v2", "iggy.poll/0.0.40", "heka.stream/0.10"])
+def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture, format_id: str) -> None:
+    row = FORMATS[format_id]
     corpus, rng, spent = _corpus(row), Random(2), [0.0, 0.0]
 
     def interleaved() -> None:
@@ -53,4 +53,4 @@ def test_the_price_of_a_mutation_beside_a_round_trip(benchmark: BenchmarkFixture
     calls = len(corpus) * ROUNDS
     text = f"mutate {calls / spent[0]:.0f}/s, decode-encode-decode {calls / spent[1]:.0f}/s"
     benchmark.extra_info["rates"] = f"{text}, ratio {spent[1] / spent[0]:.2f}"
-    print(f"\n{joined}: {benchmark.extra_info['rates']}")  # noqa: T201 - the figures are what it is for
+    print(f"\n{format_id}: {benchmark.extra_info['rates']}")  # noqa: T201 - the figures are what it is for

@@ -25,11 +25,11 @@ def _runs(row: Format, mutator: Mutator) -> list[Run]:
 
 
 @pytest.mark.sweeps
-@pytest.mark.parametrize("joined", FORMATS)
+@pytest.mark.parametrize("format_id", FORMATS)
 def test_the_mutators_reach_the_deep_states_from_an_empty_corpus(
-    benchmark: BenchmarkFixture, joined: str
+    benchmark: BenchmarkFixture, format_id: str
 ) -> None:
-    row = FORMATS[joined]
+    row = FORMATS[format_id]
     aware: list[Run] = benchmark.pedantic(_runs, (row, by_schedule), rounds=1)
     raw = [run(row, by_bytes, 0, NEVER, RAW)]
     print(f"\nmutators  {line(row, aware)}\nraw bytes {line(row, raw)}")  # noqa: T201 - the figures are what it is for

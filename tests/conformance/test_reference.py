@@ -23,4 +23,4 @@ def test_the_reference_passes_every_golden_case() -> None:
 
 
 def test_every_format_has_golden_cases_but_for_revisions_that_only_rename() -> None:
-    assert {case.joined for case in load().cases} == set(FORMATS)
+    assert {case.format_id for case in load().cases} == set(FORMATS)

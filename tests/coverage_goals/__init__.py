@@ -11,12 +11,12 @@ from tests.coverage_goals.state import State
 from wireproof.formats import Format, TracedDecode
 
 STATES: Final[dict[str, tuple[State, ...]]] = {**kafka.STATES, **iggy.STATES, **heka.STATES}
-"""The states by the joined name of a row, or by the name of the format for its other revisions."""
+"""The states by the format id of a row, or by the name of the format for its other revisions."""
 
 
 def states_of(row: Format) -> tuple[State, ...]:
     """Return the states of a row of the format table; empty if its format lists none."""
-    return STATES.get(row.joined, STATES.get(row.name, ()))
+    return STATES.get(row.format_id, STATES.get(row.name, ()))
 
 
 def reached(states: tuple[State, ...], seen: TracedDecode) -> list[State]:

@@ -410,4 +410,4 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "iggy.log/0.11": _LOG_110,
     "iggy.log": _logged(states=True),
 }
-"""By joined name, else by the name of the format."""
+"""By format id, else by the name of the format."""

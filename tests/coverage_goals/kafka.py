@@ -174,4 +174,4 @@ STATES: Final = {
     "kafka.batch/v2": BATCH,
     "kafka.log/mixed": LOG,
 }
-"""By joined name."""
+"""By format id."""

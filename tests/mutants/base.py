@@ -42,7 +42,9 @@ class ReferenceCodec(Reference):
     def revisions(self) -> Mapping[str, Claim]:
         """Return the claims of the reference for the formats of `system`."""
         return {
-            joined: claim for joined, claim in super().revisions.items() if joined.startswith(self.system)
+            format_id: claim
+            for format_id, claim in super().revisions.items()
+            if format_id.startswith(self.system)
         }
 
     # --- hooks ---

@@ -62,7 +62,7 @@ def system_of(name: str) -> str:
         UnknownAdapter: there is no such adapter.
         AdapterStartError: its object cannot be created.
     """
-    systems = {joined.partition(".")[0] for joined in getattr(_object(name), "revisions", ())}
+    systems = {format_id.partition(".")[0] for format_id in getattr(_object(name), "revisions", ())}
     return systems.pop() if len(systems) == 1 else EVERY if systems else ""
 
 

@@ -131,7 +131,7 @@ def _one(case: Case, judged: Callable[[Case], object]) -> Known:
 def laid_out(case: Case) -> None:
     """Read the input of a golden case with a trace."""
     assert isinstance(case.input, Data)
-    formats.decode_with_trace(FORMATS[case.joined], case.input.data, case.options)
+    formats.decode_with_trace(FORMATS[case.format_id], case.input.data, case.options)
 
 
 def _add(table: "dict[Line, array[int]]", lines: set[Line], index: int) -> None:

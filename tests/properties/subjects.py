@@ -31,9 +31,9 @@ LIFTED = [row for row in FORMATS.values() if row.wrapped_by is not None]
 
 
 def each(rows: Any = None) -> pytest.MarkDecorator:
-    """Run a test for each row, under its joined name."""
+    """Run a test for each row, under its format id."""
     chosen = list(FORMATS.values() if rows is None else rows)
-    return pytest.mark.parametrize("row", chosen, ids=[row.joined for row in chosen])
+    return pytest.mark.parametrize("row", chosen, ids=[row.format_id for row in chosen])
 
 
 def valued(row: Format) -> Any:

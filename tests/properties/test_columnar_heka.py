@@ -48,9 +48,9 @@ def test_every_fixture_is_scanned_alike() -> None:
 
 
 def test_all_fixtures_in_one_buffer_are_scanned_alike() -> None:
-    joined = b"".join(data for data, _ in fixtures())
-    assert_agrees(joined)
-    assert_agrees(joined, Options(max_message=40))
+    format_id = b"".join(data for data, _ in fixtures())
+    assert_agrees(format_id)
+    assert_agrees(format_id, Options(max_message=40))
 
 
 @pytest.mark.sweeps

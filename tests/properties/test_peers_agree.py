@@ -63,7 +63,7 @@ def whole_seconds(batch: RecordBatch) -> bool:
 
 def seen(peer: Any, row: Format, value: Json) -> Json:
     """The part of a value that the peer claims to show of a format."""
-    return project(value, field_tree(peer.revisions[row.joined].observes))
+    return project(value, field_tree(peer.revisions[row.format_id].observes))
 
 
 def peer_reads(peer: Any, row: Format, data: bytes) -> Json:

@@ -57,7 +57,7 @@ def layout_errors(case: Case) -> Iterator[str]:
     reader = TracingReader(case.input.data, budget=Budget(case.options.max_output))
     marks: list[Rejected] = []
     try:
-        FORMATS[case.joined].decode(reader, case.effective_options)
+        FORMATS[case.format_id].decode(reader, case.effective_options)
     except Rejected as rejected:
         marks.append(rejected)
     else:
@@ -71,7 +71,7 @@ def layout_errors(case: Case) -> Iterator[str]:
 
 
 def _check_encode(case: Case, value: Json) -> Iterator[str]:
-    row, writer = FORMATS[case.joined], TracingWriter()
+    row, writer = FORMATS[case.format_id], TracingWriter()
     try:
         row.encode(writer, from_json(row.value, value), case.effective_options)
     except Rejected as refused:

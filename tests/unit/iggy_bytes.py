@@ -29,24 +29,24 @@ def entry(key: bytes, kind: int, value: bytes) -> bytes:
     return u32(len(key)) + key + bytes([kind]) + u32(len(value)) + value
 
 
-def decode(joined: str, data: bytes) -> Decoded:
-    return formats.decode(formats.get(*joined.split("/")), data)
+def decode(format_id: str, data: bytes) -> Decoded:
+    return formats.decode(formats.get(*format_id.split("/")), data)
 
 
-def encode(joined: str, value: Any) -> bytes:
-    return formats.encode(formats.get(*joined.split("/")), value)
+def encode(format_id: str, value: Any) -> bytes:
+    return formats.encode(formats.get(*format_id.split("/")), value)
 
 
-def refusal(joined: str, data: bytes) -> Rejected | None:
+def refusal(format_id: str, data: bytes) -> Rejected | None:
     try:
-        decode(joined, data)
+        decode(format_id, data)
     except Rejected as rejected:
         return rejected
     return None
 
 
-def remarks(joined: str, data: bytes) -> list[str]:
-    return [remark.cls for remark in decode(joined, data).remarks]
+def remarks(format_id: str, data: bytes) -> list[str]:
+    return [remark.cls for remark in decode(format_id, data).remarks]
 
 
 WORKED = {

@@ -99,7 +99,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
         REMARK_CLASSES, "toy-open", RemarkClass("toy, section 1", rejectable=True, others=("zero",))
     )
     for row in ROWS:
-        monkeypatch.setitem(formats.FORMATS, row.joined, row)
+        monkeypatch.setitem(formats.FORMATS, row.format_id, row)
 
 
 GOOD = bytes.fromhex("0201616bcc")

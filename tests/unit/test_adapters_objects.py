@@ -426,8 +426,8 @@ def test_the_reference_claims_every_row_of_the_table() -> None:
     hello = Caller(Reference()).hello
     assert hello.revisions.keys() == FORMATS.keys()
     assert (hello.errors, hello.window) == ("exact", 64)
-    for joined, row in FORMATS.items():
-        ops = hello.revisions[joined].ops
+    for format_id, row in FORMATS.items():
+        ops = hello.revisions[format_id].ops
         assert ops is not None
         assert ("scan" in ops) == (row.scan is not None)
 

@@ -99,7 +99,7 @@ def _never(*_: object) -> None:
 @pytest.fixture
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Format("kafka.batch", "v2", object, _never, _never, wrapped_by=("kafka.log", "mixed", "batches"))
-    monkeypatch.setattr(requests, "FORMATS", {**FORMATS, made.joined: made})
+    monkeypatch.setattr(requests, "FORMATS", {**FORMATS, made.format_id: made})
 
 
 @pytest.mark.usefixtures("row")
@@ -111,7 +111,10 @@ def test_a_case_of_one_entry_is_lifted_for_a_reader_of_logs() -> None:
     ):
         asked = prepare_case(BATCH, claims)
         assert isinstance(asked, Case)
-        assert (asked.joined, asked.expect) == ("kafka.log/mixed", Accept({"batches": [{"magic": "2"}]}, 4))
+        assert (asked.format_id, asked.expect) == (
+            "kafka.log/mixed",
+            Accept({"batches": [{"magic": "2"}]}, 4),
+        )
         lz4 = prepare_case(evolve(BATCH, needs=("codec:lz4",)), claims)
         assert lz4 == Unsupported("claims no codec:lz4 for kafka.log/mixed")
     assert prepare_case(BATCH, hello(kafka__log_mixed=log, kafka__batch_v2=Claim())) is BATCH

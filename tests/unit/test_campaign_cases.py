@@ -78,7 +78,7 @@ def test_a_case_is_a_function_of_seed_and_number_alone() -> None:
 
 def test_some_hundred_cases_are_of_every_format_and_op_accepted_and_refused() -> None:
     cases = [NUMBERED.case(number) for number in range(1600)]
-    assert {case.joined for case in cases} == {*KAFKA, "kafka.log/mixed"}, "two entries joined are a log"
+    assert {case.format_id for case in cases} == {*KAFKA, "kafka.log/mixed"}, "two entries joined are a log"
     assert {case.op for case in cases} == {"decode", "encode"}
     assert {type(case.expect).__name__ for case in cases} == {"Accept", "Reject"}
     assert len({repr(case.input) for case in cases}) > 400
@@ -247,7 +247,7 @@ def test_what_is_asked_is_what_the_adapters_claim() -> None:
 
 @pytest.mark.campaigns
 def test_a_campaign_that_is_done_is_shown_again_without_spark(wireproof: Command, tmp_path: Path) -> None:
-    formats = [f"--format={joined}" for joined in KAFKA]
+    formats = [f"--format={format_id}" for format_id in KAFKA]
     for adapter, code in ((MUTANT, 1), ("reference", 0)):
         out = tmp_path / adapter[:3]
         plan = campaign_job.plan_campaign(

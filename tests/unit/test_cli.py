@@ -262,13 +262,13 @@ def test_every_view_of_a_run_is_written(wireproof: Command, tmp_path: Path) -> N
 
 
 def test_the_table_names_formats_whole_at_80_and_at_200_columns(wireproof: Command) -> None:
-    first = {case.joined: case.id for case in reversed(load().cases)}
+    first = {case.format_id: case.id for case in reversed(load().cases)}
     runs = [word for name in first.values() for word in ("--run", name)]
     for width in (80, 200):
         done = wireproof("check", "reference", LENIENT, "--no-families", *runs, width=width)
         table = done.out[done.out.rindex("reference 0.") :].partition("\nnext:")[0]
         shown = {line.split()[0] for line in table.splitlines() if "/" in line.partition("  ")[0]}
-        assert {case.joined for case in load().cases} <= shown
+        assert {case.format_id for case in load().cases} <= shown
         assert "…" not in table
         assert all(len(line) <= width for line in table.splitlines())
 

@@ -57,11 +57,11 @@ def test_explain_shows_what_lies_packed_behind_its_frame(wireproof: Command, nam
     assert listed
     for one in listed:
         case = load().by_id[one]
-        done = wireproof("explain", golden(one), "--format", case.joined)
+        done = wireproof("explain", golden(one), "--format", case.format_id)
         misfit = isinstance(case.expect, Accept) and "wrapper-crc" in case.expect.remarks
         assert done.code == (misfit or isinstance(case.expect, Reject))
         assert ("wrong: wrapper-crc at 12 (crc): the checksum" in done.out) == misfit
-        assert case.joined in done.out
+        assert case.format_id in done.out
     shown = wireproof("explain", golden("kafka.batch/v1/wrapper/gzip"), "--format", "kafka.batch/v1").out
     assert "messages[0]" in shown
     assert ">" in shown

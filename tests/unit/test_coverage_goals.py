@@ -10,11 +10,11 @@ from wireproof.formats import FORMATS, Format
 ROWS = list(FORMATS.values())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
 def test_every_row_has_ten_states_and_the_record_batch_the_twenty_two_that_were_measured_before(
     row: Format,
 ) -> None:
-    assert len(states_of(row)) >= (22 if row.joined == "kafka.batch/v2" else 10)
+    assert len(states_of(row)) >= (22 if row.format_id == "kafka.batch/v2" else 10)
 
 
 def test_the_names_of_a_row_differ() -> None:
@@ -23,11 +23,11 @@ def test_the_names_of_a_row_differ() -> None:
 
 
 def test_every_list_of_states_is_of_a_row() -> None:
-    known = {name for row in ROWS for name in (row.joined, row.name)}
+    known = {name for row in ROWS for name in (row.format_id, row.name)}
     assert set(STATES) <= known
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.joined)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
 def test_no_least_encoding_and_no_noise_is_in_many_states(row: Format) -> None:
     for data in (seed(row), b"\xff" * 64):
         assert len(reached(states_of(row), formats.decode_with_trace(row, data))) <= 3

@@ -21,7 +21,7 @@ CRC_AT = 17
 def golden(name: str) -> tuple[bytes, TracedDecode]:
     case = load().by_id[name]
     assert isinstance(case.input, Data)
-    return case.input.data, decode_with_trace(FORMATS[case.joined], case.input.data)
+    return case.input.data, decode_with_trace(FORMATS[case.format_id], case.input.data)
 
 
 def span(found: TracedDecode, path: str) -> FieldSpan:

@@ -112,7 +112,7 @@ def test_what_follows_changes_neither_value_nor_consumed() -> None:
 
 def test_two_frames_are_two_entries_of_a_log() -> None:
     golden, (case,) = load().by_id[PARENT], family(PARENT, "join")
-    assert case.joined == "kafka.log/mixed"
+    assert case.format_id == "kafka.log/mixed"
     assert isinstance(golden.expect, Accept)
     assert isinstance(case.expect, Accept)
     assert data_of(case) == data_of(golden) * 2
@@ -144,12 +144,12 @@ def test_a_large_input_is_damaged_at_its_ends_and_at_the_borders_of_its_fields()
     data = data_of(three) * 8
     size = len(data)
     assert size > EVERY_POSITION_BELOW
-    expect = expectation_by_reference(FORMATS[three.joined], data, three.options)
+    expect = expectation_by_reference(FORMATS[three.format_id], data, three.options)
     large = evolve(three, input=Data(data), expect=expect)
     first = takewhile(lambda case: case.family == "truncate", derived_cases(large))
     stops = {len(data_of(case)) for case in first}
     assert {
-        span.start for span in decode_with_trace(FORMATS[three.joined], data).spans if not span.space
+        span.start for span in decode_with_trace(FORMATS[three.format_id], data).spans if not span.space
     } <= stops
     assert set(range(EDGE_BYTES)) | set(range(size - EDGE_BYTES, size)) <= stops
     assert len(stops) < size
@@ -177,7 +177,7 @@ def test_a_scan_that_takes_the_end_of_a_chunk_for_the_end_of_all_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     case = load().by_id["kafka.log/mixed/entries/three"]
-    row = FORMATS[case.joined]
+    row = FORMATS[case.format_id]
     assert row.scan is not None
 
     def hasty(chunks: Iterable[bytes], options: Options) -> Iterator[Item]:
@@ -185,7 +185,7 @@ def test_a_scan_that_takes_the_end_of_a_chunk_for_the_end_of_all_is_found(
             yield from formats.scan(row, [chunk], options)
 
     cases = [one for one in derived_cases(case) if one.family == "chunk"]
-    monkeypatch.setitem(FORMATS, case.joined, evolve(row, scan=hasty))
+    monkeypatch.setitem(FORMATS, case.format_id, evolve(row, scan=hasty))
     assert len(list(broken_relations(cases))) > EDGE_BYTES
 
 
@@ -218,13 +218,13 @@ def test_a_reader_that_drops_the_last_whole_frame_of_a_cut_stream_is_found(
 ) -> None:
     golden = load().by_id["kafka.log/mixed/entries/three"]
     cases = family(golden.id, "truncate")
-    row = FORMATS[golden.joined]
+    row = FORMATS[golden.format_id]
 
     def dropping(reader: Reader, options: Options) -> Any:
         log = row.decode(reader, options)
         return evolve(log, batches=log.batches[:-1])
 
-    monkeypatch.setitem(FORMATS, golden.joined, evolve(row, decode=dropping))
+    monkeypatch.setitem(FORMATS, golden.format_id, evolve(row, decode=dropping))
     assert len(list(broken_relations(cases))) > len(cases) // 2
 
 
@@ -270,4 +270,4 @@ def test_a_record_whose_length_is_off_by_one_is_refused_behind_a_good_checksum(n
 def test_a_family_is_the_same_each_time() -> None:
     golden = load().by_id[PARENT]
     assert list(derived_cases(golden)) == list(derived_cases(golden))
-    assert golden.joined in FORMATS
+    assert golden.format_id in FORMATS

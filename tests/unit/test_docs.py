@@ -109,7 +109,7 @@ def test_the_map_of_a_format_counts_values_edges_and_damage_of_each_field() -> N
     suite = load()
     fields = {
         one.path: one
-        for one in field_coverage_of(case for case in suite.cases if case.joined == "kafka.batch/v2")
+        for one in field_coverage_of(case for case in suite.cases if case.format_id == "kafka.batch/v2")
     }
     assert fields["crc"].types == {"uint32"}
     assert CRC in fields["crc"].damaged

@@ -200,19 +200,19 @@ def test_any_refusal_agrees_with_any_refusal() -> None:
 
 def test_rows_are_those_that_one_writes_and_another_reads() -> None:
     hellos = [participant.hello for participant in exchanged().participants]
-    assert [row.joined for row in shared_formats(hellos, InteropSettings(1))] == sorted(ROWS)
+    assert [row.format_id for row in shared_formats(hellos, InteropSettings(1))] == sorted(ROWS)
     assert shared_formats(hellos[:1], InteropSettings(1)) == []
 
 
 def test_a_reader_apart_is_named_with_the_field_and_whose_bytes_they_were() -> None:
     found = group_disagreements(find_disagreements(exchanged()))
     group = next(one for one in found if READER in one.members)
-    assert group.joined == "kafka.batch/v1"
+    assert group.format_id == "kafka.batch/v1"
     assert group.reason == "fail:wrong-value batches[].timestamp"
     assert list(group.members) == [READER]
     assert set(group.producers) >= {"reference", WRITER}
     assert group.size == len(group.members[READER])
-    assert {one.joined for one in found if READER in one.members} == {"kafka.batch/v1"}
+    assert {one.format_id for one in found if READER in one.members} == {"kafka.batch/v1"}
 
 
 def test_a_writer_that_lies_is_judged_and_its_bytes_are_refused_by_all() -> None:

@@ -58,7 +58,7 @@ def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, cod
     found = fuzzed(f"py:troubled:{codec}", tmp_path)
     assert [one.signature.kind for one in found] == [kind]
     assert b"\x2a" in (tmp_path / f"findings/py-troubled-{codec}/{found[0].name}.bin").read_bytes()
-    assert from_token(found[0].token).joined == "iggy.identifier/0.0.30"
+    assert from_token(found[0].token).format_id == "iggy.identifier/0.0.30"
     assert int(str(last(tmp_path)["executions"])) > 100
 
 
@@ -181,7 +181,7 @@ def test_a_corpus_is_made_fewer_by_libfuzzer_and_keeps_its_features(tmp_path: Pa
         add_input(corpus, b"\x01\x04" + number.to_bytes(4, "little"))
     config = {
         "adapter": "reference",
-        "formats": [row.joined],
+        "formats": [row.format_id],
         "root": str(tmp_path),
         "worker": "minimise",
         "seconds": 0,

@@ -47,7 +47,7 @@ from wireproof.runner.verdicts import Verdict
 from wireproof.wire.options import Options
 
 ROW = FORMATS["iggy.identifier/0.0.30"]
-SIGNATURE = Signature("x", ROW.joined, "decode", "fail:wrong-accept", "bad-length", "length")
+SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-accept", "bad-length", "length")
 VERDICT = Verdict("fail", "wrong-accept", "bad-length", "length")
 TARGETS = Path(__file__).parents[2] / "fuzz"
 
@@ -267,12 +267,14 @@ def test_a_dictionary_is_in_libfuzzer_s_own_form(tmp_path: Path) -> None:
 
 def test_statistics_are_added_up_turn_by_turn_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
     line = dict.fromkeys(("coverage", "features", "corpus", "deaths", "resident"), 1)
-    line |= {"worker": "w0", "adapter": "x", "joined": "a/1", "at": 5.0}
+    line |= {"worker": "w0", "adapter": "x", "format_id": "a/1", "at": 5.0}
     rows = [(10.0, 100, "a/1"), (20.0, 200, "a/1"), (10.0, 50, "a/1"), (10.0, 7, "b/1")]
-    text = "".join(json.dumps(line | {"seconds": s, "executions": e, "joined": j}) + "\n" for s, e, j in rows)
+    text = "".join(
+        json.dumps(line | {"seconds": s, "executions": e, "format_id": j}) + "\n" for s, e, j in rows
+    )
     (tmp_path / "stats.jsonl").write_text(text + '{"worker"')
     found = format_stats(WorkDirectory(tmp_path), "x", 0.0)
-    told = [(one.joined, one.executions, one.seconds) for one in found]
+    told = [(one.format_id, one.executions, one.seconds) for one in found]
     assert told == [("a/1", 250, 30.0), ("b/1", 7, 10.0)]
     assert format_stats(WorkDirectory(tmp_path), "x", 9.0) == []
 

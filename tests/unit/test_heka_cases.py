@@ -23,7 +23,7 @@ def ids(op: str, kind: type) -> list[str]:
 
 
 def row_of(case: Case) -> Format:
-    return FORMATS[case.joined]
+    return FORMATS[case.format_id]
 
 
 def test_the_tables_of_the_rule_book_are_there_in_number() -> None:

@@ -141,7 +141,7 @@ def test_a_block_that_claims_more_than_the_budget_is_refused_before_it_is_unpack
 def test_the_values_have_a_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="comes with the extra 'test'")
     for row, data in ((MESSAGE, MINIMAL), (STREAM, F + F)):
-        jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.joined))
+        jsonschema.validate(to_json(formats.decode(row, data).value), json_schema(row.value, row.format_id))
 
 
 @pytest.mark.parametrize("name", ["uuid", "timestamp", "severity", "fields"])

@@ -52,7 +52,7 @@ def test_every_row_answers_any_bytes() -> None:
 
 def test_the_rows_that_are_asked_for_are_the_only_ones_tried() -> None:
     rows = [FORMATS["kafka.batch/v0"], FORMATS["kafka.batch/v1"]]
-    assert {fit.row.joined for fit in rank_formats(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
+    assert {fit.row.format_id for fit in rank_formats(b"", rows)} == {"kafka.batch/v0", "kafka.batch/v1"}
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_the_editions_that_a_captured_body_fits_are_told_apart(name: str, whole:
     assert isinstance(case.input, Data)
     found = rank_formats(case.input.data)
     sure = [
-        fit.row.joined
+        fit.row.format_id
         for fit in found
         if fit.layout.decoded is not None
         and fit.layout.decoded.consumed == len(case.input.data)
         and not fit.layout.decoded.remarks
     ]
     assert sure == [f"{case.format}/{revision}" for revision in whole]
-    assert found[0].row.joined == sure[0]
+    assert found[0].row.format_id == sure[0]

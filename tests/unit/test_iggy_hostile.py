@@ -53,9 +53,9 @@ def test_every_format_has_a_seed() -> None:
     assert all(SEEDS.values())
 
 
-def _only_rejected(joined: str, data: bytes) -> None:
+def _only_rejected(format_id: str, data: bytes) -> None:
     """A decode answers or refuses, with a trace as without one."""
-    row = FORMATS[joined]
+    row = FORMATS[format_id]
     layout = formats.decode_with_trace(row, data)
     if layout.rejected is None:
         assert formats.decode(row, data) == layout.decoded
@@ -65,29 +65,29 @@ def _only_rejected(joined: str, data: bytes) -> None:
     assert str(caught.value) == str(layout.rejected)
 
 
-@pytest.mark.parametrize("joined", IGGY)
-def test_every_truncation_and_every_bit_flip_is_answered_or_refused(joined: str) -> None:
-    for seed in SEEDS[joined]:
+@pytest.mark.parametrize("format_id", IGGY)
+def test_every_truncation_and_every_bit_flip_is_answered_or_refused(format_id: str) -> None:
+    for seed in SEEDS[format_id]:
         for at in range(len(seed)):
-            _only_rejected(joined, seed[:at])
+            _only_rejected(format_id, seed[:at])
             for bit in (0, 3, 7):
                 flipped = bytearray(seed)
                 flipped[at] ^= 1 << bit
-                _only_rejected(joined, bytes(flipped))
+                _only_rejected(format_id, bytes(flipped))
 
 
-@pytest.mark.parametrize("joined", IGGY)
-def test_random_bytes_are_answered_or_refused(joined: str) -> None:
-    draw = random.Random(joined)
+@pytest.mark.parametrize("format_id", IGGY)
+def test_random_bytes_are_answered_or_refused(format_id: str) -> None:
+    draw = random.Random(format_id)
     for _ in range(200):
-        _only_rejected(joined, draw.randbytes(draw.randrange(120)))
+        _only_rejected(format_id, draw.randbytes(draw.randrange(120)))
 
 
-@pytest.mark.parametrize("joined", [name for name in IGGY if not name.startswith("iggy.json")])
-def test_bytes_that_are_all_alike_are_answered_or_refused(joined: str) -> None:
+@pytest.mark.parametrize("format_id", [name for name in IGGY if not name.startswith("iggy.json")])
+def test_bytes_that_are_all_alike_are_answered_or_refused(format_id: str) -> None:
     for byte in (0, 1, 2, 3, 4, 127, 128, 255):
         for size in (1, 4, 12, 40, 45, 90, 500):
-            _only_rejected(joined, bytes([byte]) * size)
+            _only_rejected(format_id, bytes([byte]) * size)
 
 
 TEXTS: dict[str, Callable[[int], bytes]] = {
@@ -148,8 +148,8 @@ def test_a_huge_count_costs_nothing() -> None:
     assert rejected.cls == "count-mismatch"
 
 
-@pytest.mark.parametrize("joined", IGGY)
-def test_a_value_of_the_wrong_shape_is_refused(joined: str) -> None:
+@pytest.mark.parametrize("format_id", IGGY)
+def test_a_value_of_the_wrong_shape_is_refused(format_id: str) -> None:
     for value in (None, [], "", True, {}, {"messages": 1}, {"messages": [None]}, {"headers": [[]]}):
         with pytest.raises(Rejected):
-            formats.encode(FORMATS[joined], value)
+            formats.encode(FORMATS[format_id], value)

@@ -62,8 +62,8 @@ def test_the_limits_are_of_each_message_and_not_of_their_sum() -> None:
 
 
 def test_a_block_that_is_no_map_names_no_headers_as_the_other_answer() -> None:
-    joined, _, data = WORKED["W24"]
-    remark, _ = decode(joined, data[:-22] + b"\0" + data[-21:]).remarks  # the checksum has one, too
+    format_id, _, data = WORKED["W24"]
+    remark, _ = decode(format_id, data[:-22] + b"\0" + data[-21:]).remarks  # the checksum has one, too
     assert (remark.cls, remark.path, remark.rejectable) == (
         "iggy-opaque-headers",
         "messages[1].headers",
@@ -102,13 +102,13 @@ def _frame(data: bytes) -> Any:
 def test_a_message_of_one_edition_is_never_taken_for_one_of_another_without_a_word() -> None:
     """iggy.md §1: 0.7 and 0.8 differ in the checksum alone, 0.9 in the size of the header too."""
     for name in ("W18", "W19", "W24"):
-        joined, _, data = WORKED[name]
+        format_id, _, data = WORKED[name]
         for other in ("0.7", "0.8", "0.9"):
-            if joined != f"iggy.poll/{other}":
+            if format_id != f"iggy.poll/{other}":
                 said = refusal(f"iggy.poll/{other}", data)
                 assert said is not None or "iggy-message-checksum" in remarks(f"iggy.poll/{other}", data)
 
 
 def _worked(name: str) -> tuple[str, bytes]:
-    joined, _, data = WORKED[name]
-    return joined, data
+    format_id, _, data = WORKED[name]
+    return format_id, data

@@ -13,12 +13,12 @@ def test_every_iggy_format_has_a_strategy() -> None:
     assert set(VALUES) == {name for name in FORMATS if name.startswith("iggy.")}
 
 
-@pytest.mark.parametrize("joined", VALUES)
+@pytest.mark.parametrize("format_id", VALUES)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_value_survives_the_round_trip(joined: str, data: st.DataObject) -> None:
-    value = data.draw(VALUES[joined]())
-    row = FORMATS[joined]
+def test_a_value_survives_the_round_trip(format_id: str, data: st.DataObject) -> None:
+    value = data.draw(VALUES[format_id]())
+    row = FORMATS[format_id]
     written = formats.encode(row, formats.to_json(value))
     decoded = formats.decode(row, written)
     assert decoded.value == value

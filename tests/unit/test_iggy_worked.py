@@ -16,11 +16,11 @@ def test_the_bytes_are_those_that_the_rule_book_prints(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORKED)
 def test_a_worked_example_decodes_without_a_remark_and_encodes_to_its_own_bytes(name: str) -> None:
-    joined, _, data = WORKED[name]
-    decoded = decode(joined, data)
+    format_id, _, data = WORKED[name]
+    decoded = decode(format_id, data)
     assert decoded.consumed == len(data)
     assert decoded.remarks == ()
-    assert encode(joined, to_json(decoded.value)) == data
+    assert encode(format_id, to_json(decoded.value)) == data
 
 
 def test_the_send_of_w5_decodes_to_the_two_messages_of_its_table() -> None:
@@ -50,10 +50,10 @@ def test_the_json_poll_holds_the_same_messages_as_the_binary_one() -> None:
 
 
 def test_a_segment_file_of_0_0_40_is_the_messages_of_its_poll() -> None:
-    joined, data = _worked("W13")
-    assert decode("iggy.log/0.0.40", data[4:]).value.messages == decode(joined, data).value.messages
+    format_id, data = _worked("W13")
+    assert decode("iggy.log/0.0.40", data[4:]).value.messages == decode(format_id, data).value.messages
 
 
 def _worked(name: str) -> tuple[str, bytes]:
-    joined, _, data = WORKED[name]
-    return joined, data
+    format_id, _, data = WORKED[name]
+    return format_id, data

@@ -21,9 +21,9 @@ from wireproof.report.layout_tree import SCALARS, STEP, FieldNode, Shapes
 CASES = load().cases
 
 
-def trees(joined: str) -> Iterator[tuple[Case, bytes, list[tuple[str, FieldNode]]]]:
+def trees(format_id: str) -> Iterator[tuple[Case, bytes, list[tuple[str, FieldNode]]]]:
     """Each case of an edition with its frame and with the fields of its trace."""
-    mine = layout_tree.cases_of(joined, CASES)
+    mine = layout_tree.cases_of(format_id, CASES)
     traces = [layout_tree.trace_of(case) for case in mine]
     shapes = Shapes.of(traces)
     for case, trace in zip(mine, traces, strict=True):
@@ -60,13 +60,13 @@ def at(found: Any, path: str) -> Any:
 
 @pytest.mark.tools
 @needs("npm", "node")
-@pytest.mark.parametrize("joined", SPECIFIED_FORMATS)
+@pytest.mark.parametrize("format_id", SPECIFIED_FORMATS)
 def test_a_compiled_layout_reads_every_field_of_every_accepted_case(
-    readers: dict[str, Any], joined: str
+    readers: dict[str, Any], format_id: str
 ) -> None:
-    reader = readers[ident(joined.replace("/", "_").replace(".", "_"))]
+    reader = readers[ident(format_id.replace("/", "_").replace(".", "_"))]
     seen = 0
-    for case, frame, parts in trees(joined):
+    for case, frame, parts in trees(format_id):
         read = reader.from_bytes(frame)
         for path, leaf in parts:
             want = leaf.value if leaf.type in SCALARS else frame[leaf.start : leaf.end]
@@ -93,6 +93,6 @@ def test_a_field_that_nothing_tells_is_refused() -> None:
 
 
 def test_the_text_is_yaml_of_the_same_tree() -> None:
-    for joined in SPECIFIED_FORMATS[:4]:
-        tree = kaitai.spec(joined, CASES)
+    for format_id in SPECIFIED_FORMATS[:4]:
+        tree = kaitai.spec(format_id, CASES)
         assert pyyaml.safe_load(kaitai.yaml(tree)) == tree

@@ -37,7 +37,7 @@ def lifted(expect: Expect) -> Expect:
 
 def test_a_value_stands_inside_the_list_of_entries() -> None:
     case = wrap_case(made(Accept({"magic": "2"}, 10, ("some-remark",))), ROW)
-    assert case.joined == "kafka.log/mixed"
+    assert case.format_id == "kafka.log/mixed"
     assert case.id == "kafka.batch/v2/t/n"
     assert case.twin == "kafka.batch/v2/t/m"
     assert case.expect == Accept({"batches": [{"magic": "2"}]}, 10, ("some-remark",))
@@ -101,7 +101,7 @@ def test_an_entry_of_another_revision_is_a_stream_s_own() -> None:
     lifted = wrap_case(case, FORMATS["kafka.batch/v0"])
     assert isinstance(case.expect, Reject)
     assert isinstance(lifted.expect, Accept)
-    assert lifted.joined == "kafka.log/mixed"
+    assert lifted.format_id == "kafka.log/mixed"
 
 
 def test_an_entry_of_a_revision_that_a_reader_does_not_know_stays_foreign() -> None:

@@ -109,7 +109,7 @@ def _encoded(row: Format, path: Path, count: int) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize(("row", "path"), PLACES, ids=lambda part: getattr(part, "joined", str(part)))
+@pytest.mark.parametrize(("row", "path"), PLACES, ids=lambda part: getattr(part, "format_id", str(part)))
 def test_twice_the_elements_cost_twice_the_work(row: Format, path: Path) -> None:
     values = [_grown(_value(row), path, count) for count in COUNTS]
     once, twice = (lines(lambda value=value: formats.encode(row, value)) for value in values)

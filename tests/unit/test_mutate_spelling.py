@@ -164,16 +164,16 @@ def test_an_adapter_is_asked_in_the_ways_that_it_claims() -> None:
     batch = FORMATS["kafka.batch/v2"]
     ways = option_variants(batch, load())
     bare = CaseBuilder(batch, (), ()).without_expectation(b"")
-    reader = Hello("x", "1", revisions={batch.joined: Claim(profiles=("reader",))})
+    reader = Hello("x", "1", revisions={batch.format_id: Claim(profiles=("reader",))})
     assert [way.profile for way in supported_variants(ways, bare, reader)] == ["reader"]
     every = Claim(profiles=("reader", "produce"))
-    assert supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: every})) == ways
-    nothing = Hello("x", "1", revisions={batch.joined: Claim()})
+    assert supported_variants(ways, bare, Hello("x", "1", revisions={batch.format_id: every})) == ways
+    nothing = Hello("x", "1", revisions={batch.format_id: Claim()})
     assert [way.profile for way in supported_variants(ways, bare, nothing)] == ["reader"], (
         "who claims none is a reader"
     )
     assert (
-        supported_variants(ways, bare, Hello("x", "1", revisions={batch.joined: Claim(ops=("encode",))}))
+        supported_variants(ways, bare, Hello("x", "1", revisions={batch.format_id: Claim(ops=("encode",))}))
         == ()
     )
 

@@ -19,7 +19,7 @@ from mutation_sites import path_of
 from mutation_trial import Ground
 from wireproof.cases.fixtures import load
 
-cases = [case for case in load().cases if case.joined == "kafka.batch/v0"][:60]
+cases = [case for case in load().cases if case.format_id == "kafka.batch/v0"][:60]
 parents = [case for case in cases if case.op == "decode"][:4]
 ground = Ground(mutation_import.SEEN)
 for module, old, new in json.load(sys.stdin):

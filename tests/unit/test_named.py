@@ -60,9 +60,9 @@ def _kept(root: Path, kind: str, last: int) -> Signature:
     case = load().by_id[CASE]
     assert isinstance(case.input, Data)
     data = case.input.data[:-1] + bytes([last])
-    signature = Signature("codec", case.joined, "decode", f"fail:{kind}", "bad-kind", "kind")
+    signature = Signature("codec", case.format_id, "decode", f"fail:{kind}", "bad-kind", "kind")
     findings = Findings(root / "findings" / "codec", "w0")
-    findings.add(signature, VERDICT, evolve(case, id=f"{case.joined}/fuzz/{kind}", input=Data(data)), data)
+    findings.add(signature, VERDICT, evolve(case, id=f"{case.format_id}/fuzz/{kind}", input=Data(data)), data)
     findings.close()
     return signature
 

@@ -31,7 +31,7 @@ def test_each_golden_input_is_nearest_to_itself() -> None:
         case = load().by_id[name]
         assert isinstance(case.input, Data)
         cls = case.expect.cls if isinstance(case.expect, Reject) else None
-        found = most_similar(case.input.data, case.joined, cls, cases)
+        found = most_similar(case.input.data, case.format_id, cls, cases)
         assert found is not None
         assert found.input == case.input
 

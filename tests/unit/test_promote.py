@@ -36,10 +36,10 @@ def _few(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
     shelves.formats(tmp_path_factory.mktemp("few"), monkeypatch, "kafka.batch")
 
 
-def _found(data: bytes, joined: str = "kafka.batch/v2") -> Case:
-    form, revision = joined.split("/")
+def _found(data: bytes, format_id: str = "kafka.batch/v2") -> Case:
+    form, revision = format_id.split("/")
     case = Case(
-        f"{joined}/fuzz/one",
+        f"{format_id}/fuzz/one",
         form,
         revision,
         Data(data),
@@ -144,7 +144,7 @@ def test_a_reference_that_reads_two_ways_is_refused(tmp_path: Path, monkeypatch:
         value = row.decode(reader, options)  # type: ignore[arg-type] # passes it on
         return evolve(value, base_offset=next(flip))
 
-    monkeypatch.setitem(FORMATS, row.joined, evolve(row, decode=fickle))
+    monkeypatch.setitem(FORMATS, row.format_id, evolve(row, decode=fickle))
     with pytest.raises(PromotionError, match="disagrees with itself"):
         promote(_found(_fixture("kafka.batch/v2/headers/five")), load(), tmp_path)
 

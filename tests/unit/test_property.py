@@ -86,7 +86,7 @@ def test_a_kill_names_the_example_that_it_takes() -> None:
 
 def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> None:
     with Engine(MUTANT, in_process=True) as engine:
-        ask = PropertySettings(60, 1, frozenset((IDENTIFIER.joined,)))
+        ask = PropertySettings(60, 1, frozenset((IDENTIFIER.format_id,)))
         loud = [event for event in property_run.run(engine, ask) if event.verdict == "fail"]
         small = [event for event in loud if event.token]
         assert len({event.signature("") for event in small}) == len(small)
@@ -145,7 +145,7 @@ def test_the_replay_line_fails_alike(wireproof: Command) -> None:
 
 def test_known_debts_are_drawn_around() -> None:
     suite = load()
-    cases = [case for case in suite.cases if case.joined == IDENTIFIER.joined]
+    cases = [case for case in suite.cases if case.format_id == IDENTIFIER.format_id]
     with Engine(MUTANT, in_process=True) as engine:
         head = run_event(engine.hello, spec=MUTANT, suite="", fixtures="")
         stream = EventStream(
@@ -153,7 +153,7 @@ def test_known_debts_are_drawn_around() -> None:
         )
         text = baseline.write(stream, "me", "a test", date(2999, 1, 1))
         known = property_run.known_signatures(engine.hello, stream, baseline.parse(text), DAY)
-        rows = frozenset((IDENTIFIER.joined,))
+        rows = frozenset((IDENTIFIER.format_id,))
         before = list(property_run.run(engine, PropertySettings(40, 1, rows)))
         after = list(property_run.run(engine, PropertySettings(40, 1, rows, known)))
         expired = property_run.known_signatures(engine.hello, stream, baseline.parse(text), date(2999, 1, 2))

@@ -238,7 +238,7 @@ def test_bytes_that_are_no_entry_become_a_scan(wireproof: Command, tables: Path,
     assert done.code == 0, done.err
     case = load((tmp_path / "fixtures",)).get(done.out.split(":")[0])
     assert case is not None
-    assert (case.op, case.joined) == ("scan", "kafka.log/mixed")
+    assert (case.op, case.format_id) == ("scan", "kafka.log/mixed")
 
 
 @pytest.mark.sweeps

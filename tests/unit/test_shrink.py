@@ -28,9 +28,11 @@ HERE = Path(__file__).parent
 BATCH = FORMATS["kafka.batch/v2"]
 
 
-def _case(given: Input, joined: str = "kafka.batch/v2", **more: object) -> Case:
-    form, revision = joined.split("/")
-    case = Case(f"{joined}/fuzz/one", form, revision, given, Accept(), family="fuzz", source=Source("fuzz"))
+def _case(given: Input, format_id: str = "kafka.batch/v2", **more: object) -> Case:
+    form, revision = format_id.split("/")
+    case = Case(
+        f"{format_id}/fuzz/one", form, revision, given, Accept(), family="fuzz", source=Source("fuzz")
+    )
     return evolve(case, **more)
 
 

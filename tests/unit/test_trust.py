@@ -169,7 +169,7 @@ def test_a_selector_is_about_one_kind_of_entry() -> None:
 def test_the_fields_that_no_adapter_can_observe_are_none() -> None:
     for row in FORMATS.values():
         for pattern in not_compared(row, ("no-such-field",)):
-            assert unknown_part(row, pattern) is None, f"{row.joined} {pattern}"
+            assert unknown_part(row, pattern) is None, f"{row.format_id} {pattern}"
 
 
 def test_who_shows_everything_leaves_nothing_out() -> None:

@@ -71,19 +71,19 @@ def values(case: Case) -> Iterator[Json]:
 
 
 @cache
-def validator(joined: str) -> Draft202012Validator:
-    found = json_schema(FORMATS[joined].value, joined)
+def validator(format_id: str) -> Draft202012Validator:
+    found = json_schema(FORMATS[format_id].value, format_id)
     Draft202012Validator.check_schema(found)
     return Draft202012Validator(found)
 
 
-@pytest.mark.parametrize("joined", FORMATS)
-def test_every_value_of_every_fixture_follows_the_schema_of_its_format(joined: str) -> None:
-    check = validator(joined)
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_every_value_of_every_fixture_follows_the_schema_of_its_format(format_id: str) -> None:
+    check = validator(format_id)
     for case in load().cases:
-        for value in values(case) if case.joined == joined else ():
+        for value in values(case) if case.format_id == format_id else ():
             assert [error.message for error in check.iter_errors(value)] == [], case.id
-            assert from_json(FORMATS[joined].value, value) is not None
+            assert from_json(FORMATS[format_id].value, value) is not None
 
 
 def test_integers_are_decimal_bytes_are_hex_and_null_is_not_empty() -> None:

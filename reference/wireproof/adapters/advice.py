@@ -59,7 +59,7 @@ class Runner(Protocol):
 def mend_of(finding: Finding) -> str:
     """Return how to correct a claim about an operation, codec, profile or feature; empty if it is correct."""
     field = {"op": "ops", "codec": "codecs", "profile": "profiles", "feature": "features"}[finding.kind]
-    where = f'"{field}" of {finding.joined}'
+    where = f'"{field}" of {finding.format_id}'
     match finding.standing:
         case "over-claimed":
             return f'take "{finding.name}" out of {where}, or mend the codec'
@@ -78,13 +78,14 @@ def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
     """Yield advice for claims with an unknown name, which are probably misspelt."""
     capabilities: dict[str, set[str]] = {}
     for case in cases:
-        capabilities.setdefault(case.joined, set()).update(case.needs)
-    for joined, claim in hello.revisions.items():
-        if joined not in FORMATS:
-            yield _misspelt("revisions", joined, list(FORMATS))
+        capabilities.setdefault(case.format_id, set()).update(case.needs)
+    for format_id, claim in hello.revisions.items():
+        if format_id not in FORMATS:
+            yield _misspelt("revisions", format_id, list(FORMATS))
             continue
         known = {
-            atom.partition(":")[2] for atom in (*FORMATS[joined].capabilities, *capabilities.get(joined, ()))
+            atom.partition(":")[2]
+            for atom in (*FORMATS[format_id].capabilities, *capabilities.get(format_id, ()))
         }
         for field, names, right in (
             ("codecs", claim.codecs, CODECS),
@@ -93,7 +94,7 @@ def words(hello: Hello, cases: Iterable[Case]) -> Iterator[Advice]:
         ):
             for name in names or ():
                 if name not in right:
-                    yield _misspelt(f"{field} of {joined}", name, right)
+                    yield _misspelt(f"{field} of {format_id}", name, right)
 
 
 def _misspelt(where: str, name: str, right: Sequence[str]) -> Advice:
@@ -107,33 +108,33 @@ def _misspelt(where: str, name: str, right: Sequence[str]) -> Advice:
 
 def observes(hello: Hello, asked: Sequence[Asked]) -> Iterator[Advice]:
     """Yield advice for fields that are claimed but not returned, or returned but not claimed."""
-    for joined, claim in hello.revisions.items():
+    for format_id, claim in hello.revisions.items():
         pairs = [
             (case.expect.value, outcome.value)
             for case, outcome in asked
-            if (case.joined, case.op) == (joined, "decode")
+            if (case.format_id, case.op) == (format_id, "decode")
             and isinstance(case.expect, Accept)
             and isinstance(outcome, Accepted)
         ]
         if pairs and claim.observes:
-            yield from _observed(joined, claim, pairs)
+            yield from _observed(format_id, claim, pairs)
 
 
-def _observed(joined: str, claim: Claim, pairs: Sequence[tuple[Json, Json]]) -> Iterator[Advice]:
+def _observed(format_id: str, claim: Claim, pairs: Sequence[tuple[Json, Json]]) -> Iterator[Advice]:
     wanted = Counter(path for value, _ in pairs for path in paths(value))
     shown = Counter(path for value, got in pairs for path in paths(got) & paths(value))
     for pattern in claim.observes:
         below = [path for path in wanted if _under(path, pattern)]
         if not below:
-            yield _misspelt(f"observes of {joined}", pattern, list(wanted))
+            yield _misspelt(f"observes of {format_id}", pattern, list(wanted))
         elif not any(shown[path] for path in below):
-            text = f'{joined}: observes "{pattern}", which is in none of {len(pairs)} values that it gave'
-            yield Advice(text, f'deliver it, or take it out of "observes" of {joined}')
+            text = f'{format_id}: observes "{pattern}", which is in none of {len(pairs)} values that it gave'
+            yield Advice(text, f'deliver it, or take it out of "observes" of {format_id}')
     more = [path for path in wanted if not any(_under(path, pattern) for pattern in claim.observes)]
     right = [path for path in more if shown[path] == wanted[path] and _alike(pairs, path)]
     if right:
-        text = f"{joined}: shows {', '.join(right)} as it should and does not observe it"
-        mend = f'add it to "observes" of {joined}: until then nobody compares it'
+        text = f"{format_id}: shows {', '.join(right)} as it should and does not observe it"
+        mend = f'add it to "observes" of {format_id}: until then nobody compares it'
         yield Advice(text, mend, wrong=False)
 
 

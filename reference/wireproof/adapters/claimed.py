@@ -18,14 +18,14 @@ LONGEST: Final = 80
 
 def check_claims(name: str, hello: Hello) -> None:
     """Check the names in all claims; raise `AdapterStartError` with the unknown name and a suggestion."""
-    for joined, claim in hello.revisions.items():
-        if joined not in FORMATS:
-            raise _unknown(name, "revision", joined, FORMATS)
+    for format_id, claim in hello.revisions.items():
+        if format_id not in FORMATS:
+            raise _unknown(name, "revision", format_id, FORMATS)
         for kind, claimed, valid in _names(claim):
             for word in claimed:
                 if word not in valid:
-                    raise _unknown(name, f"{kind} of {joined}", word, valid)
-        _check_observes(name, joined, claim)
+                    raise _unknown(name, f"{kind} of {format_id}", word, valid)
+        _check_observes(name, format_id, claim)
 
 
 def _names(claim: Claim) -> Iterator[tuple[str, tuple[str, ...], Iterable[str]]]:
@@ -41,12 +41,12 @@ def _atoms(kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for found, _, name in capabilities if found == kind))
 
 
-def _check_observes(name: str, joined: str, claim: Claim) -> None:
+def _check_observes(name: str, format_id: str, claim: Claim) -> None:
     for pattern in claim.observes:
-        if found := unknown_part(FORMATS[joined], pattern):
+        if found := unknown_part(FORMATS[format_id], pattern):
             part, known = found
             raise AdapterStartError(
-                f"{name}: its hello observes {one_line(pattern, LONGEST)!r} of {joined}, which has no "
+                f"{name}: its hello observes {one_line(pattern, LONGEST)!r} of {format_id}, which has no "
                 f"{one_line(part, LONGEST)!r} there: {suggestion(_field(part), known)}"
             )
 

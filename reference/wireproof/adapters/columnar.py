@@ -79,8 +79,10 @@ class Columnar:
     def revisions(self) -> Mapping[str, Claim]:
         """The claims of the reference, without encoding."""
         return {
-            joined: evolve(claim_of_row(FORMATS[joined]), ops=OPS[joined in DECODERS, joined in SCANNERS])
-            for joined in dict.fromkeys((*DECODERS, *SCANNERS))
+            format_id: evolve(
+                claim_of_row(FORMATS[format_id]), ops=OPS[format_id in DECODERS, format_id in SCANNERS]
+            )
+            for format_id in dict.fromkeys((*DECODERS, *SCANNERS))
         }
 
     def decode(self, request: Request) -> Outcome:

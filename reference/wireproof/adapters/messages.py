@@ -100,7 +100,7 @@ _COSTS: Final = ("fast", "slow")
 
 def hello_packet(hello: Hello) -> Packet:
     """Return the message with a hello."""
-    revisions = {joined: _claim_json(claim) for joined, claim in hello.revisions.items()}
+    revisions = {format_id: _claim_json(claim) for format_id, claim in hello.revisions.items()}
     return Packet(
         {
             "hello": {
@@ -143,7 +143,7 @@ def hello_of(packet: Packet) -> Hello:
     return Hello(
         name,
         name_of(head, "version"),
-        {joined: claim_of(claims, joined) for joined in claims},
+        {format_id: claim_of(claims, format_id) for format_id in claims},
         one_of(head, "errors", _ERRORS, "coarse"),
         count_of(head, "window", 1, least=1),
         one_of(head, "cost", _COSTS, "fast"),
@@ -159,14 +159,14 @@ def _claims(head: Mapping[str, Any]) -> Mapping[str, Any]:
     return claims
 
 
-def claim_of(claims: Mapping[str, Any], joined: str) -> Claim:
-    """Return the claims about the format and revision `joined`."""
-    head = object_of(claims, joined)
-    only(head, _CLAIM, f"the claim of {one_line(joined, NAME)}")
+def claim_of(claims: Mapping[str, Any], format_id: str) -> Claim:
+    """Return the claims about the format and revision `format_id`."""
+    head = object_of(claims, format_id)
+    only(head, _CLAIM, f"the claim of {one_line(format_id, NAME)}")
     ops = texts_of(head, "ops")
     if ops is not None and not set(ops) <= set(_OPS):
         raise MessageError(
-            f"ops of {one_line(joined, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}"
+            f"ops of {one_line(format_id, NAME)} wants some of {', '.join(_OPS)}; got {kind_of(ops)}"
         )
     return Claim(
         tuple(op for op in _OPS if op in ops) if ops is not None else None,

@@ -56,7 +56,7 @@ class Caller:
         except MessageError as error:
             raise AdapterStartError(f"{type(adapter).__name__}: {error}") from None
         self._wanted: dict[str, FieldTree] = {
-            joined: field_tree(claim.observes) for joined, claim in self.hello.revisions.items()
+            format_id: field_tree(claim.observes) for format_id, claim in self.hello.revisions.items()
         }
 
     def answer(self, request: Request) -> Outcome:
@@ -120,12 +120,12 @@ def _hello(adapter: Any) -> Hello:  # noqa: ANN401 - as above
     if not isinstance(claims, Mapping):
         raise MessageError("revisions wants a mapping of names such as kafka.batch/v2 to claims")
     hello = hello_of(Packet({"hello": head}))
-    return evolve(hello, revisions={joined: _claim(claims, joined) for joined in claims})
+    return evolve(hello, revisions={format_id: _claim(claims, format_id) for format_id in claims})
 
 
-def _claim(claims: Mapping[str, Any], joined: str) -> Claim:
-    claim = claims[joined]
-    return claim if isinstance(claim, Claim) else claim_of(claims, joined)
+def _claim(claims: Mapping[str, Any], format_id: str) -> Claim:
+    claim = claims[format_id]
+    return claim if isinstance(claim, Claim) else claim_of(claims, format_id)
 
 
 def refused(rejected: Rejected) -> Refused:

@@ -37,7 +37,7 @@ class Finding:
     """One thing that an adapter can or cannot do.
 
     Attributes:
-        joined: format and revision, such as `kafka.batch/v2`.
+        format_id: format and revision, such as `kafka.batch/v2`.
         kind: `op`, `codec`, `profile` or `feature`.
         name: such as `decode`, `lz4`, `produce`, `control-batch`.
         claimed: the claim in the hello; None if there is none.
@@ -48,7 +48,7 @@ class Finding:
         wrongly: ids of cases that must be refused and were accepted.
     """
 
-    joined: str
+    format_id: str
     kind: str
     name: str
     claimed: bool | None
@@ -78,11 +78,11 @@ Thing = tuple[str, str, str]
 
 def things_of(case: Case) -> list[Thing]:
     """Return the capabilities that a case tests; a case that needs no codec tests uncompressed bytes."""
-    things: list[Thing] = [(case.joined, "op", case.op), (case.joined, "profile", case.profile)]
+    things: list[Thing] = [(case.format_id, "op", case.op), (case.format_id, "profile", case.profile)]
     capabilities = [atom.partition(":") for atom in case.needs]
     if all(kind != "codec" for kind, _, _ in capabilities):
-        things.append((case.joined, "codec", "none"))
-    return things + [(case.joined, kind, name) for kind, _, name in capabilities]
+        things.append((case.format_id, "codec", "none"))
+    return things + [(case.format_id, kind, name) for kind, _, name in capabilities]
 
 
 def probe(runner: Runner, cases: Iterable[Case]) -> tuple[Finding, ...]:
@@ -145,14 +145,14 @@ def _differs(hello: Hello, case: Case, outcome: Outcome) -> bool:
     """Return True if the answer to a decode has a different value in an observed field."""
     if case.op != "decode" or not isinstance(case.expect, Accept) or not isinstance(outcome, Accepted):
         return False
-    claim = hello.revisions.get(case.joined)
+    claim = hello.revisions.get(case.format_id)
     wanted = field_tree(claim.observes) if claim is not None else {}
     return project(outcome.value, wanted) != project(case.expect.value, wanted)
 
 
 def _claimed(hello: Hello, thing: Thing) -> bool | None:
-    joined, kind, name = thing
-    claim = hello.revisions.get(joined)
+    format_id, kind, name = thing
+    claim = hello.revisions.get(format_id)
     if claim is None:
         return False if hello.revisions else None
     names = _names(claim, kind)
@@ -172,15 +172,15 @@ def filled(hello: Hello, findings: Iterable[Finding]) -> Hello:
     """Return the hello with its missing claims filled in from the findings; keep every claim that it has."""
     working: dict[str, dict[str, list[str]]] = {}
     for finding in findings:
-        kinds = working.setdefault(finding.joined, {})
+        kinds = working.setdefault(finding.format_id, {})
         if finding.works:
             kinds.setdefault(finding.kind, []).append(finding.name)
     revisions = dict(hello.revisions)
-    for joined, kinds in working.items():
-        if joined in hello.revisions:
-            revisions[joined] = _filled(hello.revisions[joined], kinds)
+    for format_id, kinds in working.items():
+        if format_id in hello.revisions:
+            revisions[format_id] = _filled(hello.revisions[format_id], kinds)
         elif not hello.revisions and kinds.get("op"):
-            revisions[joined] = _filled(Claim(), kinds)
+            revisions[format_id] = _filled(Claim(), kinds)
     return evolve(hello, revisions=revisions)
 
 

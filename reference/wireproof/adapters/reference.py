@@ -36,7 +36,7 @@ class Reference:
     @property
     def revisions(self) -> Mapping[str, Claim]:
         """The claims, from the table of formats."""
-        return {joined: claim_of_row(row) for joined, row in FORMATS.items()}
+        return {format_id: claim_of_row(row) for format_id, row in FORMATS.items()}
 
     def decode(self, request: Request) -> Outcome:
         """Decode as `formats.decode`."""

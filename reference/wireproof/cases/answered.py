@@ -154,7 +154,7 @@ def _differences(row: Vector, case: Case) -> Iterator[str]:
 def _verdict(case: Case, data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the verdict of the reference on the case, which `lint` checks, in the document's words."""
     try:
-        decoded = formats.decode(FORMATS[case.joined], data, case.options)
+        decoded = formats.decode(FORMATS[case.format_id], data, case.options)
     except Rejected as rejected:
         return "INVALID", tuple(name for name in (rejected.detail, rejected.cls) if name)
     names = tuple(remark.cls.upper().replace("-", "_") for remark in decoded.remarks)

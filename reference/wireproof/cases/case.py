@@ -146,7 +146,7 @@ class Case:
         return self.id.split("/")[2]
 
     @property
-    def joined(self) -> str:
+    def format_id(self) -> str:
         """Return the id of the format: `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 

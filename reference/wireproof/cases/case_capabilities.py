@@ -39,7 +39,7 @@ def capabilities_of_case(case: Case) -> tuple[str, ...]:
     """Return the capabilities that a decode needs by its fields; none for another op."""
     if not isinstance(case.input, Data):
         return ()
-    return capabilities_of(FORMATS[case.joined], case.input.data, case.options)
+    return capabilities_of(FORMATS[case.format_id], case.input.data, case.options)
 
 
 def capabilities_of(row: Format, data: bytes, options: Options = DEFAULT_OPTIONS) -> tuple[str, ...]:

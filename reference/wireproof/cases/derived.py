@@ -131,7 +131,7 @@ def sample_derived(case: Case, number: int) -> Iterator[Case]:
 
 
 def _parent(case: Case) -> ParentCase | None:
-    fmt = FORMATS.get(case.joined)
+    fmt = FORMATS.get(case.format_id)
     if fmt is None or case.op != "decode" or not isinstance(case.expect, Accept) or case.profile != "reader":
         return None
     if not isinstance(case.input, Data) or case.options.isolation != "read_uncommitted":
@@ -377,7 +377,7 @@ def _in_chunks(case: Case, whole: Accept, splits: Iterable[tuple[bytes, ...]]) -
 def broken_relations(cases: Iterable[Case]) -> Iterator[tuple[Case, Any]]:
     """Yield the derived cases whose relation the reference does not keep, with its answer."""
     for case in cases:
-        answered = _seen(FORMATS[case.joined], case)
+        answered = _seen(FORMATS[case.format_id], case)
         if answered is not None and not _agrees(case.expect, answered):
             yield case, answered
 

@@ -137,7 +137,7 @@ def rank_formats(
             _marked(row.name, data),
             len(data),
             _named(row.name, name),
-            surveys.get(row.joined),
+            surveys.get(row.format_id),
         )
         for row in tried
     ]
@@ -168,16 +168,16 @@ def _surveys(
     if nothing is; for a small input without a name it does not run.
     """
     logs = [row for row in rows or FORMATS.values() if row.name in LOG_FORMATS]
-    found = {row.joined: quick_survey(row, data, options) for row in logs}
+    found = {row.format_id: quick_survey(row, data, options) for row in logs}
     yield from found.items()
     some = any(one.proven for one in found.values())
-    doubted = [row for row in logs if found[row.joined].proven] if some else logs
-    doubted = [row for row in doubted if not found[row.joined].whole and row.name != "heka.stream"]
+    doubted = [row for row in logs if found[row.format_id].proven] if some else logs
+    doubted = [row for row in doubted if not found[row.format_id].whole and row.name != "heka.stream"]
     if not (some or rows or len(data) > FEW_BYTES or any(_named(row.name, name) for row in logs)):
         return
-    for row in sorted(doubted, key=lambda row: found[row.joined].proven, reverse=True):
+    for row in sorted(doubted, key=lambda row: found[row.format_id].proven, reverse=True):
         again = survey_log(row, data, options)
-        yield row.joined, again
+        yield row.format_id, again
         if 2 * again.proven > len(data):
             return
 

@@ -123,10 +123,10 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
 
 
-def cases_of_format(joined: str, further: Sequence[Path] = ()) -> Iterator[Case]:
+def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
     """Yield the cases of one format, such as `kafka.batch/v2`, from its files; raises `FixtureError`."""
     for root in (fixtures_folder(), *further):
-        for path in sorted(root.glob(f"{joined}/*.json")):
+        for path in sorted(root.glob(f"{format_id}/*.json")):
             yield from read(path)
 
 
@@ -139,7 +139,7 @@ def _check_place(case: Case, path: Path) -> None:
         raise FixtureError(f"{path}: {case.id}: its id does not fit its file, {'/'.join(place)}")
     if (case.format, case.revision) != place[:2]:
         raise FixtureError(
-            f"{path}: {case.id}: its file says {case.joined} and lies under {place[0]}/{place[1]}"
+            f"{path}: {case.id}: its file says {case.format_id} and lies under {place[0]}/{place[1]}"
         )
 
 

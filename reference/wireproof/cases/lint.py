@@ -85,9 +85,9 @@ def _frozen(suite: Suite) -> Iterator[Problem]:
 def _words(suite: Suite) -> Iterator[Problem]:
     """Check that formats, rules, flags, remarks and capabilities exist."""
     for case in suite.cases:
-        fmt = FORMATS.get(case.joined)
+        fmt = FORMATS.get(case.format_id)
         if fmt is None:
-            yield Problem(case.id, f"{case.joined} is no format")
+            yield Problem(case.id, f"{case.format_id} is no format")
             continue
         for name, known, words in (
             ("rule", suite.rules, case.rules),
@@ -129,14 +129,16 @@ def _twins(suite: Suite) -> Iterator[Problem]:
 def _values(suite: Suite) -> Iterator[Problem]:
     """Check that expected values are values of their format."""
     for case in suite.cases:
-        fmt = FORMATS.get(case.joined)
+        fmt = FORMATS.get(case.format_id)
         if fmt is None or case.op == "scan":
             continue
         for value in _expected(case.expect):
             try:
                 again = to_json(from_json(fmt.value, value))
             except Rejected as rejected:
-                yield Problem(case.id, f"its value is none of {case.joined}: {rejected.path} {rejected.text}")
+                yield Problem(
+                    case.id, f"its value is none of {case.format_id}: {rejected.path} {rejected.text}"
+                )
                 continue
             if again != value:
                 yield Problem(case.id, "its value leaves out or misspells what is computed")
@@ -176,7 +178,7 @@ def _covered(suite: Suite) -> Iterator[Problem]:
 def _reference(suite: Suite) -> Iterator[Problem]:
     """Check that the reference answers as every case expects."""
     for case in suite.cases:
-        fmt = FORMATS.get(case.joined)
+        fmt = FORMATS.get(case.format_id)
         if fmt is not None and (text := reference_disagreement(fmt, case)):
             yield Problem(case.id, text)
 

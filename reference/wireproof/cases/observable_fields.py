@@ -20,7 +20,7 @@ ITEM_FIELDS: Final = ("kind", "at", "length", "class", "value")
 
 @lru_cache(maxsize=128)
 def _schema(row: Format) -> SchemaNode:
-    return json_schema(row.value, row.joined)
+    return json_schema(row.value, row.format_id)
 
 
 def unknown_part(row: Format, pattern: str) -> tuple[str, tuple[str, ...]] | None:

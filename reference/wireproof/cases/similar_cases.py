@@ -21,7 +21,9 @@ def _alike(one: bytes, other: bytes) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def most_similar(data: bytes, joined: str, refused: RejectClass | None, cases: Iterable[Case]) -> Case | None:
+def most_similar(
+    data: bytes, format_id: str, refused: RejectClass | None, cases: Iterable[Case]
+) -> Case | None:
     """Return the case of a format most similar to `data`; with a rejection, one of the same class first."""
 
     def score(case: Case) -> tuple[bool, float]:
@@ -29,5 +31,5 @@ def most_similar(data: bytes, joined: str, refused: RejectClass | None, cases: I
         cls = case.expect.cls if isinstance(case.expect, Reject) else None
         return (cls == refused, similarity(data, case.input.data))
 
-    pool = [case for case in cases if case.joined == joined and isinstance(case.input, Data)]
+    pool = [case for case in cases if case.format_id == format_id and isinstance(case.input, Data)]
     return max(pool, key=score, default=None)

@@ -48,7 +48,9 @@ def _foreign(case: Case, row: Format, unknown: AbstractSet[str]) -> bool:
         return False
     assert isinstance(case.input, Data)
     others = (
-        one for one in FORMATS.values() if one.name == row.name and one != row and one.joined not in unknown
+        one
+        for one in FORMATS.values()
+        if one.name == row.name and one != row and one.format_id not in unknown
     )
     answers = (expectation_by_reference(other, case.input.data, case.options) for other in others)
     return any(isinstance(answer, Accept) for answer in answers)

@@ -169,19 +169,21 @@ def _print_finding(text: str, fix: str) -> None:
     click.echo(text + (f"\n  fix: {fix}" if fix else ""))
 
 
-def _probing(cases: tuple[Case, ...], joined: Container[str]) -> list[Case]:
+def _probing(cases: tuple[Case, ...], format_id: Container[str]) -> list[Case]:
     """Return the cases of the claimed formats whose answer is not open; without claims, of all formats."""
     return [
         case
         for case in cases
         if case.level in ("must", "should")
         and "resource" not in case.flags
-        and (not joined or case.joined in joined)
+        and (not format_id or case.format_id in format_id)
     ]
 
 
 def _said(finding: Finding) -> str:
-    text = f"{finding.joined} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
+    text = (
+        f"{finding.format_id} {finding.kind} {finding.name}: {finding.accepted} of {finding.asked} accepted"
+    )
     if finding.differs:
         text += f", {len(finding.differs)} with another value, such as {finding.differs[0]}"
     if finding.wrongly and not finding.works:

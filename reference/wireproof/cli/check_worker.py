@@ -67,7 +67,7 @@ class CheckOptions:
     @property
     def rows(self) -> frozenset[str]:
         """Name the formats of the selection, whose properties are asked."""
-        return frozenset(case.joined for case in self.cases)
+        return frozenset(case.format_id for case in self.cases)
 
 
 @frozen

@@ -91,7 +91,7 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     best, *others = rank_formats(data, formats_named(name), name=file)
     if name is None and not is_identified(best, data):
         raise click.UsageError(_unknown(source, data))
-    click.echo(f"{len(data)} bytes as {best.row.joined}: {_said(best, len(data))}")
+    click.echo(f"{len(data)} bytes as {best.row.format_id}: {_said(best, len(data))}")
     misfits = [one for one in _remarks(best) if one.cls in MISMATCH_REMARKS]
     wrong = list(
         damage_lines.damaged_place_lines(best.survey)
@@ -108,8 +108,8 @@ def _explain(source: str, name: str | None, folders: tuple[Path, ...]) -> Exit:
     ):
         click.echo(line)
     _others(best, others, len(data))
-    cases = cases_of_format(best.row.joined, folders)
-    case = most_similar(data, best.row.joined, refused.cls if refused else None, cases)
+    cases = cases_of_format(best.row.format_id, folders)
+    case = most_similar(data, best.row.format_id, refused.cls if refused else None, cases)
     if case is not None:
         click.echo(f"nearest fixture: {case.id}: {case.title}")
     return Exit.CONFORMS if best.consumed == len(data) and not wrong else Exit.FAILS
@@ -127,18 +127,18 @@ def _unknown(source: str, data: bytes) -> str:
 def _others(best: FormatFit, others: list[FormatFit], size: int) -> None:
     """Print the other formats that fit as well, and the revisions of the best one."""
     same = [fit for fit in others if fit.rank[:3] == best.rank[:3] and fit.consumed]
-    if also := [fit.row.joined for fit in same]:
+    if also := [fit.row.format_id for fit in same]:
         click.echo(f"also fits: {', '.join(also[:MAX_FITS])}")
     if (revisions := [fit for fit in (best, *others) if fit.row.name == best.row.name])[1:]:
         click.echo(f"revisions of {best.row.name}: {'; '.join(map(_revision, _in_order(revisions)))}")
     for fit in _damaged(best, others):
-        click.echo(f"or else {fit.row.joined}: {_said(fit, size)}")
+        click.echo(f"or else {fit.row.format_id}: {_said(fit, size)}")
 
 
 def _in_order(revisions: list[FormatFit]) -> list[FormatFit]:
     """Sort the revisions of a format in the order of the table."""
     order = list(formats.FORMATS)
-    return sorted(revisions, key=lambda fit: order.index(fit.row.joined))
+    return sorted(revisions, key=lambda fit: order.index(fit.row.format_id))
 
 
 def _revision(fit: FormatFit) -> str:

@@ -33,9 +33,9 @@ def command(form: str) -> None:
 
     These are the words that an adapter can claim. The page adapter-contract.md explains them.
     """
-    claims = {joined: _words(joined) for joined in FORMATS}
+    claims = {format_id: _words(format_id) for format_id in FORMATS}
     if form == "json":
-        print_json([_row(joined, words) for joined, words in claims.items()])
+        print_json([_row(format_id, words) for format_id, words in claims.items()])
         return
     rows = [("format", "revisions", *CLAIMS), *_rows(claims)]
     for line in _lines(rows, _room()):
@@ -48,13 +48,13 @@ def _room() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _words(joined: str) -> Claims:
-    claim = claim_of_row(FORMATS[joined])
+def _words(format_id: str) -> Claims:
+    claim = claim_of_row(FORMATS[format_id])
     return tuple(getattr(claim, name) for name in CLAIMS)
 
 
-def _row(joined: str, words: Claims) -> dict[str, object]:
-    row = FORMATS[joined]
+def _row(format_id: str, words: Claims) -> dict[str, object]:
+    row = FORMATS[format_id]
     claims = dict(zip(CLAIMS, words, strict=True))
     return {"format": row.name, "revision": row.revision, **claims, "profiles": PROFILES}
 
@@ -62,8 +62,8 @@ def _row(joined: str, words: Claims) -> dict[str, object]:
 def _rows(claims: dict[str, Claims]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of the table: the revisions of a format share one if they have the same words."""
     groups: dict[tuple[str, Claims], list[str]] = {}
-    for joined, words in claims.items():
-        groups.setdefault((FORMATS[joined].name, words), []).append(FORMATS[joined].revision)
+    for format_id, words in claims.items():
+        groups.setdefault((FORMATS[format_id].name, words), []).append(FORMATS[format_id].revision)
     for (name, words), revisions in groups.items():
         yield name, " ".join(revisions), *map(" ".join, words)
 

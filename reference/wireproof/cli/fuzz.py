@@ -85,7 +85,7 @@ def _worked(effort: FormatStats) -> str:
     rate = effort.executions / max(effort.seconds, 1.0)
     deaths = f", {effort.deaths} deaths survived" if effort.deaths else ""
     return (
-        f"{effort.joined:<24} {effort.executions} executions in {effort.seconds:.0f} s ({rate:.0f}/s), "
+        f"{effort.format_id:<24} {effort.executions} executions in {effort.seconds:.0f} s ({rate:.0f}/s), "
         f"coverage {effort.coverage}, features {effort.features}, corpus {effort.corpus}, "
         f"at most {effort.resident >> 20} MiB{deaths}"
     )
@@ -103,10 +103,10 @@ def _told(console: Console, campaign: Campaign, ended: CampaignResult) -> None:
         )
         for line in _apart(apart):
             console.print(Text(line), soft_wrap=True)
-    for joined, less in ended.corpora.items():
+    for format_id, less in ended.corpora.items():
         said = "made fewer" if less.kept else "left as it was"
         console.print(
-            f"{joined}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
+            f"{format_id}: corpus {said}: {less.inputs[0]} inputs, {less.features[0]} features; "
             f"{less.inputs[1]} inputs have {less.features[1]}"
         )
     for trouble in ended.worker_errors:

@@ -29,7 +29,7 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
     case = case_named(suite, name)
     rows = (
         ("id", case.id), ("title", case.title), ("why", case.why),
-        ("op", f"{case.op} {case.joined}, {case.profile}"),
+        ("op", f"{case.op} {case.format_id}, {case.profile}"),
         ("level", case.level), ("flags", ", ".join(case.flags)), ("needs", ", ".join(case.needs)),
         ("twin", case.twin or ""), ("source", f"{case.source.origin}, {case.source.document}"),
         ("witness", ", ".join(f"{one.name} {one.version}" for one in case.source.witnesses)),

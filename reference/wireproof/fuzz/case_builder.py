@@ -91,7 +91,7 @@ class CaseBuilder:
         sha = hashlib.sha256(data).hexdigest()[:16]
         options = fit_options(self.fmt, variant.options, data, drawn)
         return Case(
-            f"{self.fmt.joined}/fuzz/n{sha}", self.fmt.name, self.fmt.revision, Data(data), NO_EXPECTATION,
+            f"{self.fmt.format_id}/fuzz/n{sha}", self.fmt.name, self.fmt.revision, Data(data), NO_EXPECTATION,
             title="found by fuzzing", options=options, needs=variant.needs, profile=variant.profile,
             source=SOURCE,
             family="fuzz",  # the expectation is computed, so a rejection of any class agrees with it

@@ -53,7 +53,7 @@ def write_seeds(folder: Path, fmt: Format, cases: Iterable[Case], max_size: int)
     folder.mkdir(parents=True)
     add_input(folder, seed(fmt))
     for case in cases:
-        if case.joined != fmt.joined:
+        if case.format_id != fmt.format_id:
             continue
         match case.input:
             case Data(data):

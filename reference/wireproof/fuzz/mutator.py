@@ -29,7 +29,7 @@ class Mutator:
         """Mutate inputs of `fmt`, and sign them with `keys`; `native` is libFuzzer's own mutation."""
         copy = uninstrumented_modules()
         self._mutators = copy.mutate
-        self._fmt = copy.formats.FORMATS[fmt.joined]
+        self._fmt = copy.formats.FORMATS[fmt.format_id]
         self._native = native
         self._keys = keys or None
 

@@ -43,7 +43,7 @@ def option_variants(
     """
     needs: dict[str, tuple[Options, Profile, set[str]]] = {}
     for case in suite.cases:
-        if case.joined == fmt.joined and case.op == op:
+        if case.format_id == fmt.format_id and case.op == op:
             first = (case.options, case.profile, set(case.needs))
             *_, common = needs.setdefault(repr(first[:2]), first)
             common &= set(case.needs)

@@ -137,7 +137,7 @@ def _is_covered(span: FieldSpan, spans: tuple[FieldSpan, ...]) -> bool:
 def check_other_compression(seen: AcceptedInput) -> Iterator[Violation]:
     """Check that another compression changes nothing but the bits that name it (kafka.md §3)."""
     attributes = getattr(seen.value, "attributes", None)
-    if seen.fmt.joined != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
+    if seen.fmt.format_id != "kafka.batch/v2" or not isinstance(attributes, int) or seen.remarked:
         return
     codec = seen.number % 5
     value = evolve(seen.value, attributes=attributes & ~attribute_bits.CODEC_MASK | codec)

@@ -99,8 +99,8 @@ def _with_expectation(case: Case) -> Case:
 
     Raises `PromotionError` if the reference contradicts itself, or contradicts the expectation of the token.
     """
-    if case.joined not in FORMATS:
-        raise PromotionError(f"{case.joined} is no format")
+    if case.format_id not in FORMATS:
+        raise PromotionError(f"{case.format_id} is no format")
     expect = reference_expectation(case)
     contradiction = _contradiction(case)
     if contradiction:
@@ -117,7 +117,7 @@ def _contradiction(case: Case) -> str:
     """Return how a decode with a layout trace differs from one without; empty if they are equal."""
     if not isinstance(case.input, Data):
         return ""
-    fmt = FORMATS[case.joined]
+    fmt = FORMATS[case.format_id]
     options = case.effective_options
     traced = formats.decode_with_trace(fmt, case.input.data, options)
     try:
@@ -199,7 +199,7 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
     if not isinstance(case.expect, Reject):
         return None, None
     if isinstance(case.input, Data):
-        data = repair(FORMATS[case.joined], case.input.data)
+        data = repair(FORMATS[case.format_id], case.input.data)
         twin = evolve(case, id=f"{case.id}-twin", input=Data(data), title=f"{case.title}, repaired")
         twin = evolve(twin, expect=reference_expectation(twin))
         if isinstance(twin.expect, Accept):
@@ -210,14 +210,16 @@ def _twin(case: Case, suite: Suite) -> tuple[Case | None, str | None]:
         for other in suite.cases
         if isinstance(other.expect, Accept) and other.op == case.op and other.profile == case.profile
     ]
-    near = most_similar(_bytes(case), case.joined, None, pool)
+    near = most_similar(_bytes(case), case.format_id, None, pool)
     if near is None:
         raise PromotionError("no accepted case of this format is known that could be its twin")
     return None, near.id
 
 
 def _is_same_twin(known: Case, twin: Case) -> bool:
-    return known.input == twin.input and known.joined == twin.joined and isinstance(known.expect, Accept)
+    return (
+        known.input == twin.input and known.format_id == twin.format_id and isinstance(known.expect, Accept)
+    )
 
 
 # --- files ---

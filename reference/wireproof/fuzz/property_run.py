@@ -96,7 +96,7 @@ def shrink_failure(engine: Engine, judged: JudgedCase) -> JudgedCase:
     The case is run outside of its family, which may be closed because of crashes.
     """
     try:
-        shrinker = Shrinker(engine, evolve(judged.case, id=f"{judged.case.joined}/shrink/n0", parent=None))
+        shrinker = Shrinker(engine, evolve(judged.case, id=f"{judged.case.format_id}/shrink/n0", parent=None))
     except NothingToShrinkError:
         return judged
     if shrinker.signature != judged.signature:

@@ -76,7 +76,7 @@ def _content(case: Case) -> bytes:
 
 def _layout(case: Case) -> TracedDecode | None:
     """Return the layout trace of a decode; None for other cases and for unknown formats."""
-    fmt = FORMATS.get(case.joined)
+    fmt = FORMATS.get(case.format_id)
     return (
         formats.decode_with_trace(fmt, _content(case), case.options)
         if fmt and isinstance(case.input, Data)

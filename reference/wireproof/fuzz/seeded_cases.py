@@ -63,7 +63,7 @@ class SeededCases:
         case = source.case(_bytes(source, rng, name), rng)
         return evolve(
             case,
-            id=f"{source.fmt.joined}/{_TOPIC}/s{self.seed}n{number}",
+            id=f"{source.fmt.format_id}/{_TOPIC}/s{self.seed}n{number}",
             title=f"case {number} of seed {self.seed}",
             source=Source("fuzz", f"campaign of seed {self.seed}"),  # a rejection of any class agrees
             twin=None,
@@ -114,8 +114,12 @@ def _fixture_bytes(suite: Suite, format_ids: Collection[str]) -> Mapping[str, li
     """Return the bytes of the fixtures of each format, in the order of their ids."""
     found: dict[str, list[bytes]] = {}
     for case in suite.cases:
-        if case.joined in format_ids and isinstance(case.input, Data) and len(case.input.data) <= _MAX_SIZE:
-            found.setdefault(case.joined, []).append(case.input.data)
+        if (
+            case.format_id in format_ids
+            and isinstance(case.input, Data)
+            and len(case.input.data) <= _MAX_SIZE
+        ):
+            found.setdefault(case.format_id, []).append(case.input.data)
     return found
 
 
@@ -133,7 +137,7 @@ def _generated(fmt: Format, name: str) -> bytes:
     """Return what a strategy generates: valid bytes, or as often bytes with one wrong field."""
     from wireproof.cases.strategies.seeded_samples import sample_drawer  # noqa: PLC0415 - Hypothesis is an extra
 
-    found = sample_drawer(fmt)(f"{fmt.joined} {name}")
+    found = sample_drawer(fmt)(f"{fmt.format_id} {name}")
     if not found:
         return sample(fmt)
     return found[0].damaged if found[0].seed & 1 else found[0].data

@@ -69,7 +69,7 @@ class Shrinker:
         self._clock = clock
         self._asked = 0
         self._max_candidates: int | None = None
-        self._fmt = FORMATS[case.joined]
+        self._fmt = FORMATS[case.format_id]
         self.best = evolve(case, twin=None, expect=reference_expectation(case))
         self.verdict, self.signature = next(self._judged([self.best]))
         if ROWS[self.verdict.name].gate in NO_FINDING_GATES:
@@ -121,7 +121,7 @@ class Shrinker:
     def _case(self, given: Input) -> Case:
         """Return a candidate. It has an id of its own, so that crashes of others do not close its family."""
         self._asked += 1
-        case = evolve(self.best, input=given, id=f"{self.best.joined}/shrink/n{self._asked}", parent=None)
+        case = evolve(self.best, input=given, id=f"{self.best.format_id}/shrink/n{self._asked}", parent=None)
         return evolve(case, expect=reference_expectation(case))
 
     def _judged(self, cases: Iterable[Case]) -> Iterator[tuple[Verdict, Signature]]:

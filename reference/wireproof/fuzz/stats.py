@@ -16,7 +16,7 @@ class StatsLine:
 
     Attributes:
         at: time of the line, in seconds since the epoch.
-        worker, adapter, joined: the worker, its adapter and the id of the format.
+        worker, adapter, format_id: the worker, its adapter and the id of the format.
         seconds: since the turn began.
         executions: inputs that were checked.
         coverage, features, corpus: as libFuzzer counts them.
@@ -28,7 +28,7 @@ class StatsLine:
     at: float
     worker: str
     adapter: str
-    joined: str
+    format_id: str
     seconds: float
     executions: int = 0
     coverage: int = 0
@@ -43,7 +43,7 @@ class StatsLine:
 class FormatStats:
     """The statistics of one format, summed over its turns; of coverage, features and corpus the maximum."""
 
-    joined: str
+    format_id: str
     executions: int
     seconds: float
     coverage: int
@@ -71,12 +71,12 @@ def format_stats(directory: WorkDirectory, adapter: str, since: float) -> list[F
             continue
         key = (line.worker, current.get(line.worker, 0))
         before = turns.get(key)
-        if before is not None and (line.seconds < before.seconds or line.joined != before.joined):
+        if before is not None and (line.seconds < before.seconds or line.format_id != before.format_id):
             current[line.worker] = key[1] + 1
             key = (line.worker, current[line.worker])
         turns[key] = line
-    names = dict.fromkeys(line.joined for line in turns.values())
-    return [_sum(name, [line for line in turns.values() if line.joined == name]) for name in names]
+    names = dict.fromkeys(line.format_id for line in turns.values())
+    return [_sum(name, [line for line in turns.values() if line.format_id == name]) for name in names]
 
 
 def _lines(directory: WorkDirectory) -> Iterator[StatsLine]:

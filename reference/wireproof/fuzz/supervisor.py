@@ -57,7 +57,7 @@ class Supervisor:
         self._parent = parent
         self._seed = seed
         self._reported = self._start
-        self.line = StatsLine(time.time(), config.worker, config.adapter, session.fmt.joined, 0.0)
+        self.line = StatsLine(time.time(), config.worker, config.adapter, session.fmt.format_id, 0.0)
 
     def run(self) -> None:
         """Start and watch processes until the time is over; raises `AdapterStartError` if none can run."""

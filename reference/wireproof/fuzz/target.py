@@ -101,7 +101,7 @@ class FuzzTarget:
     def _add_fault(self, fault: Violation, data: bytes, case: Case | None = None) -> None:
         """Add a failure of the reference; without `case`, of a decode that the reference did not answer."""
         case = self._context.builder.without_expectation(data) if case is None else case
-        sign = Signature(REFERENCE, case.joined, case.op, f"oracle:{fault.oracle}", "", fault.about)
+        sign = Signature(REFERENCE, case.format_id, case.op, f"oracle:{fault.oracle}", "", fault.about)
         verdict = Verdict("suite-bug", text=fault.text)
         self._context.findings.add(sign, verdict, case, data, origin=self._origin())
 

@@ -42,11 +42,11 @@ def badges(stream: EventStream, profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of a badge for each format, revision and profile of a run."""
     parts: dict[tuple[str, str], list[CaseEvent]] = {}
     for event in stream.cases:
-        parts.setdefault((event.joined, profile(event)), []).append(event)
+        parts.setdefault((event.format_id, profile(event)), []).append(event)
     chain = chain_digest(stream)
-    for (joined, name), events in sorted(parts.items()):
+    for (format_id, name), events in sorted(parts.items()):
         part = EventStream(stream.run, tuple(events), stream.footer)
-        about = joined if name == "reader" else f"{joined} {name}"
+        about = format_id if name == "reader" else f"{format_id} {name}"
         yield f"{about.replace('/', '-').replace(' ', '-')}.json", badge(part, about, chain)
 
 

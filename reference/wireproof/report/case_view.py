@@ -106,9 +106,11 @@ def _written(case: Case, text: str) -> CaseView:
     """Show an encode: the value to be written and the acceptable bytes."""
     data = shown_bytes(case)
     tree: list[Placed] = []
-    if data and case.joined in formats.FORMATS:
+    if data and case.format_id in formats.FORMATS:
         options = evolve(case.options, profile=case.profile)
-        tree = list(lines_with_spans(formats.decode_with_trace(formats.FORMATS[case.joined], data, options)))
+        tree = list(
+            lines_with_spans(formats.decode_with_trace(formats.FORMATS[case.format_id], data, options))
+        )
     return _made(case, data, text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…", tree)
 
 

@@ -69,7 +69,7 @@ class Site:
         """The cases of each format and revision."""
         found: dict[str, list[Case]] = {name: [] for name in FORMATS}
         for case in self.suite.cases:
-            found.setdefault(case.joined, []).append(case)
+            found.setdefault(case.format_id, []).append(case)
         return found
 
     @cached_property
@@ -92,16 +92,16 @@ def rule_page(name: str) -> str:
     return f"rule/{name}.html"
 
 
-def fields_page(joined: str) -> str:
+def fields_page(format_id: str) -> str:
     """Return the path of the field map of a format."""
-    return f"fields/{joined}.html"
+    return f"fields/{format_id}.html"
 
 
 def pages(site: Site) -> Pages:
     """Yield every file of the site."""
     made = _environment(site.library)
     yield "style.css", made.get_template("style.css").render()
-    maps = {joined: field_coverage_of(cases) for joined, cases in site.by_format.items()}
+    maps = {format_id: field_coverage_of(cases) for format_id, cases in site.by_format.items()}
     shared = {"site": site, "rules": list(site.rules.values()), "maps": maps}
     for name in ("index", "rules", "decisions"):
         more = {
@@ -109,9 +109,11 @@ def pages(site: Site) -> Pages:
             "remarked": list(remark_choices(site.suite, site.votes)),
         }
         yield _page(made, name, f"{name}.html", **shared, **more)
-    for joined, fields in maps.items():
-        fails = failing(site.by_format[joined], site.votes)
-        yield _page(made, "fields", fields_page(joined), joined=joined, fields=fields, fails=fails, site=site)
+    for format_id, fields in maps.items():
+        fails = failing(site.by_format[format_id], site.votes)
+        yield _page(
+            made, "fields", fields_page(format_id), format_id=format_id, fields=fields, fails=fails, site=site
+        )
     for document in site.documents.values():
         body = site.library.render(document)
         yield _page(made, "document", document.page, document=document, body=body)

@@ -52,7 +52,7 @@ def export(suite: Suite, cases: Sequence[Case], folder: Path) -> Exported:
         size += len(data or b"")
     _put(folder / "cases.ndjson", "".join(lines).encode())
     exported = Exported(len(lines), size, digest)
-    _beside(suite, folder, exported, {case.joined for case in cases})
+    _beside(suite, folder, exported, {case.format_id for case in cases})
     return exported
 
 
@@ -97,8 +97,8 @@ def _beside(suite: Suite, folder: Path, exported: Exported, chosen: Container[st
 def schemas() -> Iterator[tuple[str, str]]:
     """Yield the name of each format and the JSON Schema of its values as text."""
     for row in FORMATS.values():
-        tree: Mapping[str, Any] = json_schema(row.value, row.joined)
-        yield row.joined.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
+        tree: Mapping[str, Any] = json_schema(row.value, row.format_id)
+        yield row.format_id.replace("/", "-"), json.dumps(tree, indent=2) + "\n"
 
 
 def _put(path: Path, data: bytes) -> None:

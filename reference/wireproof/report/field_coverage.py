@@ -80,7 +80,7 @@ def failing(cases: Iterable[Case], votes: Votes) -> dict[str, list[str]]:
 
 def _own(event: CaseEvent) -> str:
     """Return the path of a field in its own format, also for a case that was wrapped as a stream."""
-    row = FORMATS.get(event.joined)
+    row = FORMATS.get(event.format_id)
     lifted = f"{row.wrapped_by[2]}[]." if row is not None and row.wrapped_by else ""
     return without_indices(event.path).removeprefix(lifted)
 

@@ -38,9 +38,9 @@ def data_of(case: Case) -> bytes | None:
 def layout_of(case: Case) -> TracedDecode | None:
     """Return the reference's layout of a case's bytes; None for an encode or an unknown format."""
     data = data_of(case)
-    if data is None or case.joined not in formats.FORMATS:
+    if data is None or case.format_id not in formats.FORMATS:
         return None
-    row = formats.FORMATS[case.joined]
+    row = formats.FORMATS[case.format_id]
     return layout_of_damaged(row, data, case.effective_options)
 
 

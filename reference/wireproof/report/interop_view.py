@@ -63,9 +63,9 @@ class InteropView:
         """Return the values that each adapter encoded wrong, grouped by the kind of failure."""
         found: dict[tuple[str, str, str, str], list[EncodeResult]] = {}
         for participant in self.exchanged.participants:
-            for joined, some in participant.written.items():
+            for format_id, some in participant.written.items():
                 for one in (one for one in some if gates(one.verdict.name, "must")):
-                    key = participant.spec, joined, one.verdict.label, without_indices(one.verdict.path)
+                    key = participant.spec, format_id, one.verdict.label, without_indices(one.verdict.path)
                     found.setdefault(key, []).append(one)
         return [(key[0], some) for key, some in found.items()]
 
@@ -86,7 +86,7 @@ class FormatMatrix:
         wrote: the number of values that each producer encoded, and the number that it was asked.
     """
 
-    joined: str
+    format_id: str
     producers: tuple[str, ...]
     wrote: tuple[tuple[int, int], ...]
     readers: tuple[str, ...]
@@ -98,12 +98,12 @@ def format_matrices(shown: InteropView) -> Iterator[FormatMatrix]:
     tallies = shown.ledger.tallies
     specs = [participant.spec for participant in shown.exchanged.participants]
     written = {participant.spec: participant.written for participant in shown.exchanged.participants}
-    for joined in shown.exchanged.encoded_messages:
-        producers = tuple(one for one in specs if any((joined, one, two) in tallies for two in specs))
-        readers = tuple(two for two in specs if any((joined, one, two) in tallies for one in specs))
-        cells = tuple(tuple(tallies.get((joined, one, two)) for two in readers) for one in producers)
-        wrote = tuple(_wrote_of(written[one][joined]) for one in producers)
-        yield FormatMatrix(joined, producers, wrote, readers, cells)
+    for format_id in shown.exchanged.encoded_messages:
+        producers = tuple(one for one in specs if any((format_id, one, two) in tallies for two in specs))
+        readers = tuple(two for two in specs if any((format_id, one, two) in tallies for one in specs))
+        cells = tuple(tuple(tallies.get((format_id, one, two)) for two in readers) for one in producers)
+        wrote = tuple(_wrote_of(written[one][format_id]) for one in producers)
+        yield FormatMatrix(format_id, producers, wrote, readers, cells)
 
 
 def _wrote_of(some: list[EncodeResult]) -> tuple[int, int]:
@@ -147,7 +147,7 @@ def print_interop(shown: InteropView, console: Console) -> None:
 
 def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
-    table.add_column(f"{sheet.joined}, read by", no_wrap=True)
+    table.add_column(f"{sheet.format_id}, read by", no_wrap=True)
     table.add_column("wrote", justify="right", no_wrap=True, style="dim")
     for reader in sheet.readers:
         table.add_column(str(specs.index(reader) + 1), justify="right", no_wrap=True)
@@ -167,11 +167,11 @@ def _table(sheet: FormatMatrix, specs: list[str]) -> Table:
 def lines_below(shown: InteropView) -> Iterator[str]:
     """Yield the lines below the matrix."""
     for head, wrong in (("APART", True), ("OPEN", False)):
-        for joined in shown.exchanged.encoded_messages:
-            some = [group for group in shown.apart(wrong=wrong) if group.joined == joined]
+        for format_id in shown.exchanged.encoded_messages:
+            some = [group for group in shown.apart(wrong=wrong) if group.format_id == format_id]
             for group in some[:MAX_FINDINGS]:
                 yield from _group(head, group, shown.token)
-            yield from _more(len(some), f"{head} {joined}")
+            yield from _more(len(some), f"{head} {format_id}")
     wrote = sorted(shown.written_wrong, key=lambda row: -len(row[1]))
     for spec, values in wrote[:MAX_FINDINGS]:
         yield from _wrote(spec, values, shown.token)
@@ -189,7 +189,7 @@ def _more(count: int, what: str) -> Iterator[str]:
 def _group(head: str, group: DisagreementGroup, token: Token) -> Iterator[str]:
     split, heard = group.first, group.heard
     who = ", ".join(f"{name} {_number(len(some), 'time')}" for name, some in group.members.items())
-    yield f"{head:<6}{group.joined}: {group.reason}: {who}; written by {_names(group.producers)}"
+    yield f"{head:<6}{group.format_id}: {group.reason}: {who}; written by {_names(group.producers)}"
     yield f"  {heard.adapter}: {shorten(split.said(heard), MAX_OUTPUT)}"
     label = split.majority[0].read.verdict.label
     yield f"  alike   {_names([one.adapter for one in split.majority])} ({label})"
@@ -203,7 +203,9 @@ def _wrote(spec: str, some: list[EncodeResult], token: Token) -> Iterator[str]:
     first = some[0]
     verdict, case = first.verdict, first.post.case
     values = _number(len(some), "value")
-    yield " ".join(part for part in ("WRONG", spec, f"writes {case.joined}:", values, verdict.path) if part)
+    yield " ".join(
+        part for part in ("WRONG", spec, f"writes {case.format_id}:", values, verdict.path) if part
+    )
     yield f"  want    {verdict.want}"
     yield f"  got     {verdict.got} ({verdict.label})"
     yield f"  replay  {_replay(token(case), spec)}"
@@ -278,7 +280,7 @@ def _drawn(sheet: FormatMatrix) -> str:
         words = (_word(cell, wrote[0]) for cell in cells)
         parts = "".join(f'<td class="v {style}">{_safe(text)}</td>' for text, style in words)
         rows.append(f'<tr><th>{_safe(producer)}</th><td class="dim">{_of(*wrote)}</td>{parts}</tr>')
-    head = f"<tr><th>{_safe(sheet.joined)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
+    head = f"<tr><th>{_safe(sheet.format_id)}: writes ↓ reads →</th><th>wrote</th>{heads}</tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 

@@ -55,7 +55,7 @@ def _suite(
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(tags.count(tag)))
     suite.set("tests", str(len(events)))
-    if hidden := uncompared_in_format(stream.run, events[0].joined):
+    if hidden := uncompared_in_format(stream.run, events[0].format_id):
         properties = ET.Element("properties")
         ET.SubElement(properties, "property", name="not compared", value=escape_unsafe(", ".join(hidden)))
         suite.insert(0, properties)

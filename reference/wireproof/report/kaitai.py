@@ -80,16 +80,19 @@ class Scope:
         return [struct.parts[name] for struct, _, _ in self.rows if name in struct.parts]
 
 
-def spec(joined: str, cases: Iterable[Case]) -> dict[str, Any]:
+def spec(format_id: str, cases: Iterable[Case]) -> dict[str, Any]:
     """Return the specification of a revision as the tree of its YAML."""
-    clean = [case for case in cases_of(joined, cases) if not has_trailing_bytes(case)]
+    clean = [case for case in cases_of(format_id, cases) if not has_trailing_bytes(case)]
     traces = [(trace_of(case), len(frame_of(case))) for case in clean]
     shapes = Shapes.of(spans for spans, _ in traces)
     trees = [(shapes.tree(spans), size) for spans, size in traces]
     rows = [(root, root, size) for root, size in trees]
     types: dict[str, Any] = {}
     seq = _seq(Scope(tuple(rows)), types, "")
-    meta = {"id": ident(re.sub(r"[./]", "_", joined)), "title": f"{joined}, from {len(rows)} accepted cases"}
+    meta = {
+        "id": ident(re.sub(r"[./]", "_", format_id)),
+        "title": f"{format_id}, from {len(rows)} accepted cases",
+    }
     text = json.dumps(seq) + json.dumps(types)
     types |= {
         name: varint_type(bits, zigzag=name != "uvarint")
@@ -323,6 +326,6 @@ def specifications(
     cases: Sequence[Case], chosen: Container[str] = SPECIFIED_FORMATS
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each selected specification."""
-    for joined in (one for one in SPECIFIED_FORMATS if one in chosen):
-        made = spec(joined, cases)
+    for format_id in (one for one in SPECIFIED_FORMATS if one in chosen):
+        made = spec(format_id, cases)
         yield made["meta"]["id"], yaml(made)

@@ -184,20 +184,20 @@ def framing_spans(spans: Iterable[FieldSpan]) -> list[FieldSpan]:
     return sorted(found, key=lambda span: (span.start, span.end))
 
 
-def cases_of(joined: str, cases: Iterable[Case]) -> list[Case]:
+def cases_of(format_id: str, cases: Iterable[Case]) -> list[Case]:
     """Return the cases from which a layout is derived and with which it is checked: accepted decodes.
 
     Of Heka's frames, those whose header begins with the length of the message, as all its writers have it.
     """
-    mine = (case for case in cases if case.joined == joined and isinstance(case.input, Data))
+    mine = (case for case in cases if case.format_id == format_id and isinstance(case.input, Data))
     some = [case for case in mine if isinstance(case.expect, Accept) and frame_of(case)]
-    return [case for case in some if joined != FRAMED or lengths_first(layout_of(case).spans)]
+    return [case for case in some if format_id != FRAMED or lengths_first(layout_of(case).spans)]
 
 
 def trace_of(case: Case) -> list[FieldSpan]:
     """Return the fields of a case that belong to its layout; those of a torn tail do not."""
     layout, size = layout_of(case), len(frame_of(case))
-    spans = framing_spans(layout.spans) if case.joined == FRAMED else wire_spans(layout)
+    spans = framing_spans(layout.spans) if case.format_id == FRAMED else wire_spans(layout)
     return [span for span in spans if span.end <= size]
 
 
@@ -216,7 +216,7 @@ def has_trailing_bytes(case: Case) -> bool:
 def layout_of(case: Case) -> TracedDecode:
     """Return the trace of a case."""
     assert isinstance(case.input, Data)
-    return formats.decode_with_trace(FORMATS[case.joined], case.input.data, case.options)
+    return formats.decode_with_trace(FORMATS[case.format_id], case.input.data, case.options)
 
 
 def leaves(struct: GroupNode, path: str = "") -> Iterator[tuple[str, FieldNode]]:

@@ -12,13 +12,14 @@ MAX_FIELDS: Final = 12
 
 def uncompared_lines(run: Run) -> Iterator[str]:
     """Yield `kafka.log/mixed: not compared: batches[].baseOffset, …` for each format with such fields."""
-    for joined, names in run.not_compared.items():
+    for format_id, names in run.not_compared.items():
         more = f" and {len(names) - MAX_FIELDS} more" if len(names) > MAX_FIELDS else ""
-        yield f"{joined}: not compared, the adapter does not show them: {', '.join(names[:MAX_FIELDS])}{more}"
+        shown = ", ".join(names[:MAX_FIELDS])
+        yield f"{format_id}: not compared, the adapter does not show them: {shown}{more}"
 
 
-def uncompared_in_format(run: Run, joined: str) -> tuple[str, ...]:
+def uncompared_in_format(run: Run, format_id: str) -> tuple[str, ...]:
     """Return the patterns of the fields that were not compared in cases of a format, or of its stream."""
-    row = FORMATS.get(joined)
+    row = FORMATS.get(format_id)
     stream = "/".join(row.wrapped_by[:2]) if row is not None and row.wrapped_by else ""
-    return tuple(run.not_compared.get(joined) or run.not_compared.get(stream, ()))
+    return tuple(run.not_compared.get(format_id) or run.not_compared.get(stream, ()))

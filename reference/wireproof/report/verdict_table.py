@@ -90,7 +90,7 @@ def by_format(stream: EventStream) -> dict[str, EventStream]:
     """Split a run by format and revision."""
     parts: dict[str, list[int]] = {}
     for number, event in enumerate(stream.cases):
-        parts.setdefault(event.joined, []).append(number)
+        parts.setdefault(event.format_id, []).append(number)
     return {
         name: EventStream(stream.run, tuple(stream.cases[number] for number in numbers), stream.footer)
         for name, numbers in sorted(parts.items())

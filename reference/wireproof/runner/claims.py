@@ -16,7 +16,7 @@ OWN_DECODERS: Final = frozenset({"reference", "columnar"})
 
 def claim_of(hello: Hello, case: Case) -> Claim | None:
     """Return the claim on the case's format and revision; None if there is none."""
-    return hello.revisions.get(case.joined)
+    return hello.revisions.get(case.format_id)
 
 
 def exclusion_reason(hello: Hello, case: Case) -> str:
@@ -28,9 +28,9 @@ def exclusion_reason(hello: Hello, case: Case) -> str:
     if not hello.revisions:
         return "" if claims_profile(case, None) else f"claims no profile {case.profile}"
     if claim is None:
-        return f"claims no {case.joined}"
+        return f"claims no {case.format_id}"
     if claim.ops is not None and case.op not in claim.ops:
-        return f"claims no {case.op} of {case.joined}"
+        return f"claims no {case.op} of {case.format_id}"
     if not claims_profile(case, claim):
         return f"claims no profile {case.profile}"
     return next((f"claims no {atom}" for atom in case.needs if not _includes(claim, atom)), "")

@@ -214,8 +214,8 @@ def _shown(read: DecodeResult) -> list[Json]:
     """Return the entries of a reading, with the fields that the adapter shows."""
     assert isinstance(read.outcome, Accepted)
     value = project(read.outcome.value, read.wanted)
-    wrapped_by = FORMATS[read.encoded_message.case.joined].wrapped_by
-    if wrapped_by is None or read.asked.joined == read.encoded_message.case.joined:
+    wrapped_by = FORMATS[read.encoded_message.case.format_id].wrapped_by
+    if wrapped_by is None or read.asked.format_id == read.encoded_message.case.format_id:
         return [value]
     inner = value.get(wrapped_by[2]) if isinstance(value, dict) else None
     return inner if isinstance(inner, list) else [None]

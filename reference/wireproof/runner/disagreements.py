@@ -70,7 +70,7 @@ class DisagreementGroup:
         members: the disagreements by minority adapter, the most frequent first.
     """
 
-    joined: str
+    format_id: str
     reason: str
     members: Mapping[str, tuple[Disagreement, ...]]
 
@@ -106,11 +106,13 @@ def group_disagreements(found: Iterable[Disagreement]) -> tuple[DisagreementGrou
     keyed: dict[tuple[str, str], dict[str, list[Disagreement]]] = {}
     for split in found:
         for heard in split.apart:
-            key = split.encoded_message.case.joined, _reason(heard, split)
+            key = split.encoded_message.case.format_id, _reason(heard, split)
             keyed.setdefault(key, {}).setdefault(heard.adapter, []).append(split)
-    rows = list(dict.fromkeys(joined for joined, _ in keyed))
-    made = [DisagreementGroup(joined, reason, _most_first(some)) for (joined, reason), some in keyed.items()]
-    return tuple(sorted(made, key=lambda group: (rows.index(group.joined), -group.size)))
+    rows = list(dict.fromkeys(format_id for format_id, _ in keyed))
+    made = [
+        DisagreementGroup(format_id, reason, _most_first(some)) for (format_id, reason), some in keyed.items()
+    ]
+    return tuple(sorted(made, key=lambda group: (rows.index(group.format_id), -group.size)))
 
 
 def _most_first(some: Mapping[str, list[Disagreement]]) -> dict[str, tuple[Disagreement, ...]]:
@@ -119,12 +121,12 @@ def _most_first(some: Mapping[str, list[Disagreement]]) -> dict[str, tuple[Disag
 
 def find_disagreements(exchanged: InteropRun) -> Iterator[Disagreement]:
     """Yield the encoded messages of an interop run on which the readers disagree."""
-    for joined, encoded_messages in exchanged.encoded_messages.items():
+    for format_id, encoded_messages in exchanged.encoded_messages.items():
         heard: dict[str, list[Reading]] = {
             encoded_message.case.id: [] for encoded_message in encoded_messages
         }
         for participant in exchanged.participants:
-            for read in participant.read.get(joined, ()):
+            for read in participant.read.get(format_id, ()):
                 heard[read.encoded_message.case.id].append(Reading(participant.spec, read))
         for encoded_message in encoded_messages:
             made = clusters(heard[encoded_message.case.id])
@@ -169,8 +171,8 @@ def _value_differs(one: DecodeResult, other: DecodeResult) -> ValueDifference | 
 def _as_stream(read: DecodeResult) -> tuple[Json, FieldTree]:
     """Return value and fields as of a stream: an entry that was not wrapped becomes a list of one."""
     value = read.outcome.value if isinstance(read.outcome, Accepted) else None
-    row = FORMATS[read.encoded_message.case.joined]
-    if row.wrapped_by is None or read.asked.joined != row.joined:
+    row = FORMATS[read.encoded_message.case.format_id]
+    if row.wrapped_by is None or read.asked.format_id != row.format_id:
         return value, read.wanted
     name = row.wrapped_by[2]
     return {name: [value]}, {name: {"[]": read.wanted}}

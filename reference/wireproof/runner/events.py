@@ -119,7 +119,7 @@ class CaseEvent:
         return "security" in self.flags
 
     @property
-    def joined(self) -> str:
+    def format_id(self) -> str:
         """Return `kafka.batch/v2`."""
         return f"{self.format}/{self.revision}"
 
@@ -131,7 +131,7 @@ class CaseEvent:
     def signature(self, implementation: str) -> Signature:
         """Return the signature that groups findings."""
         kind = self.verdict if self.verdict == "blocked" else self.label
-        return Signature(implementation, self.joined, self.op, kind, self.cls, without_indices(self.path))
+        return Signature(implementation, self.format_id, self.op, kind, self.cls, without_indices(self.path))
 
 
 @frozen
@@ -180,9 +180,9 @@ def run_event(hello: Hello, **fields: Any) -> Run:  # noqa: ANN401 - the other f
     """Return the manifest of a run of the adapter with the hello `hello`."""
     tree = _CONVERTER.unstructure(hello)
     hidden = {
-        joined: left_out
-        for joined, claim in hello.revisions.items()
-        if joined in FORMATS and (left_out := not_compared(FORMATS[joined], claim.observes))
+        format_id: left_out
+        for format_id, claim in hello.revisions.items()
+        if format_id in FORMATS and (left_out := not_compared(FORMATS[format_id], claim.observes))
     }
     return Run(adapter=hello.name, version=hello.version, hello=tree, not_compared=hidden, **fields)
 

@@ -64,7 +64,7 @@ class FamilyRequest:
         members = derived_cases(self.case)
         if self.unknown is None:
             return members
-        return (wrap_case(member, FORMATS[member.joined], self.unknown) for member in members)
+        return (wrap_case(member, FORMATS[member.format_id], self.unknown) for member in members)
 
 
 class Families:

@@ -188,13 +188,13 @@ def run_interop(
         total = 2 * len(participants) * len(rows)
         for spec, participant in participants.items():
             for row in rows:
-                tell(f"{spec} writes {row.joined}", next(steps), total)
-                participant.written[row.joined] = _written(engines[spec], row, ask)
-        encoded_messages = {row.joined: group_by_bytes(row, participants.values()) for row in rows}
+                tell(f"{spec} writes {row.format_id}", next(steps), total)
+                participant.written[row.format_id] = _written(engines[spec], row, ask)
+        encoded_messages = {row.format_id: group_by_bytes(row, participants.values()) for row in rows}
         for spec, participant in participants.items():
-            for joined, some in encoded_messages.items():
-                tell(f"{spec} reads {joined}", next(steps), total)
-                participant.read[joined] = _read(engines[spec], some, participant)
+            for format_id, some in encoded_messages.items():
+                tell(f"{spec} reads {format_id}", next(steps), total)
+                participant.read[format_id] = _read(engines[spec], some, participant)
             participant.notes += engines[spec].notes
     return InteropRun(ask, tuple(participants.values()), encoded_messages, absent)
 
@@ -202,11 +202,11 @@ def run_interop(
 def shared_formats(hellos: Sequence[Hello], ask: InteropSettings) -> list[Format]:
     """Return the formats that one adapter writes and another reads; stream_ids run as their entries."""
     stream_ids = {"/".join(fmt.wrapped_by[:2]) for fmt in FORMATS.values() if fmt.wrapped_by}
-    wanted = [fmt for joined, fmt in FORMATS.items() if joined not in stream_ids]
+    wanted = [fmt for format_id, fmt in FORMATS.items() if format_id not in stream_ids]
     return [
         fmt
         for fmt in wanted
-        if (ask.rows is None or fmt.joined in ask.rows) and _has_writer_and_reader(fmt, hellos)
+        if (ask.rows is None or fmt.format_id in ask.rows) and _has_writer_and_reader(fmt, hellos)
     ]
 
 
@@ -221,21 +221,21 @@ def _can(hello: Hello, fmt: Format, op: Op) -> bool:
     if op in claimed_ops(hello, fmt):
         return True
     lifted = FORMATS["/".join(fmt.wrapped_by[:2])] if fmt.wrapped_by else fmt
-    return op == "decode" and lifted.joined in hello.revisions and op in claimed_ops(hello, lifted)
+    return op == "decode" and lifted.format_id in hello.revisions and op in claimed_ops(hello, lifted)
 
 
 # --- writing ---
 
 
 @lru_cache(maxsize=64)
-def encode_cases(joined: str, count: int, seed: int) -> tuple[EncodeCase, ...]:
+def encode_cases(format_id: str, count: int, seed: int) -> tuple[EncodeCase, ...]:
     """Return the encode cases of a format; raises `PropertyError` without Hypothesis."""
-    fmt = FORMATS[joined]
+    fmt = FORMATS[format_id]
     found: list[EncodeCase] = []
     for number in range(count):
         for spelling, entries in enumerate(_values(fmt, number, seed)):
             for part, value in enumerate(entries):
-                name = f"{joined}/{TOPIC}/{WRITE_PART}~s{seed}:{len(found)}"
+                name = f"{format_id}/{TOPIC}/{WRITE_PART}~s{seed}:{len(found)}"
                 found.append(EncodeCase(number, spelling, part, _encode_case(fmt, name, value)))
     return tuple(found)
 
@@ -245,7 +245,7 @@ def _values(fmt: Format, number: int, seed: int) -> Iterable[tuple[Any, ...]]:
     if fmt.name == "kafka.batch":
         sending: LogicalMessageSet = _draw("kafka", number, seed)
         return encodings_of(sending, fmt.revision)
-    return ((_draw(fmt.joined, number, seed),),)
+    return ((_draw(fmt.format_id, number, seed),),)
 
 
 def _draw(name: str, number: int, seed: int) -> Any:  # noqa: ANN401 - a value of any format, or a sending
@@ -266,7 +266,7 @@ def _value_source(name: str) -> Callable[[str], list[Any]]:
 
 
 def _encode_case(fmt: Format, name: str, value: Any) -> Case:  # noqa: ANN401 - a value of any format
-    case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{WRITE_PART}", Value(to_json(value)), "encode")
+    case = _case(fmt, name, f"{fmt.format_id}/{TOPIC}/{WRITE_PART}", Value(to_json(value)), "encode")
     match reference_answer(case).outcome:
         case Accepted(data=bytes(data)):
             needs = tuple(atom for atom in capabilities_of(fmt, data) if atom != WRAPPER)
@@ -292,7 +292,7 @@ def _case(fmt: Format, name: str, family: str, given: Data | Value, op: Op) -> C
 def _written(engine: Engine, fmt: Format, ask: InteropSettings) -> list[EncodeResult]:
     if not _can(engine.hello, fmt, "encode"):
         return []
-    known = encode_cases(fmt.joined, ask.count, ask.seed)
+    known = encode_cases(fmt.format_id, ask.count, ask.seed)
     rans = engine.run([post.case for post in known])
     return [_judge_written(post, ran, engine.hello, ask.seed) for post, ran in zip(known, rans, strict=True)]
 
@@ -315,14 +315,14 @@ def _uncompressed_entries(post: EncodeCase, data: bytes, hello: Hello, seed: int
 
     Empty if the bytes are anything else. They are judged as a log of the same messages without a codec.
     """
-    case, claim = post.case, hello.revisions.get(post.case.joined)
+    case, claim = post.case, hello.revisions.get(post.case.format_id)
     if case.format != "kafka.batch":
         return ()
     sending: LogicalMessageSet = _draw("kafka", post.number, seed)
     (entries,) = encodings_of(evolve(sending, codec=0), case.revision)
     log = evolve(case, format="kafka.log", revision="mixed", input=Value(to_json(Log(entries))), needs=())
     observes = tuple(f"batches[].{name}" for name in claim.observes) if claim is not None else ()
-    writer = evolve(hello, revisions={log.joined: Claim(("encode",), observes=observes)})
+    writer = evolve(hello, revisions={log.format_id: Claim(("encode",), observes=observes)})
     verdict = judge(evolve(log, expect=Accept()), Accepted(data=data), hello=writer)
     return entries if sending.codec and verdict.passing else ()
 
@@ -334,7 +334,7 @@ def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[En
     """Return the encoded messages of a format, equal bytes grouped."""
     found: dict[bytes, list[tuple[str, EncodeCase]]] = {}
     for participant in participants:
-        for one in participant.written.get(fmt.joined, ()):
+        for one in participant.written.get(fmt.format_id, ()):
             if one.data is not None:
                 found.setdefault(one.data, []).append((participant.spec, one.post))
     return tuple(_parcel(fmt, data, tuple(writers)) for data, writers in found.items())
@@ -343,14 +343,14 @@ def group_by_bytes(fmt: Format, participants: Iterable[Participant]) -> tuple[En
 def _parcel(fmt: Format, data: bytes, writers: tuple[tuple[str, EncodeCase], ...]) -> EncodedMessage:
     producer, post = writers[0]
     name = EncodedMessage(post.case, writers).named(producer, post)
-    case = _case(fmt, name, f"{fmt.joined}/{TOPIC}/{producer}", Data(data), "decode")
+    case = _case(fmt, name, f"{fmt.format_id}/{TOPIC}/{producer}", Data(data), "decode")
     case = evolve(case, expect=reference_expectation(case), needs=capabilities_of(fmt, data))
     return EncodedMessage(case, writers)
 
 
 def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Participant) -> list[DecodeResult]:
     """Decode the messages with an adapter; a slow one gets a part of them."""
-    if not messages or not _can(engine.hello, FORMATS[messages[0].case.joined], "decode"):
+    if not messages or not _can(engine.hello, FORMATS[messages[0].case.format_id], "decode"):
         return []
     by_id = {encoded_message.case.id: encoded_message for encoded_message in messages}
     cases: Iterator[Case] = (encoded_message.case for encoded_message in messages)
@@ -362,7 +362,7 @@ def _read(engine: Engine, messages: Sequence[EncodedMessage], participant: Parti
     ]
     if slow:
         participant.notes.append(
-            f"a slow adapter: it read {sample.kept} of {sample.seen} {messages[0].case.joined}"
+            f"a slow adapter: it read {sample.kept} of {sample.seen} {messages[0].case.format_id}"
         )
     return found
 

@@ -92,12 +92,12 @@ def _run(exchanged: InteropRun, participant: Participant) -> Run:
 def _tallies(exchanged: InteropRun) -> dict[tuple[str, str, str], ReadCounts]:
     found: dict[tuple[str, str, str], ReadCounts] = {}
     for participant in exchanged.participants:
-        for joined, reads in participant.read.items():
+        for format_id, reads in participant.read.items():
             for read in reads:
                 if read.verdict.name == "unsupported":
                     continue
                 for producer, _ in read.encoded_message.writers:
-                    tally = found.setdefault((joined, producer, participant.spec), ReadCounts())
+                    tally = found.setdefault((format_id, producer, participant.spec), ReadCounts())
                     _count(tally, read.verdict)
     return found
 
@@ -141,7 +141,7 @@ def _check_event(held: CrossVersionCheck, token: Token) -> CaseEvent:
     """Return the event of a check, with the first entry of the older revision, which a replay reads."""
     case = held.encoded_messages[0].case
     seed = case.id.rpartition("~")[2].partition(":")[0]
-    name = f"{case.joined}/{cross_version.TOPIC}/{held.producer}~{seed}:{held.number}"
+    name = f"{case.format_id}/{cross_version.TOPIC}/{held.producer}~{seed}:{held.number}"
     named = evolve(case, id=name, title=f"the same messages as {held.newer} and {held.older}")
     return case_event(0, named, held.verdict, 0, replay_token(case, held.verdict, token))
 

@@ -87,7 +87,7 @@ class CasePool:
                 return
 
     def _case(self, op: Op, number: int, example: PropertyInput, data: bytes) -> Case:
-        topic = f"{self._row.joined}/{FAMILY}/{op}"
+        topic = f"{self._row.format_id}/{FAMILY}/{op}"
         case = Case(
             f"{topic}~s{self._seed}:{number}",
             self._row.name,
@@ -118,9 +118,9 @@ def _needs(row: Format, example: PropertyInput, data: bytes) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def case_pool(joined: str, seed: int) -> CasePool:
+def case_pool(format_id: str, seed: int) -> CasePool:
     """Return the pool of a format, shared by all users of its seed; `cache_clear()` forgets all pools."""
-    return CasePool(FORMATS[joined], seed)
+    return CasePool(FORMATS[format_id], seed)
 
 
 def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]:
@@ -129,20 +129,22 @@ def property_cases(row: Format, op: Op, count: int, seed: int) -> Sequence[Case]
     Raises:
         PropertyError: Hypothesis is missing.
     """
-    return case_pool(row.joined, seed).cases(op, 0, count)
+    return case_pool(row.format_id, seed).cases(op, 0, count)
 
 
 def property_case(name: str) -> Case | None:
     """Return the case of an id, generated again; None if the id is not one of a property case."""
     head, _, tail = name.partition("~s")
-    joined, _, op = head.rpartition(f"/{FAMILY}/")
+    format_id, _, op = head.rpartition(f"/{FAMILY}/")
     seed, _, number = tail.partition(":")
-    if joined not in FORMATS or not (seed.isdecimal() and number.isdecimal()):
+    if format_id not in FORMATS or not (seed.isdecimal() and number.isdecimal()):
         return None
-    row = FORMATS[joined]
+    row = FORMATS[format_id]
     for known in _ops(row):
         if known == op:
-            return next(iter(case_pool(joined, int(seed)).cases(known, int(number), int(number) + 1)), None)
+            return next(
+                iter(case_pool(format_id, int(seed)).cases(known, int(number), int(number) + 1)), None
+            )
     return None
 
 
@@ -182,7 +184,7 @@ class PropertyTarget:
 
     def __str__(self) -> str:
         """Return `kafka.batch/v2 decode`."""
-        return f"{self.row.joined} {self.op}"
+        return f"{self.row.format_id} {self.op}"
 
 
 @frozen
@@ -221,9 +223,9 @@ def property_targets(hello: Hello, rows: Iterable[str] | None = None) -> list[Pr
     lifts = [FORMATS[one].wrapped_by for one in wanted if one in FORMATS and one not in hello.revisions]
     wanted |= {f"{lift[0]}/{lift[1]}" for lift in lifts if lift is not None and hello.revisions}
     found = []
-    for joined, row in FORMATS.items():
-        claim = hello.revisions.get(joined)
-        if joined not in wanted or (hello.revisions and claim is None):
+    for format_id, row in FORMATS.items():
+        claim = hello.revisions.get(format_id)
+        if format_id not in wanted or (hello.revisions and claim is None):
             continue
         ops = claim.ops if claim is not None else None
         found += [PropertyTarget(row, op) for op in _ops(row) if ops is None or op in ops]
@@ -242,7 +244,7 @@ def run_target(
     while yielded < ask.count and start < MAX_DRAWS_FACTOR * ask.count:
         most = BLOCK_SIZE if start or engine.hello.revisions else FIRST_BLOCK_SIZE
         stop = min(start + min(most, ask.count - yielded), MAX_DRAWS_FACTOR * ask.count)
-        block = case_pool(target.row.joined, ask.seed).cases(target.op, start, stop)
+        block = case_pool(target.row.format_id, ask.seed).cases(target.op, start, stop)
         if not block:
             break
         wanted = _claimed(engine.hello, block)[: ask.count - yielded]

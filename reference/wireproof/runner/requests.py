@@ -73,12 +73,12 @@ def prepare_case(case: Case, hello: Hello) -> Case | Unsupported:
     if not hello.revisions:
         return case if claims_profile(case, None) else Unsupported(f"claims no profile:{case.profile}")
     if (unknown := stream_wrapping(case, hello)) is not None:
-        case = wrap_case(case, FORMATS[case.joined], unknown)
-    claim = hello.revisions.get(case.joined)
+        case = wrap_case(case, FORMATS[case.format_id], unknown)
+    claim = hello.revisions.get(case.format_id)
     if claim is None or not _claims_op(claim, case.op):
-        return Unsupported(f"claims no {case.op} of {case.joined}")
+        return Unsupported(f"claims no {case.op} of {case.format_id}")
     lack = missing_capability(case, claim)
-    return Unsupported(f"claims no {lack} for {case.joined}") if lack else case
+    return Unsupported(f"claims no {lack} for {case.format_id}") if lack else case
 
 
 def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
@@ -86,7 +86,7 @@ def claimed_ops(hello: Hello, row: Format) -> tuple[Op, ...]:
     every: tuple[Op, ...] = ("decode", "encode", "scan") if row.scan else ("decode", "encode")
     if not hello.revisions:
         return every
-    claim = hello.revisions.get(row.joined)
+    claim = hello.revisions.get(row.format_id)
     if claim is not None:
         return tuple(op for op in every if _claims_op(claim, op))
     lifted = hello.revisions.get("/".join(row.wrapped_by[:2])) if row.wrapped_by else None
@@ -103,7 +103,7 @@ def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
     A decode of an entry is wrapped (`wrap_as_stream`) for an adapter that claims the stream of such entries
     and not the entry itself.
     """
-    row, claim = FORMATS.get(case.joined), hello.revisions.get(case.joined)
+    row, claim = FORMATS.get(case.format_id), hello.revisions.get(case.format_id)
     if not hello.revisions or row is None or row.wrapped_by is None or case.op != "decode":
         return None
     if claim is not None and (_claims_op(claim, case.op) or claim.ops == ()):
@@ -111,7 +111,7 @@ def stream_wrapping(case: Case, hello: Hello) -> frozenset[str] | None:
     stream = hello.revisions.get("/".join(row.wrapped_by[:2]))
     if stream is None or not _claims_op(stream, "decode"):
         return None
-    return frozenset(joined for joined, other in hello.revisions.items() if other.ops == ())
+    return frozenset(format_id for format_id, other in hello.revisions.items() if other.ops == ())
 
 
 def missing_capability(case: Case, claim: Claim) -> str:

@@ -46,7 +46,7 @@ def signature(implementation: str, case: Case, verdict: Verdict) -> Signature:
     if early and verdict.kind == "wrong-value":
         path = path.removeprefix(BEFORE).removeprefix(".")
     kind, cls = _kind(verdict.name, verdict.kind), "" if early else verdict.cls
-    return Signature(implementation, case.joined, case.op, kind, cls, path)
+    return Signature(implementation, case.format_id, case.op, kind, cls, path)
 
 
 def _kind(name: str, kind: str) -> str:

@@ -83,7 +83,7 @@ class AdapterSession:
         """Return the request for an item; for entries known by digest it is planned once for each kind."""
         if not item.digests:
             return case
-        kind = case.joined, case.needs
+        kind = case.format_id, case.needs
         if kind not in self._kinds:
             self._kinds[kind] = prepare_case(case, self._engine.hello)
         known = self._kinds[kind]
@@ -121,7 +121,7 @@ class AdapterSession:
         For a case of the archive it depends only on the adapter and the fields that it observes. So the judge
         is asked once, about the first such answer and with the whole expected value.
         """
-        name = answered.case.joined
+        name = answered.case.format_id
         if name not in self._verdict_by_format:
             (self._verdict_by_format[name],) = self._by_judge([self._with_full_case(item, answered)])
             cluster = self._verdict_by_format[name].cluster
@@ -173,9 +173,9 @@ def canonical_form(hello: Hello) -> CanonicalForm:
     views: dict[int, EntryView] = {}
     for magic in range(3):
         case = common_case(magic)
-        planned_case, fmt = prepare_case(case, hello), FORMATS[case.joined]
+        planned_case, fmt = prepare_case(case, hello), FORMATS[case.format_id]
         if isinstance(planned_case, Case):
-            wrapped = fmt.wrapped_by is not None and planned_case.joined != case.joined
+            wrapped = fmt.wrapped_by is not None and planned_case.format_id != case.format_id
             entries = fmt.wrapped_by[2] if fmt.wrapped_by and wrapped else ""
             views[magic] = EntryView(observed_fields(hello, planned_case), entries)
     return CanonicalForm.of(views)

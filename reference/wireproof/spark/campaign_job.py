@@ -166,7 +166,7 @@ def judge_cases(plan: CampaignPlan, numbers: range) -> tuple[SignatureGroups, Ve
 
 def _sample_key(case: Case, number: int) -> SampleKey:
     data = input_bytes(case)
-    question = f"{case.joined} {case.op} {case.options!r} {chunk_lengths(case)} ".encode() + data
+    question = f"{case.format_id} {case.op} {case.options!r} {chunk_lengths(case)} ".encode() + data
     return SampleKey(len(data), hashlib.blake2b(question, digest_size=8).hexdigest(), number)
 
 
@@ -252,7 +252,7 @@ def _samples(plan: CampaignPlan, keys: Iterable[SampleKey]) -> Iterator[dict[str
         case = plan.numbered.case(key.number)
         assert _sample_key(case, key.number) == key, f"case {key.number} differs from the judged case"
         yield {
-            "number": key.number, "length": key.size, "codec_format": case.joined,
+            "number": key.number, "length": key.size, "codec_format": case.format_id,
             "token": _token(case, plan.out), "raw": input_bytes(case),
         }  # fmt: skip
 
@@ -296,6 +296,6 @@ def claimed_formats(hellos: Iterable[Hello], wanted: Collection[str]) -> tuple[s
     return formats
 
 
-def _claimed(joined: str, claims: Mapping[str, Claim]) -> bool:
-    lift = FORMATS[joined].wrapped_by
-    return joined in claims or (lift is not None and f"{lift[0]}/{lift[1]}" in claims)
+def _claimed(format_id: str, claims: Mapping[str, Claim]) -> bool:
+    lift = FORMATS[format_id].wrapped_by
+    return format_id in claims or (lift is not None and f"{lift[0]}/{lift[1]}" in claims)

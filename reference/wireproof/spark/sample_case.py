@@ -85,7 +85,7 @@ def _of_scan(row: dict[str, Any], folder: Path) -> Case:
     if case is None:
         fmt = source.framing.fmt
         case = Case(
-            f"{fmt.joined}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
+            f"{fmt.format_id}/scan/item", fmt.name, fmt.revision, Chunks((row["raw"],)), Accept(),
             op="scan", options=source.options, source=Source("corpus"),
         )  # fmt: skip
     case = evolve(case, expect=reference_expectation(case))

@@ -115,7 +115,7 @@ def _unread(
     empty = {row["path"] for row in files if not row["frames"] and row["read"]}
     for place in places:
         if place.display_name in empty:
-            reason = f"it contains no complete entry of {source.framing.fmt.joined}"
+            reason = f"it contains no complete entry of {source.framing.fmt.format_id}"
             yield f"not read: {place.display_name}: {reason}; {_suggestion(place)}"
 
 

@@ -157,7 +157,7 @@ class SpanResult:
         item, data, case = item_case.item, item_case.data, item_case.case
         if not judged.finding or len(data) > MAX_SAMPLE_BYTES or len(data) != item.length:
             return
-        codec_format = case.joined if case else ""
+        codec_format = case.format_id if case else ""
         held = self.samples.setdefault(judged.signature, [])
         held.append(ItemSample(judged.signature, name, item.at, item.length, codec_format, data.hex()))
         held.sort(key=lambda sample: sample.order)

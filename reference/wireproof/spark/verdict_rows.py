@@ -113,11 +113,11 @@ class VerdictRows:
     def _format(self, item_case: ItemCase) -> str:
         """Return the format as which adapters are asked about the item, or would be if it were smaller."""
         if item_case.case:
-            return item_case.case.joined
+            return item_case.case.format_id
         is_frame = self.source.framing is KAFKA and item_case.item.kind == "frame"
         if is_frame and len(item_case.data) > MAGIC_AT:
             return BATCH_FORMATS[item_case.data[MAGIC_AT]]
-        return self.source.framing.fmt.joined
+        return self.source.framing.fmt.format_id
 
     # --- columns ---
 

@@ -98,9 +98,9 @@ def answer(head: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | N
 
 
 def answered(said: dict[str, Any], head: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | None]:
-    op, revision, joined = head["op"], head["revision"], f"{head['format']}/{head['revision']}"
-    if op not in CLAIMS.get(joined, {}).get("ops", ()):
-        return {**said, "outcome": "unsupported", "text": f"no {op} of {joined}"}, None
+    op, revision, format_id = head["op"], head["revision"], f"{head['format']}/{head['revision']}"
+    if op not in CLAIMS.get(format_id, {}).get("ops", ()):
+        return {**said, "outcome": "unsupported", "text": f"no {op} of {format_id}"}, None
     said["outcome"] = "accepted"
     if op == "encode":
         return said, encode(revision, head["value"])

@@ -19,7 +19,7 @@ def test_every_format_and_exit_code_is_listed() -> None:
         assert rows[str(int(code))].startswith(meaning)
     for row in FORMATS.values():
         pattern = rf"^\|.*`{re.escape(row.name)}`.*`{re.escape(row.revision)}`"
-        assert re.search(pattern, README, re.MULTILINE), row.joined
+        assert re.search(pattern, README, re.MULTILINE), row.format_id
 
 
 @pytest.mark.parametrize("number", [0, 1])

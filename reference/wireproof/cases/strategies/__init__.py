@@ -33,7 +33,7 @@ def values(format: str, revision: str) -> SearchStrategy[Any]:  # noqa: A002 - t
     Raises:
         UnknownFormat: there is no such format; the message has similar names.
     """
-    return STRATEGIES[formats.get(format, revision).joined]()
+    return STRATEGIES[formats.get(format, revision).format_id]()
 
 
 def nearly_valid(format: str, revision: str) -> SearchStrategy[bytes]:  # noqa: A002 - as above

@@ -118,7 +118,7 @@ def iter_samples(fmt: Format, seed: int) -> Iterator[PropertySample]:
     """Yield the samples of a format and a seed, without end."""
     draw = sample_drawer(fmt)
     for number in count():
-        yield from draw(f"{fmt.joined} {seed} {number}")
+        yield from draw(f"{fmt.format_id} {seed} {number}")
 
 
 @lru_cache(maxsize=64)
