@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from iggy_bytes import FRAME, WORKED, decode, refusal, u32
+from one_of_a_kind import each_format
 from steps import growth
 
 from wireproof import formats
@@ -65,7 +66,7 @@ def _only_rejected(format_id: str, data: bytes) -> None:
     assert str(caught.value) == str(layout.rejected)
 
 
-@pytest.mark.parametrize("format_id", IGGY)
+@pytest.mark.parametrize("format_id", each_format(IGGY))
 def test_every_truncation_and_every_bit_flip_is_answered_or_refused(format_id: str) -> None:
     for seed in SEEDS[format_id]:
         for at in range(len(seed)):
@@ -76,14 +77,14 @@ def test_every_truncation_and_every_bit_flip_is_answered_or_refused(format_id: s
                 _only_rejected(format_id, bytes(flipped))
 
 
-@pytest.mark.parametrize("format_id", IGGY)
+@pytest.mark.parametrize("format_id", each_format(IGGY))
 def test_random_bytes_are_answered_or_refused(format_id: str) -> None:
     draw = random.Random(format_id)
     for _ in range(200):
         _only_rejected(format_id, draw.randbytes(draw.randrange(120)))
 
 
-@pytest.mark.parametrize("format_id", [name for name in IGGY if not name.startswith("iggy.json")])
+@pytest.mark.parametrize("format_id", each_format(name for name in IGGY if not name.startswith("iggy.json")))
 def test_bytes_that_are_all_alike_are_answered_or_refused(format_id: str) -> None:
     for byte in (0, 1, 2, 3, 4, 127, 128, 255):
         for size in (1, 4, 12, 40, 45, 90, 500):
@@ -148,7 +149,7 @@ def test_a_huge_count_costs_nothing() -> None:
     assert rejected.cls == "count-mismatch"
 
 
-@pytest.mark.parametrize("format_id", IGGY)
+@pytest.mark.parametrize("format_id", each_format(IGGY))
 def test_a_value_of_the_wrong_shape_is_refused(format_id: str) -> None:
     for value in (None, [], "", True, {}, {"messages": 1}, {"messages": [None]}, {"headers": [[]]}):
         with pytest.raises(Rejected):

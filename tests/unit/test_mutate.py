@@ -7,6 +7,7 @@ from zlib import crc32
 import pytest
 from goldens import load
 from google_crc32c import value as crc32c
+from one_of_a_kind import each_format
 
 from wireproof import formats
 from wireproof.cases.case import Accept, Data
@@ -45,12 +46,12 @@ def _family(row: Format, number: int, count: int = 60) -> list[bytes]:
     return corpus
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_the_least_encoding_of_every_row_is_accepted(row: Format) -> None:
     assert cached_trace(row, seed(row)).rejected is None
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_the_fullest_encoding_is_accepted_without_a_remark_and_holds_more_than_the_least(row: Format) -> None:
     seen = formats.decode(row, sample(row))
     assert not seen.remarks
@@ -77,7 +78,7 @@ def test_a_number_wraps_around_at_the_width_of_its_field(
     assert fitted(owner, name, value) == held
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_every_integer_of_a_value_can_be_written_at_both_of_its_ends(row: Format) -> None:
     """An edge that a writer refused would be an edit that is lost."""
     value = formats.decode(row, sample(row)).value
@@ -89,7 +90,7 @@ def test_every_integer_of_a_value_can_be_written_at_both_of_its_ends(row: Format
             written(row, mended(replace_part(value, site.steps, new)))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_one_seed_gives_one_family_and_another_seed_another(row: Format) -> None:
     first = _family(row, 1)
     cached_trace.cache_clear()
@@ -97,7 +98,7 @@ def test_one_seed_gives_one_family_and_another_seed_another(row: Format) -> None
     assert _family(row, 2) != first
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_any_bytes_are_mutated_crossed_and_repaired_without_an_error_and_within_the_size(row: Format) -> None:
     rng = Random(5)
     noise = [b"", b"\0", b"\xff" * 40, bytes(range(256)), b"{" * 30, *_family(row, 3, 20)]
@@ -107,7 +108,7 @@ def test_any_bytes_are_mutated_crossed_and_repaired_without_an_error_and_within_
         repair(row, data)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_a_good_share_of_children_passes_the_checks_of_the_frame(row: Format) -> None:
     rng, parents = Random(7), [data for data in _family(row, 7) if cached_trace(row, data).rejected is None]
     made = [mutate_with_edits(row, rng.choice(parents), rng, 512, aware=100).data for _ in range(150)]

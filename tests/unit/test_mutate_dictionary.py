@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from goldens import load
+from one_of_a_kind import each_format
 
 from wireproof.cases.case import Accept, Data
 from wireproof.cases.mutate import dictionary
@@ -25,7 +26,7 @@ def _inputs(row: Format) -> Iterator[bytes]:
             yield case.input.data
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_every_word_can_stand_in_a_dictionary_of_libfuzzer_and_is_there_once(row: Format) -> None:
     words = dictionary(row)
     assert len(words) == len(set(words)) > 40
@@ -33,7 +34,7 @@ def test_every_word_can_stand_in_a_dictionary_of_libfuzzer_and_is_there_once(row
     assert dictionary(row) == words
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.format_id)
+@pytest.mark.parametrize("row", each_format(ROWS, lambda row: row.format_id))
 def test_the_fixtures_hold_many_words_of_their_format(row: Format) -> None:
     """Those of all its revisions: one that only narrows another has a handful of its own."""
     data = b"\n".join(data for one in ROWS if one.name == row.name for data in _inputs(one))
