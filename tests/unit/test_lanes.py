@@ -11,6 +11,8 @@ import machine
 import pytest
 from lanes import LANES
 
+from wireproof.adapters.errors import AdapterStartError
+
 TOP = Path(__file__).parents[2]
 
 
@@ -70,5 +72,8 @@ def test_a_file_that_wants_an_extra_is_skipped_by_its_name_and_in_ci_it_is_an_er
     monkeypatch.delenv("CI", raising=False)
     assert machine.lacking_extra(missing) == "no [columnar]: pip install -e '.[columnar]'"
     assert machine.lacking_extra(ImportError("No module named 'wireproof.nothing'")) == ""
+    adapter = AdapterStartError("kafka-python cannot start")
+    adapter.__cause__ = ImportError("No module named 'kafka'")
+    assert machine.lacking_extra(adapter) == "no [peers]: pip install -e '.[peers]'"
     monkeypatch.setenv("CI", "true")
     assert machine.lacking_extra(missing) == ""
