@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import cramjam
+from folders import TESTS
 from machine import CHROMIUM
 
 from wireproof.cache import cache_folder
 
-PACKAGE = Path(__file__).resolve().parents[1] / "browser"
+PACKAGE = TESTS / "browser"
 SWITCHES = (
     "--headless",
     "--no-sandbox",

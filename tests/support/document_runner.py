@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from attrs import Factory, frozen
-from document import Command, DocumentError, Source, departs, filled, written
+from folders import TESTS
+from markdown_commands import Command, DocumentError, Source, departs, filled, written
 
 LOADED: Final = any(point.name == "wireproof" for point in entry_points(group="pytest11"))
 
@@ -21,7 +22,6 @@ PROGRAMS: Final = {
 }
 """What an installation puts into `.venv/bin`: here it is the environment in which the tests run."""
 
-TESTS: Final = Path(__file__).resolve().parents[1]
 NAMES_TESTS: Final = re.compile(r"\btests[./]\w")
 """Words of a command that runs in a checkout; any other runs where there are no tests to collect."""
 

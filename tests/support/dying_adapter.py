@@ -1,4 +1,7 @@
-"""An adapter that dies at its first request and does not start again: `dying.py FILE`; FILE marks a start."""
+"""An adapter that dies at its first request and does not start again.
+
+`dying_adapter.py FILE`: the presence of FILE means that it was started before.
+"""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Adapters that misbehave on request, as real processes: `python faulty.py FAULT`.
+"""Adapters that misbehave on request, as real processes: `python faulty_adapter.py FAULT`.
 
 They speak the frames of `exec:` with code of their own, so that a mistake shared with the suite's
 framing shows. Each answers a decode with `{"hex": <the bytes>}` until its fault comes; a fault

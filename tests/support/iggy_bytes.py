@@ -3,7 +3,7 @@
 from struct import pack
 from typing import Any
 
-from iggy_later_bytes import LATER
+from iggy_later_examples import LATER
 
 from wireproof import formats
 from wireproof.formats import Decoded

@@ -1,7 +1,7 @@
 """What the judge says of each sort of answer: a case, an outcome, and the verdict they come to."""
 
 from attrs import evolve
-from judge_toy import (
+from toy_format import (
     BAD_CASE,
     BAD_SUM,
     GOOD,

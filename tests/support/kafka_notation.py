@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hostile_kafka import STAMP
+from hostile_kafka_bytes import STAMP
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Controller

@@ -1,4 +1,4 @@
-"""One adapter with a script of faults, as a real process: `python scripted.py FAULT`.
+"""One adapter with a script of faults, as a real process: `python scripted_adapter.py FAULT`.
 
 It reads numeric Iggy identifiers and speaks JSON lines with code of its own. A fault of `BOOMS` comes with
 the greatest number; one of `ALWAYS` with every request; one of `HELLOS` and `GREETINGS` with the hello.

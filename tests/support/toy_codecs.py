@@ -1,4 +1,4 @@
-"""Python objects as adapters, for the tests of objects, worker and registry; workers find `toys` too."""
+"""Python objects as adapters, for the tests of objects, worker and registry; workers import them too."""
 
 import os
 import sys
@@ -123,7 +123,7 @@ def make() -> Toy:
 
 
 INSTANCE = Toy()
-ROW = Entry("toy-row", "a row of its own", object="toys:Toy", environment={"TOY": "1"})
+ROW = Entry("toy-row", "a row of its own", object="toy_codecs:Toy", environment={"TOY": "1"})
 NEEDY = Entry("needy", object="no_such_library:Adapter", extra="peers")
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toys
+import toy_codecs
 from attrs import evolve
+from folders import SUPPORT
 from peer_adapters import write_peer
 
 from tests.mutants.registry import mutants, spec_of
@@ -34,8 +35,7 @@ from wireproof.formats import FORMATS
 from wireproof.runner.engine import Engine
 from wireproof.wire.json_values import json_digest
 
-HERE = Path(__file__).parent
-FAULTY = f"exec:{sys.executable} -S -E {HERE / 'faulty.py'}"
+FAULTY = f"exec:{sys.executable} -S -E {SUPPORT / 'faulty_adapter.py'}"
 
 
 def request(what: str, **more: Any) -> Request:
@@ -71,7 +71,7 @@ OUTCOMES: list[tuple[str, Outcome]] = [
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Controller]:
-    controller = open_adapter("py:toys:Toy")
+    controller = open_adapter("py:toy_codecs:Toy")
     yield controller
     controller.close()
 
@@ -85,7 +85,7 @@ def ask(controller: Controller, one: Request) -> Outcome:
 
 @pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
 def test_every_exception_becomes_an_outcome(what: str, outcome: Outcome) -> None:
-    assert Caller(toys.Toy()).answer(request(what)) == outcome
+    assert Caller(toy_codecs.Toy()).answer(request(what)) == outcome
 
 
 @pytest.mark.parametrize(("what", "outcome"), OUTCOMES)
@@ -96,7 +96,7 @@ def test_a_worker_says_the_same_as_the_object_called_here(
 
 
 def test_a_type_error_of_the_codec_is_none_of_the_adapter_s() -> None:
-    outcome = Caller(toys.Toy()).answer(request("type_error"))
+    outcome = Caller(toy_codecs.Toy()).answer(request("type_error"))
     assert isinstance(outcome, Refused)
     assert outcome.untyped
 
@@ -122,8 +122,8 @@ def test_a_value_that_is_no_json_is_a_fault_of_the_adapter(worker: Controller) -
 def test_a_digest_is_taken_over_the_observed_fields(worker: Controller) -> None:
     expected = Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
     assert ask(worker, request("value", answer="digest")) == expected
-    assert Caller(toys.Toy()).answer(request("value", answer="digest")) == expected
-    assert Caller(toys.Toy()).answer(request("no_json", answer="digest")) == Faulty(
+    assert Caller(toy_codecs.Toy()).answer(request("value", answer="digest")) == expected
+    assert Caller(toy_codecs.Toy()).answer(request("no_json", answer="digest")) == Faulty(
         "its value is no JSON: TypeError: Object of type bytes is not JSON serializable"
     )
 
@@ -144,8 +144,8 @@ def test_an_operation_that_the_object_lacks_is_unsupported(worker: Controller) -
 
 @pytest.mark.parametrize("in_process", [False, True])
 def test_the_hello_of_an_object_is_the_same_here_and_there(in_process: bool) -> None:
-    controller = open_adapter("py:toys:make", in_process=in_process)
-    assert controller.hello == Caller(toys.Toy()).hello
+    controller = open_adapter("py:toy_codecs:make", in_process=in_process)
+    assert controller.hello == Caller(toy_codecs.Toy()).hello
     assert controller.hello.window == 8
     assert isinstance(controller, InProcess) == in_process
     controller.close()
@@ -154,10 +154,10 @@ def test_the_hello_of_an_object_is_the_same_here_and_there(in_process: bool) -> 
 def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
     plan = [Case(f"toy/v1/t/c{n}", "toy", "v1", Data(b"value"), Accept()) for n in range(3)]
     plan[1] = evolve(plan[1], input=Data(b"dies"))
-    with Engine("py:toys:INSTANCE") as engine:
+    with Engine("py:toy_codecs:INSTANCE") as engine:
         outcomes = [ran.outcome for ran in engine.run(plan)]
     assert outcomes[1] == Crashed("died with exit code 7")
-    assert outcomes[0] == outcomes[2] == toys.Toy().value()
+    assert outcomes[0] == outcomes[2] == toy_codecs.Toy().value()
 
 
 # --- the registry ---
@@ -167,9 +167,9 @@ def test_a_worker_that_dies_is_a_crash_of_its_case() -> None:
     ("spec", "text"),
     [
         ("py:no_such_module:Toy", "cannot be imported: ModuleNotFoundError"),
-        ("py:toys:Missing", "cannot be made: AttributeError"),
-        ("py:toys:Raising", "cannot be made: OSError: no device"),
-        ("py:toys:Nameless", "Nameless: name must be a string"),
+        ("py:toy_codecs:Missing", "cannot be made: AttributeError"),
+        ("py:toy_codecs:Raising", "cannot be made: OSError: no device"),
+        ("py:toy_codecs:Nameless", "Nameless: name must be a string"),
     ],
 )
 @pytest.mark.parametrize("in_process", [False, True])
@@ -185,7 +185,7 @@ def test_an_object_that_cannot_be_made_is_one_line(spec: str, text: str, in_proc
     [
         ("refrence", "unknown adapter refrence: did you mean reference?"),
         ("python:no-such-kind", "unknown adapter python:no-such-kind: "),
-        ("py:toys", "written py:module:attribute"),
+        ("py:toy_codecs", "written py:module:attribute"),
         ("exec:", "a command is missing"),
         ("jsonl:echo 'x", "No closing quotation"),
     ],
@@ -200,15 +200,15 @@ def test_a_missing_extra_names_its_install_command() -> None:
     with pytest.raises(
         AdapterStartError, match=r"needy needs further packages: pip install 'wireproof\[peers\]'"
     ):
-        load_object(toys.NEEDY)
+        load_object(toy_codecs.NEEDY)
 
 
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [
-        EntryPoint("toy-object", "toys:Toy", registry.GROUP),
-        EntryPoint("toy-row", "toys:ROW", registry.GROUP),
-        EntryPoint("toy-broken", "toys:Absent", registry.GROUP),
+        EntryPoint("toy-object", "toy_codecs:Toy", registry.GROUP),
+        EntryPoint("toy-row", "toy_codecs:ROW", registry.GROUP),
+        EntryPoint("toy-broken", "toy_codecs:Absent", registry.GROUP),
     ]
     monkeypatch.setattr(
         "importlib.metadata.entry_points", lambda group: points if group == registry.GROUP else []
@@ -218,9 +218,9 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("third_party")
 def test_a_third_party_brings_objects_and_rows() -> None:
     rows = entries()
-    assert rows["toy-object"].object == "toys:Toy"
+    assert rows["toy-object"].object == "toy_codecs:Toy"
     assert rows["toy-object"].description == "Does what the bytes say."
-    assert rows["toy-row"] is toys.ROW
+    assert rows["toy-row"] is toy_codecs.ROW
     assert "cannot be loaded: AttributeError" in rows["toy-broken"].description
     assert rows["reference"].object == "wireproof.adapters.reference:Reference"
     controller = open_adapter("toy-object", in_process=True)
@@ -258,7 +258,7 @@ def test_the_mutants_are_found_by_name() -> None:
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy-driver"
     source.mkdir(parents=True)
-    (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
+    (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
     monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     return source
@@ -343,7 +343,7 @@ def toy_line(name: str, data: bytes) -> dict[str, Any]:
 
 
 def test_serve_speaks_the_lines_of_the_design() -> None:
-    hello, answer = served("py:toys:Toy", HELLO, toy_line("7", b"rejected"))
+    hello, answer = served("py:toy_codecs:Toy", HELLO, toy_line("7", b"rejected"))
     assert hello["hello"]["name"] == "toy"
     assert hello["hello"]["revisions"] == {"toy/v1": {"ops": ["decode"], "observes": ["a", "list[].x"]}}
     assert answer == {
@@ -359,7 +359,7 @@ def test_serve_speaks_the_lines_of_the_design() -> None:
 
 
 def test_serve_answers_a_request_that_is_none_and_goes_on() -> None:
-    _, bad, good = served("py:toys:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
+    _, bad, good = served("py:toy_codecs:Toy", HELLO, {"id": "1", "op": "x"}, toy_line("2", b"unsupported"))
     assert bad["outcome"] == "faulty"
     assert good == {"id": "2", "outcome": "unsupported", "text": "not here"}
 
@@ -386,10 +386,10 @@ def test_serve_leaves_out_the_rest_of_a_line_that_is_too_long(monkeypatch: pytes
 
 def test_serve_stops_at_a_frame_that_is_none() -> None:
     with pytest.raises(MessageError, match="no frame"):
-        serve("py:toys:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
+        serve("py:toy_codecs:Toy", "exec", io.BytesIO(b"\xff" * 8), io.BytesIO())
 
 
-def _served(data: bytes, spec: str = "py:toys:Toy") -> list[Any]:
+def _served(data: bytes, spec: str = "py:toy_codecs:Toy") -> list[Any]:
     stdout = io.BytesIO()
     serve(spec, "jsonl", io.BytesIO(data), stdout)
     return [json.loads(line) for line in stdout.getvalue().splitlines()]
@@ -407,7 +407,7 @@ def test_serve_relays_a_process_and_outlives_it() -> None:
 def test_a_served_adapter_is_an_adapter_again() -> None:
     program = (
         "import sys; from wireproof.adapters.serve import serve; "
-        "serve('py:toys:Toy', '{wire}', sys.stdin.buffer, sys.stdout.buffer)"
+        "serve('py:toy_codecs:Toy', '{wire}', sys.stdin.buffer, sys.stdout.buffer)"
     )
     for wire in ("exec", "jsonl"):
         command = f'{sys.executable} -c "{program.format(wire=wire)}"'
@@ -415,7 +415,7 @@ def test_a_served_adapter_is_an_adapter_again() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONPATH", search)
             controller = open_adapter(f"{wire}:{command}")
-        assert ask(controller, request("value")) == toys.Toy().value()
+        assert ask(controller, request("value")) == toy_codecs.Toy().value()
         controller.close()
 
 
@@ -449,7 +449,7 @@ def test_the_reference_refuses_what_it_does_not_know(call: Callable[[], Controll
 def test_a_worker_leaves_when_its_stdin_ends() -> None:
     search = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-m", "wireproof.adapters.worker", "py:toys:Toy"],
+        [sys.executable, "-m", "wireproof.adapters.worker", "py:toy_codecs:Toy"],
         input=b"",
         capture_output=True,
         timeout=20,

@@ -4,23 +4,23 @@ architecture.md#strength: fourteen faulty adapters. Some faults are none of the 
 """
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import field, frozen
+from folders import SUPPORT
 
 from wireproof.adapters.probe import probe
 from wireproof.cases.case import Accept, Case, Data, Limits
 from wireproof.runner.engine import Engine
 from wireproof.runner.judge import judge
 
-PROGRAM = Path(__file__).with_name("faulty.py")
+PROGRAM = SUPPORT / "faulty_adapter.py"
 
 
 @frozen
 class Fault:
-    """How `faulty.py` is asked for a fault, and the verdicts that must and that may come of the run.
+    """How `faulty_adapter.py` is asked for a fault, and the verdicts that must and that may come of the run.
 
     Attributes:
         caught: a label that some case must get.

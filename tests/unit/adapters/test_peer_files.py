@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Command
+from command_line import Command
 from peer_adapters import write_peer
 
 from wireproof.adapters import packaged, peers

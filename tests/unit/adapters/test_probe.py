@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
 
 from wireproof.adapters.advice import mend_of, paths
 from wireproof.adapters.packaged import templates_folder

@@ -2,7 +2,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 from machine import needs
 from peer_adapters import write_peer
 
@@ -11,8 +12,6 @@ from wireproof.adapters.build import built
 from wireproof.adapters.entry import Build, Entry
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.adapters.ready import Ready, ready
-
-HERE = Path(__file__).parent
 
 STEP = (sys.executable, "-c", "import shutil; shutil.copy('driver.py', 'built.py')")
 STEP_TEXT = """{python} -c "import shutil; shutil.copy('driver.py', 'built.py')\""""
@@ -29,7 +28,7 @@ TOY = Entry(
 def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "peers" / "toys" / "toy"
     source.mkdir(parents=True)
-    (source / "driver.py").write_bytes((HERE / "faulty.py").read_bytes())
+    (source / "driver.py").write_bytes((SUPPORT / "faulty_adapter.py").read_bytes())
     monkeypatch.setattr(packaged, "peers_folder", lambda: source.parents[1])
     monkeypatch.setenv("WIREPROOF_CACHE", str(tmp_path / "cache"))
     command = "{python} -S -E {build}/built.py obeys-bytes"

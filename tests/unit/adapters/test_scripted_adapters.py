@@ -14,16 +14,13 @@ from uuid import uuid4
 
 import pytest
 from attrs import frozen
-from commands import Command, Done
+from command_line import Command, Done
+from scripted_runs import BOOM, CASES, FOLDER, PROGRAM, marked_processes
 
 from wireproof.adapters import proctree
 from wireproof.runner.events import MAX_LINE
 from wireproof.runner.failure_budget import MAX_CONSECUTIVE_TIMEOUTS
 
-PROGRAM = Path(__file__).with_name("scripted.py")
-FOLDER = "iggy.identifier/0.0.30/identifier"
-BOOM = f"{FOLDER}/numeric-max"
-CASES = (f"{FOLDER}/numeric", f"{FOLDER}/numeric-bytes", BOOM, f"{FOLDER}/truncated")
 MEMORY = 160 << 20
 """By which this process may grow in one run; a line of 40 MB, or a million lists, would cost more."""
 
@@ -72,22 +69,9 @@ def run(wireproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl")
         stream = tmp_path / "run.jsonl"
         text = stream.read_text() if stream.exists() else ""
-        return Ran(done, text, "\n".join(path.read_text() for path in files), grown, marked(mark))
+        return Ran(done, text, "\n".join(path.read_text() for path in files), grown, marked_processes(mark))
 
     return check
-
-
-def marked(mark: str) -> list[int]:
-    """The processes, but this one, that inherited the mark."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            inherited = mark.encode() in path.read_bytes()
-        except OSError:
-            continue
-        if inherited and int(path.parent.name) != os.getpid():
-            found.append(int(path.parent.name))
-    return found
 
 
 TIMEOUTS = ("hang", "half-a-line", "drip", "blank-lines", "stops-itself", "stops-its-group", "closes-stdin")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
 from machine import needs
 
 from wireproof.adapters.build import built

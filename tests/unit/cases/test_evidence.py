@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from fixture_folders import BAD, GOOD, PLACE, problems, write
 from goldens import load
-from shelves import BAD, GOOD, PLACE, problems, write
 
 from wireproof.cases.answered import counts, of
 from wireproof.cases.evidence import expanded

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+import fixture_folders
 import pytest
-import shelves
 from goldens import load
 from jsonschema import Draft202012Validator
 
@@ -206,7 +206,7 @@ def test_a_file_that_has_another_revision_than_its_place_is_not_loaded(tmp_path:
 @pytest.mark.parametrize("name", ["../../x", "a/b", "..", "", "A.rule", "a rule"])
 def test_the_id_of_a_rule_is_one_plain_component(tmp_path: Path, name: str) -> None:
     _page(tmp_path, ROW)
-    (tmp_path / "toy.frame" / "rules.toml").write_text(shelves.RULE.replace("shelf.number", name))
+    (tmp_path / "toy.frame" / "rules.toml").write_text(fixture_folders.RULE.replace("shelf.number", name))
     with pytest.raises(FixtureError, match=r"rules\.toml: .*an id"):
         fixtures.load(own=tmp_path)
 
@@ -241,7 +241,7 @@ def test_further_fixtures_stand_beside_those_of_the_package(tmp_path: Path) -> N
 
 
 def test_a_key_that_stands_twice_is_not_half_lost(tmp_path: Path) -> None:
-    path = shelves.write(tmp_path, shelves.GOOD)
+    path = fixture_folders.write(tmp_path, fixture_folders.GOOD)
     path.write_text(
         path.read_text().replace('"expect"', '"expect": {"reject": {"class": "other"}}, "expect"')
     )
@@ -260,11 +260,13 @@ def test_the_hash_tells_cases_rules_and_long_inputs_and_not_where_they_lie(
         ("four", "a", "r", b"2"),
         ("again", "a", "r", b"1"),
     ):
-        path = shelves.write(
-            tmp_path / name, {**shelves.GOOD, "title": title}, rules=shelves.RULE.replace("Kind 1", rule)
+        path = fixture_folders.write(
+            tmp_path / name,
+            {**fixture_folders.GOOD, "title": title},
+            rules=fixture_folders.RULE.replace("Kind 1", rule),
         )
         (path.parent / "x.bin").write_bytes(data)
-        seen.add(shelves.only(tmp_path / name, monkeypatch).hash)
+        seen.add(fixture_folders.only(tmp_path / name, monkeypatch).hash)
     assert len(seen) == 4
 
 
@@ -287,9 +289,9 @@ def test_every_fixture_file_is_what_its_cases_are_written_as(path: Path) -> None
 
 
 def test_a_page_sorts_its_cases_and_spills_long_bytes(tmp_path: Path) -> None:
-    long = {**shelves.GOOD, "input": {"hex": "00" * 513}}
-    short = {**shelves.GOOD, "id": f"{shelves.PLACE}/0-first"}
-    form, revision, topic = shelves.PLACE.split("/")
+    long = {**fixture_folders.GOOD, "input": {"hex": "00" * 513}}
+    short = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/0-first"}
+    form, revision, topic = fixture_folders.PLACE.split("/")
     path = tmp_path / form / revision / f"{topic}.json"
     write_page(path, form, revision, [case_from_json(row, form, revision, None) for row in (long, short)])
     assert [case.id for case in read(path)] == [short["id"], long["id"]]

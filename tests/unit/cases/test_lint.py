@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shelves import BAD, GOOD, PLACE, RULE, only, problems, write
+from fixture_folders import BAD, GOOD, PLACE, RULE, only, problems, write
 
 from wireproof.cases import fixtures
 from wireproof.cases.fixtures import FROZEN

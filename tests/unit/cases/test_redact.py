@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import xxhash
 from attrs import evolve
-from commands import Command
+from command_line import Command
 from goldens import load
 from kafka_bytes import LOG, V0, V1, V2
 
@@ -95,7 +95,11 @@ ROWS: list[tuple[str, Format, bytes]] = [
     ("log", LOG, batch() + kafka_bytes.message(1, KEY, VALUE) + batch(1)),
     ("heka payload", formats.get("heka.message", "0.10"), logs.heka_frame(SECRET * 3)[5:]),
     ("heka cut", formats.get("heka.message", "0.10"), logs.heka_frame(SECRET * 3)[5:-4]),
-    ("iggy log", formats.get("iggy.log", "0.0.30"), logs.stored_30(1, SECRET) + logs.stored_30(2, VALUE)),
+    (
+        "iggy log",
+        formats.get("iggy.log", "0.0.30"),
+        logs.stored_30(1, SECRET) + logs.stored_30(2, VALUE),
+    ),
     ("iggy log, cut", formats.get("iggy.log", "0.0.30"), logs.stored_30(1, VALUE)[:-7]),
 ]
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from fixture_folders import GOOD, RULE, write
 from goldens import load
-from shelves import GOOD, RULE, write
 
 from wireproof.cases.fixtures import FixtureError
 from wireproof.cases.rules import RULE_KINDS, read_rules

@@ -7,14 +7,15 @@ import damaged_logs
 import iggy_segments
 import logs
 import pytest
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 
 from wireproof import formats
 from wireproof.cases.log_survey import LogSurvey, survey_log
 from wireproof.formats import Format
 
 KAFKA = formats.get("kafka.log", "mixed")
-SEGMENTS = Path(__file__).parent / "segments"
+SEGMENTS = SUPPORT / "segments"
 
 
 def iggy(revision: str) -> Format:

@@ -9,10 +9,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from commands import Command
+from command_line import Command
+from fixture_folders import GOOD, PLACE, RULE, write
+from folders import SUPPORT
 from goldens import load
 from machine import needs
-from shelves import GOOD, PLACE, RULE, write
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.derived import derived_cases
@@ -26,7 +27,7 @@ SMALL = "kafka.batch/v2/crc/*"
 LENIENT = spec_of("mutant:crc-skip")
 """A codec that does not conform, for it does not look at checksums."""
 
-FAULTY = Path(__file__).parent / "faulty.py"
+FAULTY = SUPPORT / "faulty_adapter.py"
 
 
 def golden(name: str) -> str:

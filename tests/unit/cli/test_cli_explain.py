@@ -12,7 +12,7 @@ import cramjam
 import logs
 import pytest
 import zstandard
-from commands import Command
+from command_line import Command
 from goldens import load
 
 from wireproof.cases.case import Accept, Reject

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from commands import Command
+from command_line import Command
 
 from wireproof.adapters.claimed import check_claims
 from wireproof.adapters.contract import Claim, Hello

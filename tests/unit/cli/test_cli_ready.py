@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import Command
-from pages import rows
+from command_line import Command
+from page_contents import rows
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.entry import Entry

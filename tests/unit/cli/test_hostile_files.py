@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import fixture_folders
 import pytest
-import shelves
-from commands import Command
+from command_line import Command
 
 from wireproof.files import open_locked
 from wireproof.runner.exit_codes import Exit
@@ -57,8 +57,8 @@ def test_fixtures_that_cannot_be_read_are_one_line(
     monkeypatch.setattr(
         "wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path
     )  # and no others, to be quick
-    long = {**shelves.GOOD, "input": {"file": "shelf.long.bin", "sha256": "0" * 64}}
-    shelves.write(tmp_path, long)
+    long = {**fixture_folders.GOOD, "input": {"file": "shelf.long.bin", "sha256": "0" * 64}}
+    fixture_folders.write(tmp_path, long)
     path = tmp_path / "iggy.identifier" / name
     path.unlink(missing_ok=True)
     make(path)
@@ -111,8 +111,8 @@ def test_no_id_leads_a_verb_out_of_its_folder(
     tmp_path: Path, wireproof: Command, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wireproof.cases.fixtures.fixtures_folder", lambda: tmp_path / "none")  # to be quick
-    evil = {**shelves.GOOD, "id": f"{shelves.PLACE}/../../../../../OUTSIDE/x"}
-    shelves.write(tmp_path / "fixtures", evil)
+    evil = {**fixture_folders.GOOD, "id": f"{fixture_folders.PLACE}/../../../../../OUTSIDE/x"}
+    fixture_folders.write(tmp_path / "fixtures", evil)
     done = wireproof(*verb, "--out", tmp_path / "a/b/c/out", "--fixtures", tmp_path / "fixtures")
     assert done.code == Exit.SUITE
     assert "its id does not fit its file" in done.one_line()

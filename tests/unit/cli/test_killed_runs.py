@@ -11,8 +11,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from commands import Command
-from test_scripted_adapters import CASES, PROGRAM, marked
+from command_line import Command
+from scripted_runs import CASES, PROGRAM, marked_processes
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has a supervisor"),
@@ -51,13 +51,13 @@ def killed(number: int, folder: Path, *words: str, processes: int) -> tuple[int,
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as runner:
-        until(lambda: len(marked(mark)) >= processes)
+        until(lambda: len(marked_processes(mark)) >= processes)
         runner.send_signal(number)
         code = runner.wait(SECONDS)
         assert runner.stderr is not None
         err = runner.stderr.read()
-    until(lambda: not marked(mark))
-    return code, err, marked(mark)
+    until(lambda: not marked_processes(mark))
+    return code, err, marked_processes(mark)
 
 
 def scripted(fault: str) -> str:

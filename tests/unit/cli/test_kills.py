@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from killed import killed_at
-from runs import FAIL, PASS, stream
+from kill_inside_call import killed_at
+from small_runs import FAIL, PASS, stream
 
 from tests.mutants import kill_table
 from tests.mutants.kill_table import Cell, Table

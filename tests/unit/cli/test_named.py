@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.case import Data

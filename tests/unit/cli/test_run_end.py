@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
 from rich.console import Console
-from runs import PASS, RUN, event, stream
+from small_runs import PASS, RUN, event, stream
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.registry import entries

@@ -11,7 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
+from folders import TOP
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters import doctor
@@ -159,8 +160,7 @@ def test_what_is_missing_or_too_old_is_named_with_its_mend(
 
 
 def test_the_extras_that_are_looked_for_are_those_of_the_package() -> None:
-    top = Path(__file__).resolve().parents[2]
-    extras = tomllib.loads((top / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     assert doctor.EXTRAS.keys() <= extras.keys()
     for name, (_, modules) in doctor.EXTRAS.items():
         brought = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Command
+from command_line import Command
 from goldens import load
 
 from wireproof.adapters.errors import AdapterError, AdapterStartError, UnknownAdapter

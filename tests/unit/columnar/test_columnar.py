@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import SUPPORT
 from goldens import load
 from kafka_bytes import LOG
 from kafka_examples import WORKED, Worked
@@ -206,6 +207,6 @@ def test_no_kernel_is_compiled_while_a_case_waits() -> None:
     """Where nothing was compiled before that takes half a minute: each case ended as a timeout."""
     done = subprocess.run(
         [sys.executable, "-c", COMPILED],
-        capture_output=True, text=True, check=False, timeout=300, cwd=Path(__file__).parent,
+        capture_output=True, text=True, check=False, timeout=300, cwd=SUPPORT,
     )  # fmt: skip
     assert done.stdout == "[]\n", done.stdout + done.stderr

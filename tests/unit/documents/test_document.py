@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from document import Command, DocumentError, Source, departs, filled, steps, written
-from following import Departs, Follower, Row
+from document_runner import Departs, Follower, Row
+from markdown_commands import Command, DocumentError, Source, departs, filled, steps, written
 
 FAILURE = """\
 FAIL  an/id     wrong-accept
@@ -143,7 +143,10 @@ def test_what_runs_instead_is_what_is_run(tmp_path: Path) -> None:
 
 def test_a_command_that_names_the_tests_runs_in_a_checkout(tmp_path: Path) -> None:
     follower = Follower(tmp_path)
-    follower.types(Command("", 1, "ls tests/unit/test_document.py", "tests/unit/test_document.py\n"), Row())
+    follower.types(
+        Command("", 1, "ls tests/unit/documents/test_document.py", "tests/unit/documents/test_document.py\n"),
+        Row(),
+    )
     follower.types(Command("", 2, "ls -A", ".venv\ntests\n"), Row())
 
 

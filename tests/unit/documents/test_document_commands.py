@@ -8,8 +8,8 @@ from pathlib import Path
 
 import documentation
 import pytest
+from document_runner import Follower
 from documentation import LEFT, ROWS, Left, Section, follow, sections
-from following import Follower
 
 
 @pytest.mark.documents

@@ -2,14 +2,13 @@
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from folders import TOP
 from kafka_examples import WORKED, Worked
 
-ROOT: Final = Path(__file__).parents[2]
-TEXT: Final = (ROOT / "reference/docs/kafka.md").read_text(encoding="utf-8")
+TEXT: Final = (TOP / "reference/docs/kafka.md").read_text(encoding="utf-8")
 VECTOR: Final = re.compile(
     r'^\| <a id="\w+"></a>([A-Z]\d\d) \| [^|]+ \| (\d+) \| ([A-Z]+)(?: · (\w+))?', re.MULTILINE
 )
@@ -17,7 +16,7 @@ BUG: Final = re.compile(r'^\| <a id="no-(\d+)"></a>\1 \| ([^|]+) \|', re.MULTILI
 
 
 def _table(name: str) -> list[dict[str, Any]]:
-    path = ROOT / f"fixtures/kafka.batch/{name}.toml"
+    path = TOP / f"fixtures/kafka.batch/{name}.toml"
     rows: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))[name]
     return rows
 

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 from goldens import load
 from machine import needs
 
@@ -41,7 +42,7 @@ def fuzzed(adapter: str, root: Path, seconds: float = SECONDS, **more: object) -
 
 
 def environment() -> dict[str, str]:
-    here = os.pathsep.join((str(Path(__file__).parent), os.environ["PYTHONPATH"]))
+    here = os.pathsep.join((str(SUPPORT), os.environ["PYTHONPATH"]))
     return {**os.environ, "PYTHONPATH": here}
 
 
@@ -55,16 +56,16 @@ def last(root: Path) -> dict[str, object]:
     ("Segfault", "crash"), ("Loop", "timeout"), ("SwallowingLoop", "timeout"), ("Memory", "resource:memory"),
 ])  # fmt: skip
 def test_what_ends_or_blocks_a_process_is_survived_and_named(tmp_path: Path, codec: str, kind: str) -> None:
-    found = fuzzed(f"py:troubled:{codec}", tmp_path)
+    found = fuzzed(f"py:crashing_codecs:{codec}", tmp_path)
     assert [one.signature.kind for one in found] == [kind]
-    assert b"\x2a" in (tmp_path / f"findings/py-troubled-{codec}/{found[0].name}.bin").read_bytes()
+    assert b"\x2a" in (tmp_path / f"findings/py-crashing_codecs-{codec}/{found[0].name}.bin").read_bytes()
     assert from_token(found[0].token).format_id == "iggy.identifier/0.0.30"
     assert int(str(last(tmp_path)["executions"])) > 100
 
 
 @pytest.mark.campaigns
 def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:Segfault", tmp_path)
+    found = fuzzed("py:crashing_codecs:Segfault", tmp_path)
     assert found[0].count > 1
     assert int(str(last(tmp_path)["deaths"])) >= found[0].count
     assert "SIGSEGV" in found[0].text
@@ -72,23 +73,23 @@ def test_a_segfault_costs_a_fork_and_is_met_again_and_again(tmp_path: Path) -> N
 
 @pytest.mark.campaigns
 def test_a_codec_that_waits_without_working_is_ended_by_the_clock_on_the_wall(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:Sleep", tmp_path, 10.0, hang_seconds=1.5)
+    found = fuzzed("py:crashing_codecs:Sleep", tmp_path, 10.0, hang_seconds=1.5)
     assert [one.signature.kind for one in found] == ["timeout"]
 
 
 @pytest.mark.campaigns
 def test_a_loop_in_c_is_ended_by_the_processor_time_that_it_spends(tmp_path: Path) -> None:
-    found = fuzzed("py:troubled:LoopInC", tmp_path, 15.0, hang_seconds=600.0)
+    found = fuzzed("py:crashing_codecs:LoopInC", tmp_path, 15.0, hang_seconds=600.0)
     assert [one.signature.kind for one in found] == ["timeout"]
     assert int(str(last(tmp_path)["corpus"])) > 0
 
 
 @pytest.mark.campaigns
 def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path: Path) -> None:
-    folder = tmp_path / "corpus/py-troubled-Segfault/iggy.identifier-0.0.30"
+    folder = tmp_path / "corpus/py-crashing_codecs-Segfault/iggy.identifier-0.0.30"
     folder.mkdir(parents=True)
     guilty = add_input(folder, b"\x01\x04\x2a\x00\x00\x00")
-    found = fuzzed("py:troubled:Segfault", tmp_path)
+    found = fuzzed("py:crashing_codecs:Segfault", tmp_path)
     assert found
     assert not guilty.exists()
     assert int(str(last(tmp_path)["corpus"])) > 0
@@ -96,8 +97,12 @@ def test_an_input_that_ends_processes_is_dropped_from_seeds_and_corpus(tmp_path:
 
 @pytest.mark.campaigns
 def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "findings" / "py-troubled-Segfault"
-    config = {"adapter": "py:troubled:Segfault", "formats": ["iggy.identifier/0.0.30"], "root": str(tmp_path)}
+    folder = tmp_path / "findings" / "py-crashing_codecs-Segfault"
+    config = {
+        "adapter": "py:crashing_codecs:Segfault",
+        "formats": ["iggy.identifier/0.0.30"],
+        "root": str(tmp_path),
+    }
     text = json.dumps(config | {"worker": "w0", "seconds": 60})
     process = subprocess.Popen(
         [sys.executable, "-m", worker_process.__name__, text], env=environment(), start_new_session=True
@@ -110,7 +115,7 @@ def test_a_run_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
     process.wait()
     before = read_findings(folder)
     kept = {path.name for path in (tmp_path / "corpus").rglob("*") if path.is_file()}
-    after = fuzzed("py:troubled:Segfault", tmp_path)
+    after = fuzzed("py:crashing_codecs:Segfault", tmp_path)
     assert [one.name for one in after] == [one.name for one in before]
     assert after[0].count > before[0].count >= 1
     assert after[0].first == before[0].first

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import asdict, evolve
+from folders import TOP
 from goldens import load
 from machine import needs
 
@@ -49,7 +50,7 @@ from wireproof.wire.options import Options
 ROW = FORMATS["iggy.identifier/0.0.30"]
 SIGNATURE = Signature("x", ROW.format_id, "decode", "fail:wrong-accept", "bad-length", "length")
 VERDICT = Verdict("fail", "wrong-accept", "bad-length", "length")
-TARGETS = Path(__file__).parents[2] / "fuzz"
+TARGETS = TOP / "fuzz"
 
 
 def case_of(data: bytes):  # noqa: ANN201 - a case

@@ -4,12 +4,12 @@ import json
 import signal
 from pathlib import Path
 
+import fixture_folders
 import pytest
-import shelves
 from attrs import evolve
 from click.testing import CliRunner
 from goldens import load
-from killed import killed_at
+from kill_inside_call import killed_at
 
 from wireproof.cases.case import Accept, Case, Data, Reject, Source, Value
 from wireproof.cases.lint import lint
@@ -33,7 +33,7 @@ def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     load()
-    shelves.formats(tmp_path_factory.mktemp("few"), monkeypatch, "kafka.batch")
+    fixture_folders.formats(tmp_path_factory.mktemp("few"), monkeypatch, "kafka.batch")
 
 
 def _found(data: bytes, format_id: str = "kafka.batch/v2") -> Case:

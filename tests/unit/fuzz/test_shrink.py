@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from itertools import count
 from math import inf
-from pathlib import Path
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from folders import SUPPORT
 from goldens import load
 
 from tests.mutants.registry import spec_of
@@ -24,7 +24,6 @@ from wireproof.wire.json_values import Json, to_json
 
 REFUSES_ALL = spec_of("mutant:reject-everything")
 
-HERE = Path(__file__).parent
 BATCH = FORMATS["kafka.batch/v2"]
 
 
@@ -44,7 +43,7 @@ def _fixture(name: str) -> Data:
 
 @pytest.fixture
 def beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.syspath_prepend(str(SUPPORT))
     return
 
 
@@ -83,7 +82,7 @@ def test_what_is_shrunk_once_does_not_shrink_again() -> None:
 def test_a_value_that_is_written_wrongly_shrinks() -> None:
     value = _value()
     with (
-        Engine("py:judge_toy:nothing", in_process=True)
+        Engine("py:toy_format:nothing", in_process=True)
         if False
         else Engine(REFUSES_ALL, in_process=True) as engine
     ):
@@ -109,7 +108,7 @@ def test_a_scan_shrinks_to_few_chunks() -> None:
 @pytest.mark.parametrize(("name", "kind"), [("Hangs", "timeout"), ("Dies", "crash")])
 def test_timeouts_and_crashes_shrink_by_a_bounded_number_of_questions(name: str, kind: str) -> None:
     case = _case(Data(_batch_with(b"xx\x7fxx")), limits=Limits(ms=500 if kind == "timeout" else 60_000))
-    with Engine(f"py:hanging:{name}") as engine:
+    with Engine(f"py:hanging_codecs:{name}") as engine:
         found = Shrinker(engine, case).run(inf, max_candidates=3)
     assert found.signature.kind == kind
     assert isinstance(found.case.input, Data)

@@ -3,9 +3,9 @@
 import hashlib
 import hmac
 import sys
-from pathlib import Path
 
 import pytest
+from folders import TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +44,7 @@ def test_a_stream_comes_back_as_it_was(value: FrameStream) -> None:
 @given(messages())
 def test_protobuf_reads_what_is_written(value: HekaMessage) -> None:
     pytest.importorskip("google.protobuf", reason="protobuf comes with the extra 'peers'")
-    sys.path.insert(0, str(Path(__file__).parents[1] / "authoring"))
+    sys.path.insert(0, str(TESTS / "authoring"))
     try:
         import heka_witness  # noqa: PLC0415 - the authors' scripts are no package
     finally:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from steps import growth
+from work_counter import growth
 
 from wireproof import formats
 from wireproof.cases.strategies.heka import streams

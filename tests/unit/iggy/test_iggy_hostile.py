@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from iggy_bytes import FRAME, WORKED, decode, refusal, u32
-from steps import growth
+from work_counter import growth
 
 from wireproof import formats
 from wireproof.cases.mutate.fullest import sample

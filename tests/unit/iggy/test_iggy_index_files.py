@@ -5,7 +5,7 @@ from pathlib import Path
 
 import iggy_segments
 import pytest
-from commands import Command
+from command_line import Command
 
 from wireproof.runner.index_files import check_index_file, check_index_files
 

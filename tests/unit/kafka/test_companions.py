@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 
 from wireproof.kafka import index_file, offset_index, segment_headers, time_index, transaction_index
 from wireproof.kafka.index_file import IndexFinding
@@ -27,7 +28,7 @@ from wireproof.runner.index_files import (
 from wireproof.spark.index_files import check_local_logs
 from wireproof.spark.object_places import expand_paths
 
-SEGMENTS = Path(__file__).parent / "segments"
+SEGMENTS = SUPPORT / "segments"
 NAME = "00000000000000001000"
 KINDS = (".index", ".timeindex", ".txnindex")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from kafka_bytes import LOG, PLAIN, SECOND, V2, batch, message, record, refused, wrapper
 from kafka_examples import WORKED
-from steps import growth
+from work_counter import growth
 
 from wireproof import formats
 from wireproof.kafka.scan import CRC_BYTES_PER_BYTE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
 from goldens import load
 
 from tests.mutants.kill import Killed, derived_on, is_costly, system_of, verdict_on

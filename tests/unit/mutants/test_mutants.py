@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from attrs import evolve
 from goldens import load
-from judge_toy import (
+from toy_format import (
     BAD_CASE,
     GOOD_CASE,
     OPEN_CASE,

@@ -7,9 +7,9 @@ are not built are left out: `wireproof adapters prepare sarama franz-go kafka-go
 from collections.abc import Iterator
 
 import pytest
-from hostile_kafka import batch
+from built_peers import prepared
+from hostile_kafka_bytes import batch
 from kafka_notation import EXAMPLES, HEX, ask, decode, encode, reading, wanted
-from prepared import prepared
 
 from wireproof.adapters.controller import Controller
 from wireproof.cases.outcome import Accepted, Crashed, Refused, Unsupported

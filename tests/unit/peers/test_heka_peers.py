@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from prepared import prepared
+from built_peers import prepared
 
 from wireproof.adapters.contract import Request
 from wireproof.adapters.controller import Broken, Controller

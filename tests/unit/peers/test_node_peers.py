@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hostile_kafka import STAMP, batch
+from built_peers import prepared
+from hostile_kafka_bytes import STAMP, batch
 from kafka_notation import EXAMPLES, HEX, ask, decode, encode, reading, wanted
-from prepared import prepared
 
 from wireproof.adapters.controller import Controller
 from wireproof.cases.outcome import Accepted, Refused, Unsupported

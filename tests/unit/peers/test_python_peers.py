@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hostile_kafka import STAMP, batch, message, wrapper
+from hostile_kafka_bytes import STAMP, batch, message, wrapper
 from kafka_notation import EXAMPLES, HEX, LOG, V2, ask, lines
 from machine import needs
 from peer_adapters import python_adapter

@@ -6,7 +6,7 @@ Both read record batches only. Each driver is built with Cargo into the user's c
 from collections.abc import Iterator
 
 import pytest
-from hostile_kafka import STAMP, batch
+from hostile_kafka_bytes import STAMP, batch
 from kafka_notation import EXAMPLES, ask, decode, encode, reading, wanted
 from machine import needs
 

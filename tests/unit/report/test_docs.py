@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
 from goldens import load
-from runs import RUN, stream
+from small_runs import RUN, stream
 
 from tests.mutants.kill_table import Cell, Row, Table, write
 from wireproof.cases.case import Either, Reject

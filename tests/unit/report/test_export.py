@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Command
+from command_line import Command
 from goldens import load
 from machine import needs
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from attrs import evolve
-from commands import Command
-from runs import FAIL, PASS, RUN, SKIP, stream
+from command_line import Command
+from small_runs import FAIL, PASS, RUN, SKIP, stream
 
 from wireproof.report.history import histories
 from wireproof.runner.event_files import EventStream, EventWriter

@@ -3,11 +3,11 @@
 import json
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml as pyyaml
+from folders import TESTS
 from goldens import load
 from machine import needs
 
@@ -30,7 +30,7 @@ def trees(format_id: str) -> Iterator[tuple[Case, bytes, list[tuple[str, FieldNo
         yield case, layout_tree.frame_of(case), list(layout_tree.leaves(shapes.tree(trace)))
 
 
-COMPILER = Path(__file__).resolve().parents[1] / "kaitai"
+COMPILER = TESTS / "kaitai"
 
 
 @pytest.fixture(scope="module")

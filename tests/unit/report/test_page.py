@@ -12,7 +12,7 @@ from attrs import evolve
 from chromium import Chromium
 from goldens import load
 from machine import needs
-from runs import RUN, stream
+from small_runs import RUN, stream
 
 from wireproof.cases.case import Reject
 from wireproof.cases.fixtures import Suite

@@ -10,14 +10,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
-from judge_toy import (
+from page_contents import data, rows, shown
+from rich.console import Console
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
+from toy_format import (
     BAD_CASE,
     GOOD_CASE,
     toy,  # noqa: F401 - pytest finds the fixture here
 )
-from pages import data, rows, shown
-from rich.console import Console
-from runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof import formats
 from wireproof.cases.case import Case, Data

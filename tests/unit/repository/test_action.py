@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from folders import TOP
 
 from tests.mutants.registry import spec_of
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
-TOP = Path(__file__).parents[2]
 ACTION = TOP / ".github/actions/codec/action.yml"
 WORKFLOW = TOP / ".github/workflows/codec.yml"
 

@@ -1,16 +1,16 @@
 """The scripts around a real broker, without one: what clients are told, and how Kafka's tool is read."""
 
 import sys
-from pathlib import Path
 
 import pytest
+from folders import TESTS
 
 from wireproof import formats
 from wireproof.cases.outcome import Accepted
 from wireproof.runner.reference_answers import decode_with_remarks
 from wireproof.wire.options import DEFAULT_OPTIONS
 
-BROKER = Path(__file__).resolve().parents[1] / "broker"
+BROKER = TESTS / "broker"
 sys.path.insert(0, str(BROKER))
 import dump  # noqa: E402 - a script of tests/broker
 import plan  # noqa: E402 - likewise

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
+from folders import TOP
 
-ROOT: Final = Path(__file__).parents[2]
-DOCS: Final = ROOT / "reference" / "docs"
+DOCS: Final = TOP / "reference" / "docs"
 KNOWN: Final = ("kafka", "iggy", "heka")
 SYSTEMS: Final = tuple(name for name in KNOWN if (DOCS / f"{name}.md").exists())
 CITING: Final = ("README.md", "fixtures", "fuzz", "reference", "tests")
@@ -65,12 +65,12 @@ class Citing(NamedTuple):
         """Return file, line and citation, as the list of broken citations prints them."""
         line = self.text.count("\n", 0, start) + 1
         excerpt, _, _ = self.text[start : start + 60].partition("\n")
-        return f"{self.path.relative_to(ROOT)}:{line} {excerpt}"
+        return f"{self.path.relative_to(TOP)}:{line} {excerpt}"
 
     @property
     def systems(self) -> set[str]:
         """The systems whose documents the file names, or whose names are in its path."""
-        path = str(self.path.relative_to(ROOT))
+        path = str(self.path.relative_to(TOP))
         return {system for system, _, _ in self.named} | {system for system in KNOWN if system in path}
 
 
@@ -134,9 +134,9 @@ def _range(before: str, last: str) -> list[str]:
 
 def _files() -> Iterator[Path]:
     for name in CITING:
-        if (ROOT / name).is_file():
-            yield ROOT / name
-        for folder, folders, files in os.walk(ROOT / name):
+        if (TOP / name).is_file():
+            yield TOP / name
+        for folder, folders, files in os.walk(TOP / name):
             folders[:] = sorted(inner for inner in folders if inner not in PRUNED and inner[0] != ".")
             yield from (Path(folder, file) for file in files)
 
@@ -193,10 +193,10 @@ def _broken_rows(system: str) -> Iterator[str]:
     """Yield the rows of vectors and regressions that the document does not have."""
     document = _document(DOCS / f"{system}.md")
     for name in ("vectors", "regressions"):
-        for path in sorted((ROOT / "fixtures").glob(f"{system}.*/{name}.toml")):
+        for path in sorted((TOP / "fixtures").glob(f"{system}.*/{name}.toml")):
             for row in re.findall(r'^  \{ id = "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
                 if not _has(document, f"no-{row}" if row.isdecimal() else row.lower()):
-                    yield f"{path.relative_to(ROOT)} {row}"
+                    yield f"{path.relative_to(TOP)} {row}"
 
 
 def _broken_links(page: Path) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _broken_links(page: Path) -> Iterator[str]:
     for match in re.finditer(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
         target = page.parent / match[1] if match[1] else page
         if not target.exists() or (match[2] and match[2] not in _document(target).anchors):
-            yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1} {match[0][1:]}"
+            yield f"{page.relative_to(TOP)}:{text.count(chr(10), 0, match.start()) + 1} {match[0][1:]}"
 
 
 def test_there_is_a_specification_of_kafka() -> None:
@@ -284,10 +284,10 @@ def test_a_section_or_an_id_that_is_not_there_is_found() -> None:
 
 def test_no_text_refers_to_a_document_that_is_not_in_the_repository() -> None:
     pattern = re.compile(r"\bdesign, section|\brule ?books?/", re.IGNORECASE)
-    files = [*ROOT.glob("reference/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("reference/docs/*.md")]
+    files = [*TOP.glob("reference/**/*.py"), *TOP.glob("tests/**/*.py"), *TOP.glob("reference/docs/*.md")]
     own = Path(__file__).name
     found = [
-        f"{file.relative_to(ROOT)}:{number}"
+        f"{file.relative_to(TOP)}:{number}"
         for file in files
         if file.name != own
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)

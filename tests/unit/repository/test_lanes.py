@@ -9,9 +9,8 @@ from pathlib import Path
 
 import machine
 import pytest
+from folders import TOP
 from lanes import LANES
-
-TOP = Path(__file__).parents[2]
 
 
 def test_the_test_command_leaves_out_every_marker_of_the_table_and_no_other() -> None:
@@ -29,7 +28,11 @@ def test_ci_runs_every_marker() -> None:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "a-worker"])
 def test_a_run_ends_with_a_line_of_what_it_left_out(workers: tuple[str, ...]) -> None:
-    files = ["tests/unit/test_page.py", "tests/unit/test_exit_codes.py", "tests/unit/test_without_java.py"]
+    files = [
+        "tests/unit/report/test_page.py",
+        "tests/unit/runner/test_exit_codes.py",
+        "tests/unit/repository/test_without_java.py",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, *files],
         cwd=TOP, env={**os.environ, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True, check=False,

@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from folders import SUPPORT, TESTS, TOP
 
-MUTATION = Path(__file__).parents[1] / "mutation"
-SUPPORT = Path(__file__).parents[1] / "support"
-REFERENCE = Path(__file__).parents[2] / "reference"
+MUTATION = TESTS / "mutation"
+REFERENCE = TOP / "reference"
 
 SCRIPT = """
 import json, sys

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from steps import growth, steps
+from work_counter import growth, steps
 
 
 def once(size: int) -> Callable[[], object]:

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-SPARK = Path(__file__).parents[1] / "spark"
+from folders import TESTS, TOP
 
 pytestmark = pytest.mark.spark
 
@@ -19,8 +18,8 @@ def test_spark_tests_without_java_are_skipped_with_a_line_and_fail_in_ci(
     told = {name: text for name, text in os.environ.items() if name not in {"JAVA_HOME", "CI"}}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not cluster",
-         str(SPARK / "test_scan.py")],
-        capture_output=True, text=True, check=False, timeout=300, cwd=SPARK.parents[1],
+         str(TESTS / "spark" / "test_scan.py")],
+        capture_output=True, text=True, check=False, timeout=300, cwd=TOP,
         env={**told, "PATH": str(tmp_path), "CI": ci},
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr

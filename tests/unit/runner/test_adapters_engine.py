@@ -1,4 +1,4 @@
-"""The engine against adapters that misbehave, as real processes (`faulty.py`)."""
+"""The engine against adapters that misbehave, as real processes (`faulty_adapter.py`)."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import SUPPORT
 
 from wireproof.adapters.errors import AdapterStartError
 from wireproof.cases.case import Accept, Case, Chunks, Data, Limits, Value
@@ -25,7 +26,7 @@ from wireproof.runner.engine import Engine
 from wireproof.runner.failure_budget import MAX_CONSECUTIVE_TIMEOUTS, MAX_TIMEOUTS, FailureBudget
 from wireproof.wire.json_values import json_digest
 
-FAULTY = Path(__file__).with_name("faulty.py")
+FAULTY = SUPPORT / "faulty_adapter.py"
 GOOD = [b"a", b"bb", b"ccc"]
 
 MUTE = (b"hang", b"half-a-frame")
@@ -366,7 +367,7 @@ def test_a_few_lines_of_shell_are_an_adapter(tmp_path: Path) -> None:
 def test_a_run_may_ask_for_digests() -> None:
     plan = [Case("toy/v1/t/c", "toy", "v1", Data(b"value"), Accept())]
     for in_process in (False, True):
-        with Engine("py:toys:Toy", digest=True, in_process=in_process) as engine:
+        with Engine("py:toy_codecs:Toy", digest=True, in_process=in_process) as engine:
             (ran,) = engine.run(plan)
         assert ran.outcome == Accepted(None, 5, digest=json_digest({"a": "1", "list": [{"x": "3"}]}))
 

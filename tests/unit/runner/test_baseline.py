@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from attrs import evolve
 from goldens import load
-from runs import FAIL, PASS, RUN, SKIP, event, stream
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 from wireproof.adapters.packaged import peers_folder
 from wireproof.runner import baseline

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from attrs import evolve
-from runs import FAIL, PASS, RUN, SKIP, event, stream
+from small_runs import FAIL, PASS, RUN, SKIP, event, stream
 
 import wireproof
 from wireproof.adapters.contract import Claim, Hello

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
 
 from tests.mutants.registry import spec_of
 from wireproof import formats

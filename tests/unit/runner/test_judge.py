@@ -2,8 +2,8 @@
 
 import pytest
 from attrs import evolve
-from judge_rows import EITHER, FRAME, PASSED, ROWS, STREAM_BAD
-from judge_toy import (
+from judge_expectations import EITHER, FRAME, PASSED, ROWS, STREAM_BAD
+from toy_format import (
     BAD_CASE,
     GOOD,
     GOOD_CASE,

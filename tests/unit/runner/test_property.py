@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 from goldens import load
 
 from tests.mutants.kill import killed_by_property
@@ -31,7 +32,6 @@ from wireproof.runner.verdicts import gates
 
 MUTANT = spec_of("mutant:iggy-identifier-unchecked")
 
-HERE = Path(__file__).parent
 IDENTIFIER = FORMATS["iggy.identifier/0.0.30"]
 DAY = date(2026, 1, 1)
 
@@ -103,10 +103,10 @@ def test_a_signature_is_shown_once_and_small_with_a_token_that_fails_alike() -> 
 
 
 def test_a_crash_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.syspath_prepend(str(SUPPORT))
     monkeypatch.setattr(property_run, "MAX_CANDIDATES_ALONE", 5)
     row = FORMATS["kafka.batch/v2"]
-    with Engine("py:hanging:Dies") as engine:
+    with Engine("py:hanging_codecs:Dies") as engine:
         events = list(
             property_run.target_events(
                 engine, PropertyTarget(row, "decode"), PropertySettings(8, 1), RedrawCounts()

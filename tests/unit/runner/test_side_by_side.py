@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Command
+from command_line import Command
 
 from tests.mutants.registry import spec_of
 from wireproof.adapters.contract import Claim, Hello

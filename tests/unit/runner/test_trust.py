@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from commands import Command
-from runs import FAIL, PASS, SKIP, event, stream
+from command_line import Command
+from folders import SUPPORT
+from small_runs import FAIL, PASS, SKIP, event, stream
 
 from tests.mutants.registry import spec_of
 from wireproof.cases.observable_fields import not_compared, unknown_part
@@ -21,17 +22,16 @@ from wireproof.wire.observed_fields import NO_FIELDS, common_tree, field_tree, p
 MUTANT = spec_of("mutant:crc-skip")
 
 TODAY = date(2026, 11, 21)
-HERE = Path(__file__).parent
 CASES = ("--run", "kafka.batch/v2/batch/*", "--run", "kafka.batch/v2/crc/*")
 
 
 @pytest.fixture
 def check(wireproof: Command, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Judge an object of `claiming` by a few cases."""
-    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.syspath_prepend(str(SUPPORT))
 
     def run(name: str, *words: Any) -> Any:
-        return wireproof("check", f"py:claiming:{name}", *CASES, "--no-families", "--in-process", *words)
+        return wireproof("check", f"py:wrong_claims:{name}", *CASES, "--no-families", "--in-process", *words)
 
     return run
 
@@ -75,9 +75,14 @@ def test_unjudged_cases_do_not_count_for_the_least_number(check: Any) -> None:
 def test_an_adapter_that_claims_no_profile_is_judged_as_a_reader(
     wireproof: Command, monkeypatch: Any
 ) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.syspath_prepend(str(SUPPORT))
     done = wireproof(
-        "check", "py:claiming:reader", "--run", "kafka.batch/v2/produce/*", "--no-families", "--in-process"
+        "check",
+        "py:wrong_claims:reader",
+        "--run",
+        "kafka.batch/v2/produce/*",
+        "--no-families",
+        "--in-process",
     )
     assert done.code == 2
     assert "claims no profile" in done.err
@@ -107,7 +112,7 @@ def test_each_finding_names_its_profile(wireproof: Command) -> None:
 def test_the_case_that_killed_an_adapter_keeps_its_crash_and_the_run_is_no_verdict(
     wireproof: Command, tmp_path: Path
 ) -> None:
-    spec = f"jsonl:{sys.executable} -S -E {HERE / 'dying.py'} {tmp_path / 'starts'}"
+    spec = f"jsonl:{sys.executable} -S -E {SUPPORT / 'dying_adapter.py'} {tmp_path / 'starts'}"
     out = tmp_path / "run.jsonl"
     done = wireproof(
         "check", spec, "--run", "iggy.identifier/0.0.30/identifier/*", "--no-families", "--out", out

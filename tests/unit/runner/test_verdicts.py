@@ -1,7 +1,7 @@
 """What an object may answer, and what a verdict gates: architecture.md#verdicts."""
 
 import pytest
-from judge_toy import (
+from toy_format import (
     GOOD_CASE,
     GOOD_VALUE,
     toy,  # noqa: F401 - pytest finds the fixture here

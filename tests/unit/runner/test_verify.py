@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from commands import Command
-from runs import FAIL, PASS, RUN, SKIP, event
+from command_line import Command
+from small_runs import FAIL, PASS, RUN, SKIP, event
 
 from tests.mutants.registry import spec_of
 from wireproof.runner.event_files import EventStream, EventWriter, parse_events

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from folders import SUPPORT
 
 ASK = """
 import sys
 from wireproof.adapters.contract import Request
 from wireproof.cases.case import Accept, Case, Data, Limits
 from wireproof.runner.engine import Engine
-with Engine("py:hanging:Hangs") as engine:
+with Engine("py:hanging_codecs:Hangs") as engine:
     print(*(child for child in open(f"/proc/self/task/{__import__('os').getpid()}/children").read().split()))
     sys.stdout.flush()
     data = bytes.fromhex(sys.argv[1])
@@ -30,7 +31,7 @@ SECONDS = 60.0
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has such a signal")
 def test_a_worker_in_the_midst_of_a_hang_ends_with_who_asked(tmp_path: Path) -> None:
     hangs = tmp_path / "hangs"
-    here = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
+    here = os.pathsep.join((str(SUPPORT), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": here, "HANGS": str(hangs)}
     with subprocess.Popen(
         [sys.executable, "-c", ASK, HANGS], stdout=subprocess.PIPE, env=environment

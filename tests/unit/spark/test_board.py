@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import logs
 import pyarrow.parquet as pq
 import pytest
-from commands import Command
-from pages import rows, shown
+from command_line import Command
+from page_contents import rows, shown
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
 

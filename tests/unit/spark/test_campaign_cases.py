@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import Command
+from command_line import Command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,7 +155,9 @@ def test_one_two_and_five_tasks_give_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.campaigns
 def test_what_an_adapter_was_asked_in_another_span_does_not_show(tmp_path: Path) -> None:
-    one, five = (done_in(planned(tmp_path / str(n), adapters=("py:hanging:Tires",)), n) for n in (1, 5))
+    one, five = (
+        done_in(planned(tmp_path / str(n), adapters=("py:hanging_codecs:Tires",)), n) for n in (1, 5)
+    )
     assert any(row["kind"] == "fail:wrong-reject" for row in table(one, "signatures"))
     assert digests(one) == digests(five)
 

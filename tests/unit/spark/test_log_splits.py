@@ -7,7 +7,7 @@ import kafka_bytes
 import logs
 import pytest
 from attrs import evolve
-from steps import growth
+from work_counter import growth
 
 from wireproof import formats
 from wireproof.spark.errors import SourceError

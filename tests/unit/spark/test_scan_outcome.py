@@ -10,7 +10,8 @@ import iggy_segments
 import logs
 import pyarrow.parquet as pq
 import pytest
-from commands import Command
+from command_line import Command
+from folders import SUPPORT
 
 from wireproof.spark.scan_merge import merge_scan
 from wireproof.spark.scan_plan import ScanPlan, plan_scan
@@ -206,7 +207,7 @@ def test_order_is_looked_at_across_the_spans_of_an_object(tmp_path: Path, grain:
 
 @pytest.mark.parametrize("folder", ["closed", "compacted", "legacy"])
 def test_a_brokers_segment_with_its_indexes_raises_no_alarm(scanned: Command, folder: str) -> None:
-    done = scanned(Path(__file__).parent / "segments" / folder)
+    done = scanned(SUPPORT / "segments" / folder)
     assert done.code == 0
     assert "wrong: " not in done.out
     assert ", 0 findings that mislead a reader" in done.out

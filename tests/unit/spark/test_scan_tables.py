@@ -12,7 +12,7 @@ import kafka_bytes
 import logs
 import pyarrow.parquet as pq
 import pytest
-from commands import Command
+from command_line import Command
 from py4j.protocol import Py4JNetworkError
 
 from tests.mutants.registry import spec_of

@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from commands import Command
+from command_line import Command
 
 from wireproof import __version__
 from wireproof.spark.cluster_env import ClusterEnv

@@ -1,4 +1,4 @@
-"""Logs for the tests of the sources: their bytes, and ways to hold them."""
+"""Logs for the tests of the Spark sources: their bytes, and objects in memory or on disk that hold them."""
 
 import struct
 import zlib
