@@ -4,7 +4,8 @@ import re
 import tomllib
 
 import pytest
-from documentation import DOCS, ROOT, pages, tables, text_of, words
+from documentation import DOCS, pages, tables, text_of, words
+from folders import TOP
 from goldens import load
 
 from wireproof import __version__
@@ -39,7 +40,7 @@ def test_every_option_that_is_named_exists(verb: str) -> None:
 
 
 def test_the_extras_are_those_of_the_package() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     rows = tables(text_of("commands.md"), "Install")[0]
     assert sorted(word for row in rows for word in words(row[0])) == sorted(extras)
 
@@ -79,7 +80,7 @@ def test_the_versions_of_the_contracts_are_those_of_the_code() -> None:
 
 
 def test_the_version_of_the_package_is_the_same_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__
     assert f"### {__version__}" in text_of("releases.md")
 
