@@ -32,6 +32,7 @@ from wireproof.cases.case import (
     Witness,
 )  # fmt: skip
 from wireproof.cases.rules import ID_COMPONENT, Rule, read_rules
+from wireproof.cases.sources import SOURCES_FILE, SourceDocument, Sources, read_sources
 from wireproof.files import read_limited_bytes
 from wireproof.safe_parsing import parse_json
 from wireproof.wire.json_values import HEX_PATTERN, Json
@@ -43,7 +44,7 @@ SCHEMA: Final = 1
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 """Maximum bytes of one file."""
 
-FIXTURE_GLOBS: Final = ("*/rules.toml", "*/*/*.json", "*/*/*.bin")
+FIXTURE_GLOBS: Final = ("sources.toml", "*/rules.toml", "*/*/*.json", "*/*/*.bin")
 """The files of a folder of fixtures that define expectations."""
 
 FROZEN: Final = "frozen.json"
@@ -68,6 +69,7 @@ class Suite:
         hash: blake2b over every fixture file, its rules and its long inputs, in hex.
         aliases: from each alias to its id.
         frozen: the digest of each frozen input, by id.
+        sources: the documents that rules cite, by their keys.
     """
 
     cases: tuple[Case, ...]
@@ -76,6 +78,7 @@ class Suite:
     hash: str
     aliases: Mapping[str, str] = field(factory=dict)
     frozen: Mapping[str, str] = field(factory=dict)
+    sources: Sources = field(factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
@@ -103,6 +106,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
     files: dict[str, Path] = {}
     rules: dict[str, Rule] = {}
     frozen: dict[str, str] = {}
+    sources: dict[str, SourceDocument] = {}
     seal = hashlib.blake2b(digest_size=16)
     for root in (own or fixtures_folder(), *further):
         for path in sorted(root.glob("*/rules.toml")):
@@ -111,6 +115,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
                     raise FixtureError(f"{path}: the rule {rule.id} is in another file too")
                 rules[rule.id] = rule
         frozen |= read_frozen(root / FROZEN)
+        sources |= _sources(root / SOURCES_FILE)
         seal.update(_digest(root))
         for path in sorted(root.glob("*/*/*.json")):
             for case in read(path):
@@ -120,7 +125,7 @@ def load(further: Sequence[Path] = (), own: Path | None = None) -> Suite:
                 cases[case.id], files[case.id] = case, path
     ordered = tuple(cases[name] for name in sorted(cases))
     aliases = {alias: case.id for case in ordered for alias in case.aliases}
-    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen)
+    return Suite(ordered, rules, files, seal.hexdigest(), aliases, frozen, sources)
 
 
 def cases_of_format(format_id: str, further: Sequence[Path] = ()) -> Iterator[Case]:
@@ -163,6 +168,13 @@ def _digest(root: Path) -> bytes:
 def _rules(path: Path) -> Iterator[Rule]:
     try:
         yield from read_rules(path)
+    except (OSError, ValueError) as error:
+        raise FixtureError(f"{path}: {error}") from None
+
+
+def _sources(path: Path) -> dict[str, SourceDocument]:
+    try:
+        return read_sources(path)
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from None
 

@@ -16,6 +16,7 @@ from wireproof.cases.fixture_writer import CASE_KEYS, MAX_INLINE_BYTES, page_tex
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.frozen_digests import input_digest
 from wireproof.cases.lint_problem import Problem
+from wireproof.cases.lint_sources import check_sources
 from wireproof.cases.rules import lacks_cases
 from wireproof.formats import FORMATS, Format
 from wireproof.wire.json_values import Json, from_json, to_json
@@ -287,6 +288,6 @@ def _where(want: Json, got: Json, path: str = "value") -> str:
 
 
 CHECKS: Final[tuple[Callable[[Suite], Iterator[Problem]], ...]] = (
-    _aliases, _files, _frozen, _words, _twins, _values, _covered, answered, _reference,
+    _aliases, _files, _frozen, _words, _twins, _values, _covered, check_sources, answered, _reference,
 )  # fmt: skip
 """Every check, in the order of its problems."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
+from wireproof.cases.sources import BASES
 from wireproof.files import read_limited_text
 from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
 
@@ -28,6 +29,9 @@ class Rule:
         document, section: the place of the sentence.
         practice: how the system's own reader differs, if it does.
         exclusion: the reason why it has no case, or only one.
+        cites: the places that it is taken from, as `resolve` of `sources` reads them.
+        basis: one of `BASES`: the kind of document that decides, or the suite itself.
+        reason: why the basis is what it is, where the documents differ or leave the answer open.
     """
 
     id: str
@@ -37,6 +41,9 @@ class Rule:
     section: str
     practice: str = ""
     exclusion: str = ""
+    cites: tuple[str, ...] = ()
+    basis: str = ""
+    reason: str = ""
 
 
 def lacks_cases(kind: str, accepted: int, refused: int) -> bool:
@@ -67,9 +74,20 @@ def read_rules(path: Path) -> Iterator[Rule]:
 
 
 def _rule(row: object) -> Rule:
-    if not isinstance(row, dict) or not all(isinstance(text, str) for text in row.values()):
-        raise ValueError("a rule is a table of texts")
+    if not isinstance(row, dict) or not all(map(_is_text_or_list, row.items())):
+        raise ValueError("a rule is a table of texts, and its `cites` a list of texts")
     try:
-        return Rule(**row)
+        rule = Rule(**row | {"cites": tuple(row.get("cites", ()))})
     except TypeError as error:
         raise ValueError(f"{row.get('id', 'a rule')}: {error}") from None
+    if rule.basis and rule.basis not in BASES:
+        raise ValueError(f"{rule.id}: basis wants one of {', '.join(BASES)}")
+    return rule
+
+
+def _is_text_or_list(item: tuple[str, object]) -> bool:
+    match item:
+        case "cites", list(texts):
+            return all(isinstance(text, str) for text in texts)
+        case key, value:
+            return key != "cites" and isinstance(value, str)

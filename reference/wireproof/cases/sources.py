@@ -1,0 +1,130 @@
+"""The documents that rules cite: `fixtures/sources.toml`, and the links of citations into them.
+
+A rule cites `kdoc:recordbatch` or `ksrc:DefaultRecordBatch#L569`: the key of a document, a name from its
+table `parts`, and lines. Whoever doubts an expectation opens the link.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import cattrs
+from attrs import Factory, frozen
+
+from wireproof.files import read_limited_text
+from wireproof.safe_parsing import MAX_TOML_SIZE, parse_toml
+
+SOURCES_FILE: Final = "sources.toml"
+
+DOCUMENT_KINDS: Final = ("text", "standard", "code")
+"""A format document; a standard that it names; the source code of an implementation."""
+
+BASES: Final = (*DOCUMENT_KINDS, "suite")
+"""The basis of a rule: a kind of document, or the suite itself."""
+
+_CITATION: Final = re.compile(r"([a-z][a-z0-9-]*)(?::([A-Za-z0-9_./-]+))?(#L[0-9]+(?:-L[0-9]+)?)?")
+
+
+@frozen
+class SourceDocument:
+    """A document that rules cite.
+
+    Attributes:
+        title: its name, with the version that was read.
+        kind: one of `DOCUMENT_KINDS`.
+        url: the address; the address of a part begins with it.
+        parts: by name, the rest of the address of a part: `#recordbatch`, or the path of a file.
+        reader: for code, the implementation; two readers do not share code.
+        accessed: the day on which it was read, for a page without a version.
+    """
+
+    title: str
+    kind: str
+    url: str
+    parts: Mapping[str, str] = Factory(dict)
+    reader: str = ""
+    accessed: str = ""
+
+
+@frozen
+class Citation:
+    """A place in a document.
+
+    Attributes:
+        text: the citation as the rule has it.
+        title: the title of the document.
+        url: the address of the place.
+        kind: one of `DOCUMENT_KINDS`.
+        reader: the implementation, for code.
+    """
+
+    text: str
+    title: str
+    url: str
+    kind: str
+    reader: str = ""
+
+
+Sources = Mapping[str, SourceDocument]
+"""Documents by their keys."""
+
+
+def read_sources(path: Path) -> dict[str, SourceDocument]:
+    """Return the documents of a file, none if it is missing; raises ValueError with key and fault."""
+    if not path.exists():
+        return {}
+    page = parse_toml(read_limited_text(path, MAX_TOML_SIZE))
+    return {key: _document(key, table) for key, table in page.items()}
+
+
+def _document(key: str, table: object) -> SourceDocument:
+    try:
+        document: SourceDocument = _CONVERTER.structure(table, SourceDocument)
+    except (cattrs.BaseValidationError, AttributeError, TypeError) as error:
+        raise ValueError(f"{key}: {_line_of(error)}") from None
+    if document.kind not in DOCUMENT_KINDS:
+        raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
+    if (document.kind == "code") != bool(document.reader):
+        raise ValueError(
+            f"{key}: `reader` names the implementation of a document of kind code, and of no other"
+        )
+    return document
+
+
+def _line_of(error: Exception) -> str:
+    if isinstance(error, cattrs.BaseValidationError):
+        return "; ".join(cattrs.transform_error(error, path="document"))
+    return str(error)
+
+
+def resolve(text: str, sources: Sources) -> Citation:
+    """Return the place that a citation names; raises ValueError if it names none."""
+    found = _CITATION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text} is not KEY, KEY:PART or KEY:PART#L12-L34")
+    key, part, lines = found.groups()
+    document = sources.get(key)
+    if document is None:
+        raise ValueError(f"{text}: {SOURCES_FILE} has no document {key}")
+    if part is not None and part not in document.parts:
+        raise ValueError(f"{text}: the document {key} has no part {part}")
+    url = document.url + (document.parts[part] if part else "") + (lines or "")
+    return Citation(text, document.title, url, document.kind, document.reader)
+
+
+def allows_must(basis: str, citations: Iterable[Citation]) -> bool:
+    """Return whether a rule may decide cases of level `must`: architecture.md#verdicts.
+
+    The text of the format or a standard decides; code does if two independent readers agree.
+    """
+    match basis:
+        case "text" | "standard":
+            return True
+        case "code":
+            return len({citation.reader for citation in citations if citation.kind == "code"}) > 1
+        case _:
+            return False
+
+
+_CONVERTER: Final = cattrs.Converter(forbid_extra_keys=True)
