@@ -203,8 +203,9 @@ class PytestRun:
         if failing[0].id.partition("~")[0] in self.targets:
             stream = EventStream(head, tuple(failing))
             lines = [
-                failure_lines(group, head, lookups.case, lookups.twin) for group in failure_groups_of(stream)
+                failure_lines(group, head, lookups.case, lookups.twin, source=lookups.source)
+                for group in failure_groups_of(stream)
             ]
             return "\n\n".join("\n".join(one) for one in lines)
         group = FailureGroup(failing[0].signature(head.adapter), failing[0], tuple(failing[1:]))
-        return "\n".join(failure_lines(group, head, lookups.case, lookups.twin))
+        return "\n".join(failure_lines(group, head, lookups.case, lookups.twin, source=lookups.source))

@@ -52,6 +52,4 @@ def _level(case: Case, suite: Suite, weak: set[str]) -> Iterator[Problem]:
     for name in case.rules:
         if name in weak and not (suite.rules[name].basis == "suite" and case.op in SUITE_OPS):
             basis = suite.rules[name].basis or "unknown"
-            yield Problem(
-                case.id, f"its level is must, and the basis of {name} ({basis}) does not allow that"
-            )
+            yield Problem(case.id, f"is must, which the basis of {name} ({basis}) does not allow")

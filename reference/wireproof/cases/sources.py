@@ -6,6 +6,7 @@ table `parts`, and lines. Whoever doubts an expectation opens the link.
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -86,9 +87,7 @@ def _document(key: str, table: object) -> SourceDocument:
     if document.kind not in DOCUMENT_KINDS:
         raise ValueError(f"{key}: kind must be one of {', '.join(DOCUMENT_KINDS)}")
     if (document.kind == "code") != bool(document.reader):
-        raise ValueError(
-            f"{key}: `reader` names the implementation of a document of kind code, and of no other"
-        )
+        raise ValueError(f"{key}: a document of kind code, and no other, has a `reader`")
     return document
 
 
@@ -111,6 +110,15 @@ def resolve(text: str, sources: Sources) -> Citation:
         raise ValueError(f"{text}: the document {key} has no part {part}")
     url = document.url + (document.parts[part] if part else "") + (lines or "")
     return Citation(text, document.title, url, document.kind, document.reader)
+
+
+def cited(texts: Iterable[str], sources: Sources) -> list[Citation]:
+    """Return the places that the citations of a rule name; lint reports those that name none."""
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(resolve(text, sources))
+    return found
 
 
 def allows_must(basis: str, citations: Iterable[Citation]) -> bool:

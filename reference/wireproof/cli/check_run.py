@@ -130,7 +130,14 @@ class _Results:
             applied = baseline.apply(stream, self.asked.known_failures, datetime.now(tz=UTC).date())
         lookups = CaseLookup(self.asked.suite)
         first = 1 + sum(len(one.shown.found) for one in self.judgements)
-        view = evolve(self.view, lookup=lookups.case, twins=lookups.twin, applied=applied, first=first)
+        view = evolve(
+            self.view,
+            lookup=lookups.case,
+            twins=lookups.twin,
+            source=lookups.source,
+            applied=applied,
+            first=first,
+        )
         shown = print_run(stream, self.output, view)
         wanted = judged.spec in self.named
         code = exit_code(stream, applied, strict_class=view.strict_class, named=wanted)

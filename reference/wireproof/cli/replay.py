@@ -40,7 +40,7 @@ def command(name: str, adapter: str, in_process: bool, scale: float, folders: tu
         events = tuple(run(engine, Selection((case,), by_id, families=False)))
     stream = EventStream(head, events, Footer({}, complete=True))
     lookups = CaseLookup(suite)
-    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, every=True))
+    print_run(stream, output_console(), RunView(lambda _: case, lookups.twin, lookups.source, every=True))
     for event in events:
         click.echo(_answer(event))
     return exit_code(stream)

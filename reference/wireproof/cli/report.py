@@ -64,7 +64,9 @@ def _shown(
     """Print each run."""
     first = 1
     for stream in streams:
-        view = RunView(lookups.case, lookups.twin, every=every, share=len(streams), first=first)
+        view = RunView(
+            lookups.case, lookups.twin, lookups.source, every=every, share=len(streams), first=first
+        )
         shown = print_run(stream, output, view)
         first += len(shown.found)
         yield PrintedRun(stream.run.spec, stream, shown, deciding_code(trust_codes(stream)))

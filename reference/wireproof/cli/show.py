@@ -10,6 +10,7 @@ import click
 from wireproof.cases.case import Case, Value
 from wireproof.cases.fixtures import Suite
 from wireproof.cases.id_patterns import PatternError, select
+from wireproof.cases.sources import cited
 from wireproof.cli.options import case_ids, suite_of, with_fixtures
 from wireproof.report.field_listing import field_lines
 from wireproof.report.hexdump import data_of, layout_of
@@ -37,8 +38,11 @@ def command(name: str, folders: tuple[Path, ...]) -> None:
     for label, text in rows:
         if text:
             click.echo(f"{label:<8} {text}")
-    for rule in case.rules:
-        click.echo(f"rule     {rule}: {suite.rules[rule].text if rule in suite.rules else '(unknown)'}")
+    for rule_id in case.rules:
+        rule = suite.rules.get(rule_id)
+        click.echo(f"rule     {rule_id}: {rule.text if rule else '(unknown)'}")
+        for place in cited(rule.cites, suite.sources) if rule else ():
+            click.echo(f"{'':9}{place.title}: {place.url}")
     click.echo(f"want     {short_expect(case.expect)}")
     _input(case)
 

@@ -5,7 +5,8 @@ import sys
 from typing import Final
 
 from wireproof.cases.case import Case
-from wireproof.report.failure_groups import FailureGroup, Lookup
+from wireproof.cases.sources import Citation
+from wireproof.report.failure_groups import FailureGroup, Lookup, SourceLookup, no_lookup
 from wireproof.report.hexdump import excerpt_of
 from wireproof.runner.events import CaseEvent, Run
 from wireproof.runner.summaries import MAX_OUTPUT, shorten
@@ -16,14 +17,19 @@ LINES: Final = 12
 MARGIN: Final = 10
 """Characters before the text of a line."""
 
-_EXACT: Final = frozenset({"bytes", "", "replay"})
-"""Rows that must stay as they are: the caret stands below its byte, and a token is used whole."""
+_EXACT: Final = frozenset({"bytes", "", "replay", "source"})
+"""Rows that must stay as they are: the caret stands below its byte; a token or a link is used whole."""
 
 
 def failure_lines(
-    group: FailureGroup, run: Run, lookup: Lookup, twins: Lookup, width: int = sys.maxsize
+    group: FailureGroup,
+    run: Run,
+    lookup: Lookup,
+    twins: Lookup,
+    width: int = sys.maxsize,
+    source: SourceLookup = no_lookup,
 ) -> list[str]:
-    """Return the lines of a failure: title, rule, want and got, the bytes, how often, and the replay command.
+    """Return the lines of a failure: title, rule, source, want and got, the bytes, and the replay command.
 
     Lines of text are cut at `width`; bytes and commands stay whole.
     """
@@ -32,6 +38,7 @@ def failure_lines(
     rows = [
         ("title", event.title),
         ("rule", _rule(event, case)),
+        ("source", _source(source(event), width)),
         ("want", event.want),
         ("got", event.got),
         ("note", "" if event.text.removeprefix("died with ") in event.got else event.text),
@@ -60,6 +67,14 @@ def _rule(event: CaseEvent, case: Case | None) -> str:
     """Return the rule and its source."""
     source = case.source.document if case is not None else ""
     return "   ".join(part for part in (", ".join(event.rules), source) if part)
+
+
+def _source(place: Citation | None, width: int) -> str:
+    """Return the link of a citation, after the title of the document where the line has room for both."""
+    if place is None:
+        return ""
+    both = f"{place.title}: {place.url}"
+    return both if MARGIN + len(both) <= width else place.url
 
 
 def _like(group: FailureGroup) -> str:

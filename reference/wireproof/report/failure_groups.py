@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from wireproof.cases.case import Case
+from wireproof.cases.sources import Citation
 from wireproof.runner.baseline import Overlay
 from wireproof.runner.event_files import EventStream
 from wireproof.runner.events import CaseEvent
@@ -23,6 +24,9 @@ LEVELS: Final = ("must", "should", "may", "info")
 
 Lookup: TypeAlias = Callable[[CaseEvent], Case | None]
 """From an event to its case, by id or by token; None where it cannot be had."""
+
+SourceLookup: TypeAlias = Callable[[CaseEvent], Citation | None]
+"""From an event to the place that its rules cite."""
 
 
 def no_lookup(_: CaseEvent) -> Case | None:

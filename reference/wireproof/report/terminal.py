@@ -17,6 +17,7 @@ from wireproof.report.failure_block import failure_lines, replay_command
 from wireproof.report.failure_groups import (
     FailureGroup,
     Lookup,
+    SourceLookup,
     count_verdicts,
     failure_groups_of,
     known_security_failures,
@@ -57,6 +58,7 @@ class RunView:
 
     Attributes:
         lookup, twins: from an event to its case, and to the accepted twin of its case.
+        source: from an event to the place that its rules cite.
         applied: the baseline, if there is one.
         every: show every finding; else those that fit the screen, or `MAX_FINDINGS` where there is no screen.
         share: the number of runs that share the screen.
@@ -66,6 +68,7 @@ class RunView:
 
     lookup: Lookup = no_lookup
     twins: Lookup = no_lookup
+    source: SourceLookup = no_lookup
     applied: AppliedBaseline | None = field(default=None)
     every: bool = False
     share: int = 1
@@ -140,7 +143,7 @@ def wrap_words(text: str, width: int, indent: str = "  ") -> list[str]:
 def _block(
     number: int, group: FailureGroup, stream: EventStream, console: Console, view: RunView
 ) -> list[str]:
-    head, *body = failure_lines(group, stream.run, view.lookup, view.twins, console.width)
+    head, *body = failure_lines(group, stream.run, view.lookup, view.twins, console.width, view.source)
     return [f"{escape_unsafe(head)}  #{number}", *map(escape_unsafe, body)]
 
 

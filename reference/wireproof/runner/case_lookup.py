@@ -3,6 +3,7 @@
 from wireproof.cases.case import Case
 from wireproof.cases.derived import derived_cases
 from wireproof.cases.fixtures import Suite
+from wireproof.cases.sources import Citation, cited
 from wireproof.cases.token import TokenError, from_token
 from wireproof.runner.events import CaseEvent
 from wireproof.runner.property_suite import property_case
@@ -13,7 +14,7 @@ class CaseLookup:
 
     def __init__(self, suite: Suite) -> None:
         """Search the fixtures of `suite`."""
-        self._by_id = suite.by_id
+        self._suite, self._by_id = suite, suite.by_id
 
     def case(self, event: CaseEvent) -> Case | None:
         """Return the case of an event; None if neither its token nor its id leads to one."""
@@ -27,6 +28,13 @@ class CaseLookup:
     def twin(self, event: CaseEvent) -> Case | None:
         """Return the accepted twin of the event's case; for a derived case, its parent."""
         return self._by_id.get(event.twin or event.id.partition("~")[0])
+
+    def source(self, event: CaseEvent) -> Citation | None:
+        """Return the first place that the rules of an event cite; None if they cite none."""
+        for rule in filter(None, map(self._suite.rules.get, event.rules)):
+            if places := cited(rule.cites, self._suite.sources):
+                return places[0]
+        return None
 
 
 def find_case(suite: Suite, name: str) -> Case | None:

@@ -1,0 +1,151 @@
+"""The documents that rules cite, and what lint says of rules without a source. architecture.md#verdicts."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Command
+from fixture_folders import GOOD, RULE, only, write
+
+from wireproof.cases.lint_sources import check_sources
+from wireproof.cases.sources import SOURCES_FILE, allows_must, cited, read_sources, resolve
+
+PAGE = """
+[paper]
+title = "The paper"
+kind = "text"
+url = "https://example.org/paper"
+parts = { shelf = "#shelf" }
+
+[one]
+title = "The first reader"
+kind = "code"
+reader = "one"
+url = "https://example.org/one/blob/abc/"
+parts = { "Shelf.java" = "src/Shelf.java" }
+
+[two]
+title = "The second reader"
+kind = "code"
+reader = "two"
+url = "https://example.org/two"
+"""
+
+
+def sources_file(folder: Path, text: str = PAGE) -> Path:
+    path = folder / SOURCES_FILE
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("paper", "https://example.org/paper"),
+        ("paper:shelf", "https://example.org/paper#shelf"),
+        ("one:Shelf.java#L12", "https://example.org/one/blob/abc/src/Shelf.java#L12"),
+        ("one:Shelf.java#L12-L20", "https://example.org/one/blob/abc/src/Shelf.java#L12-L20"),
+    ],
+)
+def test_a_citation_is_a_link(tmp_path: Path, text: str, url: str) -> None:
+    assert resolve(text, read_sources(sources_file(tmp_path))).url == url
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("book", "has no document book"),
+        ("paper:desk", "the document paper has no part desk"),
+        ("Paper shelf", "is not KEY, KEY:PART or KEY:PART#L12-L34"),
+        ("paper#12", "is not KEY, KEY:PART or KEY:PART#L12-L34"),
+    ],
+)
+def test_a_citation_that_leads_nowhere_is_one_line(tmp_path: Path, text: str, reason: str) -> None:
+    sources = read_sources(sources_file(tmp_path))
+    with pytest.raises(ValueError, match=reason):
+        resolve(text, sources)
+    assert cited([text, "paper"], sources) == [resolve("paper", sources)]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("text", "hearsay"), "paper: kind must be one of text, standard, code"),
+        (
+            ('kind = "code"\n', 'kind = "text"\n'),
+            "one: a document of kind code, and no other, has a `reader`",
+        ),
+        (('title = "The paper"', 'name = "The paper"'), "paper: .*name.*"),
+    ],
+)
+def test_a_document_with_a_mistake_is_one_line(tmp_path: Path, change: tuple[str, str], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as caught:
+        read_sources(sources_file(tmp_path, PAGE.replace(*change, 1)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("basis", "cites", "allowed"),
+    [
+        ("text", ["paper"], True),
+        ("code", ["one"], False),
+        ("code", ["one", "one:Shelf.java"], False),
+        ("code", ["one", "two"], True),
+        ("suite", ["paper", "one", "two"], False),
+        ("", [], False),
+    ],
+)
+def test_must_wants_a_text_or_two_readers(
+    tmp_path: Path, basis: str, cites: list[str], *, allowed: bool
+) -> None:
+    assert allows_must(basis, cited(cites, read_sources(sources_file(tmp_path)))) is allowed
+
+
+@pytest.mark.parametrize(
+    ("keys", "problems"),
+    [
+        (
+            "",
+            ["has no basis: text, standard, code or suite", "is must, which .* \\(unknown\\) does not allow"],
+        ),
+        ('basis = "text"\ncites = ["paper:shelf"]\n', []),
+        ('basis = "text"\ncites = ["one"]\n', ["its basis is text, and it cites no document of that kind"]),
+        (
+            'basis = "code"\ncites = ["one"]\n',
+            ["is must, which the basis of shelf.number \\(code\\) does not allow"],
+        ),
+        (
+            'basis = "suite"\ncites = ["book"]\n',
+            ["book: sources.toml has no document book", "is must, .*suite"],
+        ),
+    ],
+)
+def test_lint_follows_what_a_rule_cites(
+    tmp_path: Path, monkeypatch: Any, keys: str, problems: list[str]
+) -> None:
+    write(tmp_path, GOOD, rules=RULE + keys)
+    sources_file(tmp_path)
+    found = [problem.text for problem in check_sources(only(tmp_path, monkeypatch))]
+    assert len(found) == len(problems)
+    for text, problem in zip(found, problems, strict=True):
+        assert re.search(problem, text)
+
+
+def test_a_rule_is_shown_with_its_links(wireproof: Command, tmp_path: Path) -> None:
+    write(tmp_path, GOOD, rules=RULE + 'basis = "text"\ncites = ["paper:shelf"]\n')
+    sources_file(tmp_path)
+    shown = wireproof("rule", "shelf.number", "--fixtures", tmp_path)
+    assert shown.code == 0
+    assert "source   The paper: https://example.org/paper#shelf" in shown.out
+    assert f"case     must   accept  {GOOD['id']}" in shown.out
+    assert (
+        "The paper: https://example.org/paper#shelf"
+        in wireproof("show", GOOD["id"], "--fixtures", tmp_path).out
+    )
+
+
+def test_an_unknown_rule_is_one_line(wireproof: Command) -> None:
+    done = wireproof("rule", "kafka.v2.crcc")
+    assert done.code == 2
+    assert "did you mean kafka.v2.crc?" in done.one_line()
